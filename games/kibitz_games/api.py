@@ -1,0 +1,190 @@
+"""What a game is: the interface between rules and everything that hosts, plays or draws them.
+
+A game is one stateless object. A *state* is a numpy structured record that `play` changes
+in place and `undo` restores byte for byte; copying a state is `state.copy()`. An *action* is
+a small non-negative integer; what travels on the wire is the game's `Move` model, and
+`encode` and `decode` are the only door between the two. `view` is the only way that anything
+about a state leaves the server.
+
+Callers may rely on the laws that `tests/games/test_laws.py` holds every registered game to:
+`legal` is empty exactly when the play is over, every legal action applies and every other one
+is refused by `decode`, the play ends by `max_plies`, and the same setup and actions give the
+same bytes, compiled or plain.
+
+Exceptions, all `ValueError`:
+
+    GameError
+     +-- InvalidSetup     options or number of seats that the game does not offer
+     +-- IllegalAction    a move that is not legal in the present state
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from kibitz_games.scene import Scene
+
+State: TypeAlias = np.record
+Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+OVER = -1
+"""What `Game.to_act` answers when the play is over: the end is a seat too."""
+
+FlagPolicy = Literal["forfeit", "random", "skip"]
+
+
+class GameError(ValueError):
+    """Something asked of a game that its rules do not allow; `str()` is fit for a person."""
+
+
+class InvalidSetup(GameError):
+    """Options or a number of seats that the game does not offer.
+
+    `path` names the offending option (``"options.board"``) or ``"seats"``.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+
+
+class IllegalAction(GameError):
+    """A move that is not legal now; the message reveals nothing that the mover cannot see."""
+
+
+class Model(BaseModel):
+    """Base of every game's `Options`, `Move` and `View`: frozen, and strict about extras."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameInfo:
+    """Static facts of a game, which hosts, lobbies and searches check before they start."""
+
+    name: str
+    """Identifier on the wire and on the command line, for example ``chinese-checkers``."""
+    title: str
+    summary: str
+    """One line for a list of games."""
+    rules_version: int
+    """Raised when the behaviour of the rules changes, and only then."""
+    seats: tuple[int, ...]
+    """Numbers of players that some options allow; `Game.start` has the last word."""
+    hidden: bool = False
+    """Whether some seat may not see everything."""
+    on_flag: FlagPolicy = "forfeit"
+    """What happens to a seat whose time ran out."""
+    max_plies: int
+    """An upper bound on the length of any play."""
+    drops: bool = True
+    """Whether the rest may play on after a seat has dropped out of a game of three or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of a play by the rules: per seat a rank (1 is best, ties share) and a score."""
+
+    ranks: tuple[int, ...]
+    scores: tuple[float, ...]
+    reason: str
+    """Why it ended, in the game's words: ``goal``, ``repetition``, ``stall``, ``length``, ..."""
+
+
+class Game(ABC):
+    """The rules of one kind of game. Subclasses are stateless; one instance is registered."""
+
+    info: ClassVar[GameInfo]
+    Options: ClassVar[type[Model]]
+    """What a host may choose, every field with a default and a description."""
+    Move: ClassVar[type[Model]]
+    """An action on the wire: a flat object of integers, strings and booleans."""
+    View: ClassVar[type[Model]]
+    """What one viewer may know of a state."""
+
+    @abstractmethod
+    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
+        """Draw everything random of the start from `seed`; `{}` for a game without chance.
+
+        The result is logged with the setup, so that a replay never draws again.
+        """
+
+    @abstractmethod
+    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
+        """Return the first state, or raise `InvalidSetup`."""
+
+    @abstractmethod
+    def to_act(self, state: State) -> int:
+        """Return the seat to act, or `OVER`."""
+
+    @abstractmethod
+    def legal(self, state: State) -> list[int]:
+        """Return the legal actions in a fixed order; empty exactly when the play is over.
+
+        Where the rules force a pass, the pass is the only legal action.
+        """
+
+    @abstractmethod
+    def play(self, state: State, action: int) -> None:
+        """Apply a legal action in place. Behaviour is undefined for any other action."""
+
+    @abstractmethod
+    def undo(self, state: State, action: int) -> None:
+        """Take back `action`, the last one played; the state's bytes are as they were."""
+
+    @abstractmethod
+    def drop(self, state: State, seat: int) -> None:
+        """Take `seat` out of the play (resignation, lost on time, left); not undoable.
+
+        It ranks below every seat that has not dropped, and above those that dropped before.
+        When one seat is left the play is over.
+        """
+
+    @abstractmethod
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the outcome, or None while the play goes on."""
+
+    @abstractmethod
+    def view(self, state: State, seat: int | None) -> Model:
+        """Return what `seat` may know, or what the public may know when `seat` is None."""
+
+    @abstractmethod
+    def full_view(self, state: State) -> Model:
+        """Return the view of a referee, who may know everything."""
+
+    @abstractmethod
+    def sample(self, view: Model, seed: int) -> State:
+        """Return a state that is consistent with `view`; the state itself if nothing is hidden."""
+
+    @abstractmethod
+    def decode(self, state: State, move: Model) -> int:
+        """Turn a wire move into an action, or raise `IllegalAction`: the only legality check."""
+
+    @abstractmethod
+    def encode(self, state: State, action: int) -> Model:
+        """Turn an action into its wire move."""
+
+    @abstractmethod
+    def text(self, move: Model) -> str:
+        """Write a wire move as a person would: ``"3-14"``."""
+
+    @abstractmethod
+    def parse(self, text: str) -> Model:
+        """Read what `text` writes, or raise `IllegalAction` with what was expected."""
+
+    @abstractmethod
+    def touches(self, move: Model) -> tuple[str, ...]:
+        """Return the names of the scene's cells that a person picks, in order, to make a move."""
+
+    @abstractmethod
+    def scene(self, view: Model) -> Scene:
+        """Draw a view."""
+
+    def dump(self, model: Model) -> dict[str, Any]:
+        """Return `model` as the JSON object that travels, absent options left out."""
+        return model.model_dump(mode="json", by_alias=True, exclude_none=True)
