@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict
 from kibitz_games.scene import Scene
 
 State: TypeAlias = np.record
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 OVER = -1
 """What `Game.to_act` answers when the play is over: the end is a seat too."""
 

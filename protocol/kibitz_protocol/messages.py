@@ -1,0 +1,465 @@
+"""Every message, one union a direction, discriminated on `type`.
+
+A client sends requests. Each carries an `id` of its own choosing, larger than all before it,
+and gets exactly one answer, which carries it back as `re`: `done`, a list, or `refused`.
+Everything else that the server sends is news. News of a match is numbered: each `event`
+carries the entry `seq` + 1 of the one before it, so a gap always means loss, and a
+`snapshot` says from which number it goes on.
+
+The first request of a connection is `hello`. A client that comes back says `resume` with the
+secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`; a move that
+was never answered is sent again with its old `id` and `ply` and is applied once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_protocol.records import (
+    AnyEntry,
+    Comment,
+    Conduct,
+    Player,
+    Result,
+    Spectating,
+)
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.rooms import LobbyBrief, LobbySettings, LobbyView, MatchBrief
+from kibitz_protocol.values import (
+    Action,
+    Fields,
+    GameName,
+    Key,
+    Line,
+    Millis,
+    Options,
+    PlayerName,
+    RequestId,
+    SeatIndex,
+    Secret,
+    Seq,
+    Strict,
+    Tolerant,
+)
+
+VERSIONS: tuple[int, ...] = (1,)
+"""Protocol versions that this package speaks, newest last."""
+
+
+# --- towards the server -------------------------------------------------------------------
+
+
+class Request(Strict):
+    id: RequestId
+
+
+class GameClaim(Strict):
+    """A game that a bot plays, and with how many players (any number when empty)."""
+
+    game: GameName
+    seats: list[int] = Field(default_factory=list, max_length=16)
+
+
+class Capabilities(Strict):
+    """What a bot can do; a human can do everything. No games listed means every game."""
+
+    games: list[GameClaim] = Field(default_factory=list, max_length=64)
+    at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
+    untimed: bool = Field(True, description="whether it plays without a clock")
+    min_move_ms: Millis = Field(0, description="refuses clocks that leave less on a move")
+
+
+class Hello(Request):
+    """Who is there. `token` names an account, `resume` a guest who comes back."""
+
+    type: Literal["hello"] = "hello"
+    versions: list[int] = Field(min_length=1, max_length=16)
+    name: PlayerName | None = None
+    token: Secret | None = None
+    resume: Secret | None = None
+    kind: Literal["bot", "human"] = "bot"
+    agent: Line = Field("", description="name and version of the client program")
+    capabilities: Capabilities | None = None
+
+
+class ListGames(Request):
+    type: Literal["list_games"] = "list_games"
+
+
+class ListLobbies(Request):
+    type: Literal["list_lobbies"] = "list_lobbies"
+
+
+class ListMatches(Request):
+    """Running matches that may be watched, and the newest finished ones."""
+
+    type: Literal["list_matches"] = "list_matches"
+    lobby: Key | None = None
+
+
+class Host(Request):
+    """Open a lobby. The host does not sit in it until it joins."""
+
+    type: Literal["host"] = "host"
+    settings: LobbySettings
+
+
+class Join(Request):
+    """Take a seat of a lobby, or enter as a spectator. Joining again changes nothing."""
+
+    type: Literal["join"] = "join"
+    lobby: Key
+    invite: Line | None = None
+    role: Literal["player", "spectator"] = "player"
+
+
+class Leave(Request):
+    """Leave a lobby; matches that run are left too."""
+
+    type: Literal["leave"] = "leave"
+    lobby: Key
+
+
+class Kick(Request):
+    type: Literal["kick"] = "kick"
+    lobby: Key
+    player: Key
+
+
+class Ready(Request):
+    type: Literal["ready"] = "ready"
+    lobby: Key
+    ready: bool = True
+
+
+class Start(Request):
+    """Host: begin the programme. Everybody must be ready."""
+
+    type: Literal["start"] = "start"
+    lobby: Key
+
+
+class Rematch(Request):
+    """Host: play the finished programme again with the seats rotated by one."""
+
+    type: Literal["rematch"] = "rematch"
+    lobby: Key
+
+
+class Close(Request):
+    """Host: close the lobby; running matches finish first."""
+
+    type: Literal["close"] = "close"
+    lobby: Key
+
+
+class Watch(Request):
+    """Follow a match from its present state."""
+
+    type: Literal["watch"] = "watch"
+    match: Key
+
+
+class Unwatch(Request):
+    type: Literal["unwatch"] = "unwatch"
+    match: Key
+
+
+class Rejoin(Request):
+    """Take the own seat at a match on this connection; an older connection loses it."""
+
+    type: Literal["rejoin"] = "rejoin"
+    match: Key
+
+
+class Move(Request):
+    """An action at `ply`. Sent again with the same id and ply it is applied once."""
+
+    type: Literal["move"] = "move"
+    match: Key
+    ply: int = Field(ge=0)
+    action: Action
+    comment: Comment | None = None
+
+
+class Resign(Request):
+    type: Literal["resign"] = "resign"
+    match: Key
+
+
+class LeaveMatch(Request):
+    """Go away from a match for good: the table's conduct decides what becomes of the seat."""
+
+    type: Literal["leave_match"] = "leave_match"
+    match: Key
+
+
+class Note(Request):
+    """A line for the own record, such as the tail of stderr. Others see a bare number."""
+
+    type: Literal["note"] = "note"
+    match: Key
+    text: str = Field(max_length=2000)
+
+
+class History(Request):
+    """Ask for the events of a match from `first` on, as this viewer may see them."""
+
+    type: Literal["history"] = "history"
+    match: Key
+    first: Seq = 1
+    count: int = Field(200, ge=1, le=1000)
+
+
+ClientMessage: TypeAlias = Annotated[
+    Hello
+    | ListGames
+    | ListLobbies
+    | ListMatches
+    | Host
+    | Join
+    | Leave
+    | Kick
+    | Ready
+    | Start
+    | Rematch
+    | Close
+    | Watch
+    | Unwatch
+    | Rejoin
+    | Move
+    | Resign
+    | LeaveMatch
+    | Note
+    | History,
+    Field(discriminator="type"),
+]
+
+
+# --- from the server ----------------------------------------------------------------------
+
+
+class Answer(Tolerant):
+    """A message that ends a request; `re` is the request's id, 0 where it had none to read."""
+
+    re: int
+
+
+class Limits(Tolerant):
+    """What this server allows, so that a client need not find out by being refused."""
+
+    frame_bytes: int
+    messages_per_second: float
+    burst: int
+    lobbies: int
+
+
+class Welcome(Answer):
+    """Answer to hello. `resume` is this player's secret for coming back."""
+
+    type: Literal["welcome"] = "welcome"
+    version: int
+    player: Key
+    name: str
+    kind: Literal["bot", "human", "house"]
+    resume: str
+    server: str
+    limits: Limits
+    seats: list[Key] = Field(description="unfinished matches where this player has a seat")
+    lobbies: list[Key] = Field(description="lobbies where this player is a member")
+
+
+class Done(Answer):
+    """The request was carried out. `seq` numbers the entry it made; `lobby` a lobby it made."""
+
+    type: Literal["done"] = "done"
+    seq: int | None = None
+    lobby: Key | None = None
+    invite: str | None = None
+
+
+class Refused(Answer):
+    """The request was not carried out and nothing has changed."""
+
+    type: Literal["refused"] = "refused"
+    code: Code
+    message: str
+    hint: str = ""
+    retry_after_ms: int | None = None
+    ply: int | None = Field(None, description="the present ply, for `stale`")
+
+
+class GameLine(Tolerant):
+    """A game that the server hosts, with the JSON Schema of its options, move and view."""
+
+    name: GameName
+    title: str
+    summary: str
+    rules_version: int
+    seats: list[int]
+    hidden: bool
+    options_schema: Fields
+    move_schema: Fields
+
+
+class GameList(Answer):
+    type: Literal["games"] = "games"
+    games: list[GameLine]
+    personalities: list[str] = Field(description="house bots that the server can start")
+
+
+class LobbyList(Answer):
+    type: Literal["lobbies"] = "lobbies"
+    lobbies: list[LobbyBrief]
+
+
+class MatchList(Answer):
+    type: Literal["matches"] = "matches"
+    matches: list[MatchBrief]
+
+
+class Event(Tolerant):
+    """Entry `entry.seq` of a match, and how this viewer sees the match after it."""
+
+    type: Literal["event"] = "event"
+    match: Key
+    ply: int = Field(description="plies played after this entry")
+    to_act: int = Field(description="seat to act, or -1 when the match is over")
+    entry: AnyEntry
+    view: Fields | None = Field(None, description="absent where the entry changed nothing seen")
+    clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
+
+
+class EventList(Answer):
+    """Answer to history. `more` says that the match has entries after the last one given."""
+
+    type: Literal["events"] = "events"
+    match: Key
+    events: list[Event]
+    more: bool
+
+
+class Snapshot(Tolerant):
+    """A match as this viewer sees it now; the next event is `seq` + 1.
+
+    Sent when a match starts for a player, after `rejoin` and `watch`, and instead of the
+    events that a spectator was too slow to read.
+    """
+
+    type: Literal["snapshot"] = "snapshot"
+    why: Literal["started", "rejoined", "watching", "lagged"]
+    match: Key
+    lobby: Key | None = None
+    number: int = 1
+    game: GameName
+    rules_version: int
+    options: Options
+    seats: list[Player]
+    away: list[SeatIndex] = Field(default_factory=list, description="seats not connected")
+    you: SeatIndex | None = None
+    seq: Seq
+    ply: int
+    to_act: int
+    view: Fields
+    time_control: TimeControl
+    clocks: list[Clock] | None = None
+    conduct: Conduct
+    spectating: Spectating
+    commitment: str
+    result: Result | None = None
+
+
+class YourTurn(Tolerant):
+    """Everything needed to act. Sent again after a rejoin while the turn lasts."""
+
+    type: Literal["your_turn"] = "your_turn"
+    match: Key
+    game: GameName
+    seat: SeatIndex
+    ply: int
+    view: Fields = Field(description="the observation, as the game's View model")
+    legal: list[Fields] | None = Field(
+        None, description="every legal action; absent where there are more than the server lists"
+    )
+    legal_count: int
+    clocks: list[Clock] | None = None
+    left_ms: Millis | None = Field(
+        None, description="time until the own flag falls; absent without a clock"
+    )
+
+
+class Finished(Tolerant):
+    """The end of a match: result, the seed behind the commitment, and where the record is."""
+
+    type: Literal["finished"] = "finished"
+    match: Key
+    lobby: Key | None = None
+    seq: Seq
+    result: Result
+    view: Fields = Field(description="the referee's view: all is revealed")
+    seed: str
+    record: str = Field(description="path of the record on this server, over plain HTTP")
+
+
+class LobbyNews(Tolerant):
+    """A lobby has changed. A newer one replaces an older one that was not sent yet."""
+
+    type: Literal["lobby"] = "lobby"
+    lobby: LobbyView
+
+
+class MatchStarted(Tolerant):
+    """A match of a lobby has begun; spectators may `watch` it."""
+
+    type: Literal["match_started"] = "match_started"
+    lobby: Key
+    match: MatchBrief
+
+
+class MatchEnded(Tolerant):
+    """A match of a lobby is over."""
+
+    type: Literal["match_ended"] = "match_ended"
+    lobby: Key
+    match: MatchBrief
+
+
+class LobbyClosed(Tolerant):
+    """The lobby is gone, or this player was removed from it."""
+
+    type: Literal["lobby_closed"] = "lobby_closed"
+    lobby: Key
+    reason: Literal["closed", "kicked", "expired"]
+
+
+class Farewell(Tolerant):
+    """The server is about to close this connection."""
+
+    type: Literal["farewell"] = "farewell"
+    code: Code
+    message: str
+    retry_after_ms: int | None = None
+
+
+ServerMessage: TypeAlias = Annotated[
+    Welcome
+    | Done
+    | Refused
+    | GameList
+    | LobbyList
+    | MatchList
+    | EventList
+    | Event
+    | Snapshot
+    | YourTurn
+    | Finished
+    | LobbyNews
+    | MatchStarted
+    | MatchEnded
+    | LobbyClosed
+    | Farewell,
+    Field(discriminator="type"),
+]

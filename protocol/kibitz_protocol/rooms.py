@@ -1,0 +1,153 @@
+"""Lobbies as hosts ask for them and as members see them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.records import Cause, Conduct, Player, PlayerKind, Result, Spectating
+from kibitz_protocol.values import (
+    GameName,
+    Key,
+    Options,
+    Personality,
+    PlayerName,
+    Strict,
+    Tolerant,
+)
+
+
+class OpenSeat(Strict):
+    """A seat for whoever comes."""
+
+    kind: Literal["open"] = "open"
+
+
+class ReservedSeat(Strict):
+    """A seat kept for a player of this name."""
+
+    kind: Literal["reserved"] = "reserved"
+    name: PlayerName
+
+
+class HouseSeat(Strict):
+    """A seat that the server fills with a bot process of its own."""
+
+    kind: Literal["house"] = "house"
+    personality: Personality
+
+
+SeatSpec: TypeAlias = Annotated[OpenSeat | ReservedSeat | HouseSeat, Field(discriminator="kind")]
+
+
+class ProgrammeItem(Strict):
+    """Some matches of one game.
+
+    Match j of an item with n seats seats, in order, the members j, j+1, .., j+n-1 (modulo
+    the number of members who can play the game), so that everybody meets and every seat is
+    taken by everybody in turn; without `rotate` the first n play them all.
+    """
+
+    game: GameName
+    options: Options = Field(default_factory=dict)
+    seats: int = Field(2, ge=1, le=16)
+    games: int = Field(1, ge=1, le=10_000)
+    rotate: bool = True
+    time_control: TimeControl = TimeControl()
+    seed: int | None = Field(None, ge=0, lt=2**53, description="seed of the first match")
+
+
+class LobbySettings(Strict):
+    """What a host asks for."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)] = "lobby"
+    listed: bool = Field(True, description="whether lists show the lobby")
+    joinable: Literal["open", "invite", "closed"] = Field(
+        "open", description="who may join: anyone, whoever has the invite code, reserved only"
+    )
+    watchable: bool = Field(True, description="whether spectators may enter")
+    seats: list[SeatSpec] = Field(min_length=1, max_length=64)
+    programme: list[ProgrammeItem] = Field(min_length=1, max_length=64)
+    at_once: int = Field(4, ge=1, le=1000, description="how many matches run at the same time")
+    auto_start: bool = Field(
+        True, description="start by itself once every seat is taken and everybody is ready"
+    )
+    conduct: Conduct = Conduct()
+    spectating: Spectating = Spectating()
+
+
+LobbyState: TypeAlias = Literal["gathering", "running", "finished", "closed"]
+
+
+class Member(Tolerant):
+    """A player in a lobby; `seat` is the lobby's seat, not a seat at a match."""
+
+    player: Key
+    name: str
+    kind: PlayerKind
+    seat: int
+    ready: bool
+    connected: bool
+
+
+class Standing(Tolerant):
+    """A line of a lobby's table: points are shares of wins, ties shared."""
+
+    player: Key
+    name: str
+    played: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    causes: dict[Cause, int] = Field(
+        default_factory=dict, description="how often this player's seat dropped out, by cause"
+    )
+
+
+class MatchBrief(Tolerant):
+    """A match in a list."""
+
+    match: Key
+    lobby: Key | None = None
+    number: int = 1
+    game: GameName
+    seats: list[Player]
+    ply: int = 0
+    time_control: TimeControl = TimeControl()
+    watchable: bool = True
+    result: Result | None = None
+
+
+class LobbyBrief(Tolerant):
+    """A lobby in a list."""
+
+    lobby: Key
+    name: str
+    host: str
+    state: LobbyState
+    joinable: Literal["open", "invite", "closed"]
+    watchable: bool
+    games: list[GameName]
+    members: int
+    places: int
+    """How many seats the lobby has in all."""
+
+
+class LobbyView(Tolerant):
+    """A lobby as its members and spectators see it; `invite` is for members only."""
+
+    lobby: Key
+    settings: LobbySettings
+    host: Key
+    state: LobbyState
+    round: int = Field(description="1, and one more for every rematch")
+    members: list[Member]
+    spectators: int = 0
+    invite: str | None = None
+    planned: int = Field(description="matches of this round in all")
+    done: int
+    live: list[MatchBrief]
+    standings: list[Standing]

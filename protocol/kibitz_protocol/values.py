@@ -1,0 +1,57 @@
+"""The small types that messages and records are made of, and the base of every model.
+
+Towards the server unknown fields are refused (`Strict`); our clients tolerate them
+(`Tolerant`), so that an older client understands a newer server.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+
+MAX_FRAME = 16 * 1024
+"""Largest frame that the server reads, in bytes."""
+MAX_SAFE_INT = 2**53 - 1
+"""Largest integer that every JSON implementation reads back exactly."""
+
+
+class Strict(BaseModel):
+    """A model that a peer sends to the server: nothing unknown, nothing infinite."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Tolerant(BaseModel):
+    """A model that the server sends: unknown fields are ignored by those who read it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+Millis: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SAFE_INT)]
+Seq: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SAFE_INT)]
+RequestId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_SAFE_INT)]
+SeatIndex: TypeAlias = Annotated[int, Field(ge=0, le=15)]
+Key: TypeAlias = Annotated[str, Field(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9_-]+$")]
+"""An identifier that the server made: of a match, a lobby, a player."""
+GameName: TypeAlias = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[a-z0-9-]+$")]
+Personality: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=120, pattern=r"^[a-z0-9-]+/[a-z0-9-]+(:[a-z0-9_.,=-]+)?$")
+]
+"""A house bot: ``game/name``, with parameters after a colon (``depth=6``)."""
+PlayerName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
+"""A name as typed; the server normalises it and refuses look-alikes."""
+Secret: TypeAlias = Annotated[str, Field(min_length=8, max_length=128)]
+Line: TypeAlias = Annotated[str, Field(max_length=200)]
+
+Scalar: TypeAlias = StrictBool | StrictInt | Annotated[str, Field(max_length=200)]
+FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
+Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
+"""An action: a flat JSON object that the game's own `Move` model validates next."""
+Options: TypeAlias = Annotated[
+    dict[FieldName, Scalar | Annotated[list[StrictInt], Field(max_length=400)]],
+    Field(max_length=32),
+]
+"""A game's options: a flat JSON object that the game's own `Options` model validates next."""
+Fields: TypeAlias = dict[str, JsonValue]
+"""A JSON object from the server, such as a game's view."""
