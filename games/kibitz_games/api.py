@@ -82,6 +82,9 @@ class GameInfo:
     """What happens to a seat whose time ran out."""
     max_plies: int
     """An upper bound on the length of any play."""
+    legal_rule: str = ""
+    """Says in words which actions are legal, for games where a list would be long and the rule
+    is plain (``any empty cell``); turns then carry the rule and a count instead of the list."""
     drops: bool = True
     """Whether the rest may play on after a seat has dropped out of a game of three or more."""
 

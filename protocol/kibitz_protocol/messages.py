@@ -382,8 +382,9 @@ class YourTurn(Tolerant):
     ply: int
     view: Fields = Field(description="the observation, as the game's View model")
     legal: list[Fields] | None = Field(
-        None, description="every legal action; absent where there are more than the server lists"
+        None, description="every legal action; absent where a rule in words says it shorter"
     )
+    legal_rule: str | None = Field(None, description="which actions are legal, where not listed")
     legal_count: int
     clocks: list[Clock] | None = None
     left_ms: Millis | None = Field(
