@@ -1,0 +1,191 @@
+"""The m,n,k game, which any game server can be put to: the benchmark's common workload.
+
+Two seats alternate placing stones on an m by n board; k in a row wins, a full board is a
+draw. It is written against the public game interface and handed to the server beside the
+registered games, as anybody's own game would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from kibitz_games.api import (
+    OVER,
+    Game,
+    GameInfo,
+    IllegalAction,
+    InvalidSetup,
+    Json,
+    Model,
+    Outcome,
+    State,
+)
+from kibitz_games.scene import Cell, Scene
+
+MAX_CELLS = 225
+EMPTY = ord(".")
+STONES = (ord("X"), ord("O"))
+
+STATE = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("cells", np.uint8, MAX_CELLS),
+                ("columns", np.int64),
+                ("rows", np.int64),
+                ("row", np.int64),
+                ("ply", np.int64),
+                ("winner", np.int64),
+                ("dropped", np.int64, 2),
+            ]
+        ),
+    )
+)
+
+
+class Options(Model):
+    columns: int = Field(10, ge=3, le=15)
+    rows: int = Field(10, ge=3, le=15)
+    row: int = Field(5, ge=3, le=225, description="stones in a row that win")
+
+
+class Move(Model):
+    cell: int = Field(ge=0, lt=MAX_CELLS, description="row-major from the top left")
+
+
+class View(Model):
+    columns: int
+    cells: str
+    ply: int
+
+
+class MNK(Game):
+    info: ClassVar[GameInfo] = GameInfo(
+        name="mnk",
+        title="m,n,k",
+        summary="k stones in a row on an m by n board",
+        rules_version=1,
+        seats=(2,),
+        max_plies=MAX_CELLS,
+        legal_rule="any empty cell",
+        drops=False,
+    )
+    Options = Options
+    Move = Move
+    View = View
+
+    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
+        return {}
+
+    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
+        assert isinstance(options, Options)
+        if seats != 2:
+            raise InvalidSetup("seats", f"2 expected, not {seats}")
+        state: State = np.zeros(1, STATE)[0]
+        state.cells[: options.columns * options.rows] = EMPTY
+        state.columns, state.rows, state.row = options.columns, options.rows, options.row
+        state.winner = -1
+        return state
+
+    def to_act(self, state: State) -> int:
+        ply = int(state.ply)
+        over = state.winner >= 0 or ply == state.columns * state.rows
+        return OVER if over else ply % 2
+
+    def legal(self, state: State) -> list[int]:
+        if self.to_act(state) == OVER:
+            return []
+        cells: list[int] = np.flatnonzero(state.cells == EMPTY).tolist()
+        return cells
+
+    def play(self, state: State, action: int) -> None:
+        seat = int(state.ply) % 2
+        state.cells[action] = STONES[seat]
+        state.ply += 1
+        if self._wins(state, action):
+            state.winner = seat
+
+    def undo(self, state: State, action: int) -> None:
+        state.cells[action] = EMPTY
+        state.ply -= 1
+        state.winner = -1
+
+    def drop(self, state: State, seat: int) -> None:
+        state.dropped[seat] = 1
+        state.winner = 1 - seat
+
+    def outcome(self, state: State) -> Outcome | None:
+        if state.winner >= 0:
+            won = int(state.winner)
+            ranks = (1, 2) if won == 0 else (2, 1)
+            return Outcome(ranks, (1.0 - won, float(won)), "row")
+        if state.ply == state.columns * state.rows:
+            return Outcome((1, 1), (0.5, 0.5), "full")
+        return None
+
+    def view(self, state: State, seat: int | None) -> Model:
+        cells = state.cells.tobytes()[: int(state.columns * state.rows)].decode("ascii")
+        return View.model_construct(columns=int(state.columns), cells=cells, ply=int(state.ply))
+
+    def full_view(self, state: State) -> Model:
+        return self.view(state, None)
+
+    def sample(self, view: Model, seed: int) -> State:
+        raise AssertionError("nothing samples the benchmark's game")
+
+    def decode(self, state: State, move: Model) -> int:
+        assert isinstance(move, Move)
+        if state.cells[move.cell] != EMPTY or self.to_act(state) == OVER:
+            raise IllegalAction(f"cell {move.cell} is not empty")
+        return move.cell
+
+    def encode(self, state: State, action: int) -> Model:
+        return Move.model_construct(cell=action)
+
+    def text(self, move: Model) -> str:
+        assert isinstance(move, Move)
+        return str(move.cell)
+
+    def parse(self, text: str) -> Model:
+        if not text.isdigit():
+            raise IllegalAction(f"expected the number of a cell, not {text!r}")
+        return Move(cell=int(text))
+
+    def touches(self, move: Model) -> tuple[str, ...]:
+        return (self.text(move),)
+
+    def scene(self, view: Model) -> Scene:
+        assert isinstance(view, View)
+        cells = tuple(
+            Cell(str(i), float(i % view.columns), float(i // view.columns), "floor", glyph=glyph)
+            for i, glyph in enumerate(view.cells)
+        )
+        return Scene("square", cells)
+
+    def dump(self, model: Model) -> dict[str, Any]:
+        return dict(model.__dict__)
+
+    def _wins(self, state: State, action: int) -> bool:
+        columns, rows, need = int(state.columns), int(state.rows), int(state.row)
+        if need > max(columns, rows):
+            return False
+        cells = state.cells.tobytes()
+        own, x, y = cells[action], action % columns, action // columns
+        for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
+            count = 1
+            for sign in (1, -1):
+                cx, cy = x + sign * dx, y + sign * dy
+                while 0 <= cx < columns and 0 <= cy < rows and cells[cy * columns + cx] == own:
+                    count += 1
+                    cx, cy = cx + sign * dx, cy + sign * dy
+            if count >= need:
+                return True
+        return False
+
+
+GAME = MNK()

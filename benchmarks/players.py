@@ -1,0 +1,262 @@
+"""First-legal-move players for each server under measurement, and the meter that they feed.
+
+A player answers its turn with the first legal move, at once or, when a pace is set, at
+its match's next beat. The meter counts accepted moves and the time from sending a move to
+seeing it acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+from benchmarks.wire import Wire, connect
+
+
+@dataclass
+class Meter:
+    """What the players of one server have seen while `running`."""
+
+    interval: float = 0.0
+    """Seconds between moves of one match; 0 means at once."""
+    running: bool = False
+    moves: int = 0
+    deliveries: int = 0
+    lost: int = 0
+    latencies: list[float] = field(default_factory=list)
+
+    def reset(self) -> None:
+        self.moves = self.deliveries = self.lost = 0
+        self.latencies = []
+
+    def accepted(self, sent: float) -> None:
+        if self.running:
+            self.moves += 1
+            self.latencies.append(time.perf_counter() - sent)
+
+
+class Player(ABC):
+    """One connection that plays or watches."""
+
+    def __init__(self, wire: Wire, meter: Meter) -> None:
+        self.wire, self.meter = wire, meter
+        self.sent = 0.0
+        self.beat = 0.0
+        wire.on_text = self.on_text
+
+    @abstractmethod
+    def on_text(self, text: bytes) -> None: ...
+
+    def act(self, payload: bytes) -> None:
+        """Send a move now, or at the next beat of this player's match."""
+        if not self.meter.interval:
+            self._send(payload)
+            return
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        # Both seats share one pace: each moves every second beat, from a random phase.
+        self.beat = max(self.beat + 2 * self.meter.interval, now)
+        if self.beat == now:
+            self.beat += random.random() * self.meter.interval
+        loop.call_at(self.beat, self._send, payload)
+
+    def _send(self, payload: bytes) -> None:
+        if not self.wire.closed:
+            self.sent = time.perf_counter()
+            self.wire.send(payload)
+
+
+class ReferencePlayer(Player):
+    """A seat at the bare reference server."""
+
+    def __init__(self, wire: Wire, meter: Meter, match: int, seat: int) -> None:
+        super().__init__(wire, meter)
+        self.match, self.seat, self.requests = match, seat, 0
+
+    def on_text(self, text: bytes) -> None:
+        news = json.loads(text)
+        if news["type"] != "moved":
+            raise AssertionError(f"the reference refused: {news}")
+        if news["seat"] == self.seat:
+            self.meter.accepted(self.sent)
+        if news["ply"] % 2 == self.seat:
+            self.requests += 1
+            self.act(
+                b'{"type":"move","id":%d,"match":%d,"ply":%d,"cell":%d}'
+                % (self.requests, self.match, news["ply"], news["cells"].index("."))
+            )
+
+
+class Watcher(Player):
+    """Counts what it is sent, by the numbers where there are any."""
+
+    def on_text(self, text: bytes) -> None:
+        if self.meter.running and text.startswith((b'{"type":"event"', b'{"type":"moved"')):
+            self.meter.deliveries += 1
+
+
+class KibitzPlayer(Player):
+    """A connection to kibitz: sits in a lobby and plays whatever it is dealt there."""
+
+    def __init__(self, wire: Wire, meter: Meter) -> None:
+        super().__init__(wire, meter)
+        self.requests = 0
+        self.answers: dict[int, asyncio.Future[dict[str, object]]] = {}
+        self.matches: list[str] = []
+        self.started = asyncio.Event()
+
+    async def request(self, **fields: object) -> dict[str, object]:
+        self.requests += 1
+        answer = asyncio.get_running_loop().create_future()
+        self.answers[self.requests] = answer
+        self.wire.send(json.dumps({"id": self.requests, **fields}).encode())
+        found: dict[str, object] = await asyncio.wait_for(answer, 60)
+        if found["type"] == "refused":
+            raise AssertionError(f"refused {fields}: {found}")
+        return found
+
+    def on_text(self, text: bytes) -> None:
+        if text.startswith(b'{"type":"your_turn"'):
+            self._turn(text)
+        elif text.startswith(b'{"re":'):
+            self._answer(text)
+        elif text.startswith(b'{"type":"snapshot"'):
+            self.matches.append(json.loads(text)["match"])
+            self.started.set()
+
+    def _turn(self, text: bytes) -> None:
+        match = _string_after(text, b'"match":"')
+        ply = _number_after(text, b'"ply":')
+        self.requests += 1
+        self.act(
+            b'{"type":"move","id":%d,"match":"%s","ply":%d,"action":%s}'
+            % (self.requests, match, ply, _first_legal(text))
+        )
+
+    def _answer(self, text: bytes) -> None:
+        number = _number_after(text, b'"re":')
+        waiting = self.answers.pop(number, None)
+        if waiting is not None:
+            waiting.set_result(json.loads(text))
+        elif b'"type":"done"' in text:
+            self.meter.accepted(self.sent)
+        else:
+            self.meter.lost += 1
+
+
+def _first_legal(text: bytes) -> bytes:
+    listed = text.find(b'"legal":[')
+    if listed >= 0:
+        return text[listed + 9 : text.index(b"}", listed) + 1]
+    cells = text.index(b'"cells":"') + 9
+    return b'{"cell":%d}' % (text.index(b".", cells) - cells)
+
+
+def _string_after(text: bytes, key: bytes) -> bytes:
+    start = text.index(key) + len(key)
+    return text[start : text.index(b'"', start)]
+
+
+def _number_after(text: bytes, key: bytes) -> int:
+    start = end = text.index(key) + len(key)
+    while text[end : end + 1].isdigit():
+        end += 1
+    return int(text[start:end])
+
+
+async def seat_reference(host: str, port: int, matches: int, meter: Meter) -> list[Player]:
+    """Fill `matches` boards of the reference server with two players each."""
+    players: list[Player] = []
+    for match in range(matches):
+        for seat in range(2):
+            player = ReferencePlayer(await connect(host, port), meter, match, seat)
+            player.wire.send(b'{"type":"sit","match":%d}' % match)
+            players.append(player)
+    return players
+
+
+async def watch_reference(host: str, port: int, count: int, meter: Meter) -> list[Player]:
+    """Let `count` spectators watch board 0."""
+    watchers: list[Player] = []
+    for _ in range(count):
+        watcher = Watcher(await connect(host, port), meter)
+        watcher.wire.send(b'{"type":"watch","match":0}')
+        watchers.append(watcher)
+    return watchers
+
+
+async def greet(host: str, port: int, meter: Meter, name: str) -> KibitzPlayer:
+    """Open a connection to kibitz and say hello."""
+    player = KibitzPlayer(await connect(host, port), meter)
+    await player.request(
+        type="hello",
+        versions=[1],
+        name=name,
+        kind="bot",
+        capabilities={"games": [], "at_once": 1000},
+    )
+    return player
+
+
+@dataclass(frozen=True)
+class Programme:
+    """What the lobbies of a kibitz run play."""
+
+    game: str
+    options: dict[str, object]
+    games: int = 10_000
+    at_once: int = 1
+    spectating: str = "public"
+
+
+async def seat_kibitz(
+    host: str, port: int, lobbies: int, meter: Meter, programme: Programme, tag: str
+) -> list[KibitzPlayer]:
+    """Open `lobbies` lobbies of two seats and start their programmes; two players each."""
+    players: list[KibitzPlayer] = []
+    for number in range(lobbies):
+        pair = [await greet(host, port, meter, f"{tag}-{number}-{seat}") for seat in range(2)]
+        done = await pair[0].request(
+            type="host",
+            settings={
+                "name": f"{tag} {number}",
+                "listed": False,
+                "seats": [{"kind": "open"}, {"kind": "open"}],
+                "at_once": programme.at_once,
+                "spectating": {"mode": programme.spectating},
+                "programme": [
+                    {
+                        "game": programme.game,
+                        "options": programme.options,
+                        "seats": 2,
+                        "games": programme.games,
+                        "time_control": {"main_ms": 3_600_000, "increment_ms": 1000},
+                    }
+                ],
+            },
+        )
+        for player in pair:
+            await player.request(type="join", lobby=done["lobby"])
+        for player in pair:
+            await player.request(type="ready", lobby=done["lobby"])
+        players.extend(pair)
+    for player in players:
+        await asyncio.wait_for(player.started.wait(), 60)
+    return players
+
+
+async def watch_kibitz(
+    host: str, port: int, count: int, meter: Meter, match: str, tag: str
+) -> list[Player]:
+    """Let `count` spectators watch one match."""
+    watchers: list[Player] = []
+    for number in range(count):
+        guest = await greet(host, port, meter, f"{tag}-{number}")
+        await guest.request(type="watch", match=match)
+        guest.wire.on_text = Watcher(guest.wire, meter).on_text
+        watchers.append(guest)
+    return watchers
