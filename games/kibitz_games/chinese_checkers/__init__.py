@@ -1,0 +1,106 @@
+"""Chinese Checkers for two to six, with the rules of `rules` on the boards of `geometry`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
+from kibitz_games.chinese_checkers import drawing, rules, wire
+from kibitz_games.chinese_checkers.wire import Move, Options, View
+from kibitz_games.scene import Scene
+
+_M = TypeVar("_M", bound=Model)
+
+
+class ChineseCheckers(Game):
+    """The race of pegs into the opposite triangle."""
+
+    info: ClassVar[GameInfo] = GameInfo(
+        name="chinese-checkers",
+        title="Chinese Checkers",
+        summary="Hop your pegs across the star into the opposite corner; two to six players.",
+        rules_version=1,
+        seats=(2, 3, 4, 5, 6),
+        max_plies=rules.MAX_PLIES,
+    )
+    Options: ClassVar[type[Model]] = Options
+    Move: ClassVar[type[Model]] = Move
+    View: ClassVar[type[Model]] = View
+
+    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
+        return {}
+
+    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
+        return wire.start(_as(Options, options), seats)
+
+    def to_act(self, state: State) -> int:
+        return int(state["side"])
+
+    def legal(self, state: State) -> list[int]:
+        moves = np.empty(rules.WIDEST, np.int32)
+        count = rules.generate(state, moves)
+        return sorted(moves[:count].tolist())
+
+    def play(self, state: State, action: int) -> None:
+        rules.play(state, action)
+
+    def undo(self, state: State, action: int) -> None:
+        rules.undo(state, action)
+
+    def drop(self, state: State, seat: int) -> None:
+        """Take `seat` out; nothing changes for one that has finished, has dropped, or is last."""
+        if not 0 <= seat < int(state["seats"]):
+            raise GameError(f"there is no seat {seat}")
+        if int(state["side"]) != OVER and int(state["rank"][seat]) == 0:
+            rules.drop(state, seat)
+
+    def outcome(self, state: State) -> Outcome | None:
+        if int(state["side"]) != OVER:
+            return None
+        seats = int(state["seats"])
+        ranks, scores = np.zeros(rules.SEATS, np.int32), np.zeros(rules.SEATS)
+        rules.ranks(state, ranks)
+        rules.returns(state, scores)
+        reason = rules.REASONS[int(state["end"])]
+        return Outcome(tuple(ranks[:seats].tolist()), tuple(scores[:seats].tolist()), reason)
+
+    def view(self, state: State, seat: int | None) -> View:
+        return wire.view(state)
+
+    def full_view(self, state: State) -> View:
+        return wire.view(state)
+
+    def sample(self, view: Model, seed: int) -> State:
+        return wire.restore(_as(View, view))
+
+    def decode(self, state: State, move: Model) -> int:
+        return wire.decode(state, _as(Move, move))
+
+    def encode(self, state: State, action: int) -> Move:
+        return wire.encode(int(state["holes"]), action)
+
+    def text(self, move: Model) -> str:
+        return wire.text(_as(Move, move))
+
+    def parse(self, text: str) -> Move:
+        return wire.parse(text)
+
+    def touches(self, move: Model) -> tuple[str, ...]:
+        chosen = _as(Move, move)
+        return () if chosen.passing else (str(chosen.source), str(chosen.target))
+
+    def scene(self, view: Model) -> Scene:
+        return drawing.scene(_as(View, view))
+
+
+def _as(kind: type[_M], model: Model) -> _M:
+    """Check that a model is this game's own."""
+    if not isinstance(model, kind):
+        raise TypeError(f"expected a {kind.__name__} of chinese-checkers, not {model!r}")
+    return model
+
+
+GAME = ChineseCheckers()

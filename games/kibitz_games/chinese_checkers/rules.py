@@ -1,0 +1,727 @@
+"""The rules as kernels over one state record.
+
+The position
+------------
+``board[hole]`` is 0 for an empty hole, else ``1 + 16*seat + slot``, where `slot` is the peg's
+place in ``pegs[seat]``; so ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always
+occupied and stands for everything off the board, which spares every test of borders.
+``zone[hole]`` is the corner that the hole belongs to, or `NO_ZONE`.
+
+An action is ``from*holes + to``; ``holes*holes`` is the pass, legal only where there is no move.
+
+`turn` is the seat whose turn it is or would be, `side` the same or -1 when the play is over.
+A seat is *active* while ``rank[seat]`` is 0: players who finish take the ranks from the top,
+those who drop out take them from the bottom.
+
+Jumps and parity
+----------------
+Every jump moves a peg by an even number of steps along a line, so all holes where it may land
+have the parity class of the hole it left, while an adjacent hole never does. Two things follow:
+step and jump destinations are disjoint; and a hole that the chain has visited is never hopped
+over, so a visited hole can be marked on the board itself as if it were occupied. Long jumps may
+cross visited holes, so there a mark counts as empty.
+
+Ends
+----
+Besides goals: a position (pegs and seat to move) that occurs for the third time, `ROUNDS` rounds
+without progress, or `MAX_PLIES` plies. Progress is a seat's total distance below its best so
+far, a finish, or a drop. The distance of a seat is the sum of steps of its pegs to the tip of
+its goal, less the same sum for a full goal.
+
+`undo` restores every byte, so whatever it needs is in the record: ``history[ply]`` is the action
+played at that ply, ``marks[ply + 1]`` what it did to progress (bits 0-4: improvement of the
+mover's best; `FINISH`; `DROP`). Repetition is exact: ``seen`` counts positions by some bits of
+their keys, and only when a count reaches three are the actions walked back and the positions
+compared. So a state takes 4 KiB, where a list of keys would need 8 more. A finish or a drop
+changes who moves, hence earlier positions cannot recur; nor does the walk go below ``floor``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kibitz_games import kernels, operations
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.kernels import kernel
+from kibitz_games.operations import Moves, Record, Values
+
+MAX_PLIES = 1000
+ROUNDS = 50
+WIDEST = geo.MAX_PEGS * geo.MAX_HOLES + 1
+"""No position has more actions: every peg to every hole, and the pass."""
+
+WALL = geo.MAX_HOLES
+CELLS = geo.MAX_HOLES + 1
+NO_ZONE = 6
+SEATS = 6
+VISITED = 254
+FINISH = 128
+DROP = 64
+IMPROVED = 31
+FILTER = 512
+
+STOP_ANY, STOP_NO_FOREIGN, STOP_NO_ACTIVE = 0, 1, 2
+STOPS = ("any", "no-foreign", "no-active")
+END_GOAL, END_REPETITION, END_STALL, END_LENGTH, END_DROPPED = 1, 2, 3, 4, 5
+REASONS = ("", "goal", "repetition", "stall", "length", "dropped")
+
+STATE = kernels.record(
+    "chinese_checkers",
+    [
+        ("key", np.uint64),
+        ("geometry", np.int32),  # index in geometry.ALL
+        ("holes", np.int32),
+        ("seats", np.int32),
+        ("each", np.int32),  # pegs of a seat
+        ("ply", np.int32),
+        ("turn", np.int32),
+        ("side", np.int32),
+        ("end", np.int32),  # why it is over, 0 while it goes on
+        ("since", np.int32),  # plies without progress
+        ("placed", np.int32),  # seats that finished
+        ("dropped", np.int32),  # seats that dropped out
+        ("floor", np.int32),  # the first ply whose position may recur
+        ("prior", np.int32),  # how often the position at `floor` had occurred before
+        ("stop", np.int32),
+        ("through", np.int32),
+        ("sticky", np.int32),
+        ("long_jumps", np.int32),
+        ("distance", np.int32, (SEATS,)),
+        ("best", np.int32, (SEATS,)),  # the smallest distance so far
+        ("corner", np.int32, (SEATS,)),
+        ("goal", np.int32, (SEATS,)),
+        ("rank", np.int32, (SEATS,)),
+        ("inside", np.int32, (SEATS,)),  # own pegs in the own goal
+        ("filled", np.int32, (NO_ZONE + 1,)),  # pegs of anybody in each zone
+        ("owner", np.int32, (NO_ZONE + 1,)),  # whose goal a zone is, or -1
+        ("pegs", np.uint8, (SEATS, 16)),
+        ("board", np.uint8, (CELLS,)),
+        ("zone", np.uint8, (CELLS,)),
+        ("marks", np.uint8, (MAX_PLIES + 1,)),
+        ("seen", np.uint8, (FILTER,)),
+        ("history", np.uint16, (MAX_PLIES,)),
+    ],
+    source=__file__,
+)
+
+
+def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    """Return the neighbours, the landings and the steps to each corner's tip, per board."""
+    near = np.full((len(geo.ALL), CELLS * 6), WALL, np.uint8)
+    land = near.copy()
+    steps = np.zeros((len(geo.ALL), geo.CORNERS, CELLS), np.uint8)
+    for index, (board, size) in enumerate(geo.ALL):
+        shape = geo.geometry(board, size)
+        for hole in range(shape.holes):
+            for d in range(6):
+                one, two = shape.away(hole, d, 1), shape.away(hole, d, 2)
+                near[index, hole * 6 + d] = WALL if one is None else one
+                land[index, hole * 6 + d] = WALL if one is None or two is None else two
+            steps[index, :, hole] = [shape.steps(hole, tip) for tip in shape.tips]
+    return near, land, steps
+
+
+NEAR, LAND, STEPS = _tables()
+
+
+def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    """Return random numbers for a peg in a hole, for the seat to move, for a seat that is out."""
+    source = np.random.Generator(np.random.PCG64(20))
+    numbers = source.integers(0, 2**64, size=(SEATS, CELLS + 2), dtype=np.uint64)
+    return numbers[:, :CELLS].copy(), numbers[:, CELLS].copy(), numbers[:, CELLS + 1].copy()
+
+
+PEG_KEY, TURN_KEY, OUT_KEY = _keys()
+
+
+@kernel
+def stoppable(st: Record, seat: int) -> int:
+    """Return the zones where a peg of `seat` may end its move, one bit each."""
+    every = np.int64((1 << (NO_ZONE + 1)) - 1)
+    if st.stop == STOP_ANY:
+        return every
+    mine = (1 << np.int64(st.corner[seat])) | (1 << np.int64(st.goal[seat]))
+    if st.stop == STOP_NO_FOREIGN:
+        return np.int64(mine | (1 << NO_ZONE))
+    for other in range(st.seats):
+        if st.rank[other] == 0:
+            theirs = (1 << np.int64(st.corner[other])) | (1 << np.int64(st.goal[other]))
+            every &= ~np.int64(theirs)
+    return np.int64(every | mine)
+
+
+@kernel
+def _landing(st: Record, here: int, direction: int) -> int:
+    """Return where a long jump from `here` lands, or `WALL`: peg and landing equally far."""
+    table = st.geometry
+    board = st.board
+    hole = np.int64(NEAR[table, here * 6 + direction])
+    far = 1
+    while board[hole] == 0 or board[hole] == VISITED:
+        hole = np.int64(NEAR[table, hole * 6 + direction])
+        far += 1
+    if hole == WALL:
+        return np.int64(WALL)
+    for _ in range(far):
+        hole = np.int64(NEAR[table, hole * 6 + direction])
+        if board[hole] != 0 and board[hole] != VISITED:
+            return np.int64(WALL)
+    return hole
+
+
+@kernel
+def _chains(st: Record, origin: int, queue: Moves, n: int, allowed: int) -> int:
+    """Append the landings of all jump chains to `queue` and mark them on the board."""
+    table = st.geometry
+    board = st.board
+    zone = st.zone
+    through = st.through != 0
+    far = st.long_jumps != 0
+    head = n
+    here = origin
+    while True:
+        for d in range(6):
+            if far:
+                target = _landing(st, here, d)
+            elif board[NEAR[table, here * 6 + d]] != 0:
+                target = np.int64(LAND[table, here * 6 + d])
+            else:
+                continue
+            if board[target] == 0 and (through or (allowed >> np.int64(zone[target])) & 1):
+                board[target] = VISITED
+                queue[n] = target
+                n += 1
+        if head == n:
+            return np.int64(n)
+        here = np.int64(queue[head])
+        head += 1
+
+
+@kernel
+def generate_from(st: Record, origin: int, moves: Moves, n: int, allowed: int) -> int:
+    """Append the moves of the peg in `origin` to `moves`, which holds `n`; return the new `n`."""
+    table = st.geometry
+    board = st.board
+    zone = st.zone
+    holes = np.int64(st.holes)
+    if st.sticky != 0:
+        goal = np.int64(st.goal[st.turn])
+        if zone[origin] == goal:
+            allowed = np.int64(1) << goal
+    for d in range(6):
+        near = np.int64(NEAR[table, origin * 6 + d])
+        if board[near] == 0 and (allowed >> np.int64(zone[near])) & 1:
+            moves[n] = origin * holes + near
+            n += 1
+    peg = board[origin]
+    board[origin] = VISITED
+    last = _chains(st, origin, moves, np.int64(n), allowed)
+    board[origin] = peg
+    for i in range(n, last):
+        target = np.int64(moves[i])
+        board[target] = 0
+        if (allowed >> np.int64(zone[target])) & 1:
+            moves[n] = origin * holes + target
+            n += 1
+    return np.int64(n)
+
+
+@kernel
+def generate(st: Record, moves: Moves) -> int:
+    """Write the actions of the seat to act; the pass where there is no other; none when over."""
+    if st.side < 0:
+        return np.int64(0)
+    seat = np.int64(st.side)
+    allowed = stoppable(st, seat)
+    n = np.int64(0)
+    for slot in range(st.each):
+        n = generate_from(st, np.int64(st.pegs[seat, slot]), moves, n, allowed)
+    if n == 0:
+        moves[0] = np.int64(st.holes) * np.int64(st.holes)
+        n = np.int64(1)
+    return n
+
+
+@kernel
+def allows(st: Record, action: int) -> bool:
+    """Return whether `action` is legal, without generating more than one peg's moves."""
+    holes = np.int64(st.holes)
+    if st.side < 0 or action < 0 or action > holes * holes:
+        return False
+    if action == holes * holes:
+        moves = np.empty(WIDEST, np.int32)
+        return generate(st, moves) == 1 and moves[0] == action
+    origin = action // holes
+    if (np.int64(st.board[origin]) + 15) >> 4 != st.side + 1:
+        return False
+    near = np.empty(CELLS + 6, np.int32)
+    allowed = stoppable(st, np.int64(st.side))
+    n = generate_from(st, np.int64(origin), near, np.int64(0), allowed)
+    for i in range(n):
+        if near[i] == action:
+            return True
+    return False
+
+
+@kernel
+def _next(st: Record, seat: int) -> int:
+    """Return the active seat after `seat`, clockwise."""
+    seat = seat + 1 if seat + 1 < st.seats else 0
+    while st.rank[seat] != 0:
+        seat = seat + 1 if seat + 1 < st.seats else 0
+    return np.int64(seat)
+
+
+@kernel
+def _previous(st: Record, seat: int) -> int:
+    """Return the active seat before `seat`."""
+    seat = seat - 1 if seat > 0 else np.int64(st.seats) - 1
+    while st.rank[seat] != 0:
+        seat = seat - 1 if seat > 0 else np.int64(st.seats) - 1
+    return np.int64(seat)
+
+
+@kernel
+def _pass_turn(st: Record, seat: int) -> None:
+    """Give the turn to `seat`, in the key too."""
+    st.key = st.key ^ TURN_KEY[st.turn] ^ TURN_KEY[seat]
+    st.turn = seat
+    st.side = seat
+
+
+@kernel
+def _shift(st: Record, seat: int, origin: int, target: int) -> None:
+    """Move a peg of `seat`, with everything that follows from the position alone."""
+    peg = st.board[origin]
+    st.board[target] = peg
+    st.board[origin] = 0
+    st.pegs[seat, (np.int64(peg) + 15) & 15] = target
+    st.key = st.key ^ PEG_KEY[seat, origin] ^ PEG_KEY[seat, target]
+    goal = np.int64(st.goal[seat])
+    left, entered = np.int64(st.zone[origin]), np.int64(st.zone[target])
+    if left != entered:
+        st.filled[left] -= 1
+        st.filled[entered] += 1
+        st.inside[seat] += np.int64(entered == goal) - np.int64(left == goal)
+    table = st.geometry
+    st.distance[seat] += np.int64(STEPS[table, goal, target]) - np.int64(STEPS[table, goal, origin])
+
+
+@kernel
+def _finisher(st: Record, origin: int, target: int) -> int:
+    """Return the seat whose goal this move has filled, or -1.
+
+    The goal must be full, of whomever, with at least one peg of its owner. Whoever fills it,
+    the owner has finished.
+    """
+    entered = np.int64(st.zone[target])
+    if entered == NO_ZONE or entered == st.zone[origin] or st.filled[entered] < st.each:
+        return np.int64(-1)
+    owner = np.int64(st.owner[entered])
+    if owner < 0 or st.rank[owner] != 0 or st.inside[owner] == 0:
+        return np.int64(-1)
+    return owner
+
+
+@kernel
+def repeats(st: Record) -> int:
+    """Return how often the present position has occurred, this time included."""
+    ply = np.int64(st.ply)
+    cycle = np.int64(st.seats - st.placed - st.dropped)
+    holes = np.int64(st.holes)
+    times = np.int64(1)
+    if ply == st.floor:
+        times += np.int64(st.prior)
+    now = np.empty(CELLS, np.uint8)
+    for hole in range(holes):
+        now[hole] = (np.int64(st.board[hole]) + 15) >> 4
+    then = now.copy()
+    different = 0
+    back = ply
+    while back > st.floor and st.marks[back] & FINISH == 0:
+        back -= 1
+        action = np.int64(st.history[back])
+        if action < holes * holes:
+            origin = action // holes
+            target = action - origin * holes
+            different -= np.int64(then[origin] != now[origin])
+            different -= np.int64(then[target] != now[target])
+            then[origin] = then[target]
+            then[target] = 0
+            different += np.int64(then[origin] != now[origin])
+            different += np.int64(then[target] != now[target])
+        if different == 0 and (ply - back) % cycle == 0:
+            times += 1
+            if back == st.floor:
+                times += np.int64(st.prior)
+    return times
+
+
+@kernel
+def _judge(st: Record) -> int:
+    """Return why the play is over after a move that left at least two seats active, or 0."""
+    slot = np.int64(st.key & np.uint64(FILTER - 1))
+    if st.seen[slot] >= 3 and repeats(st) >= 3:
+        return np.int64(END_REPETITION)
+    if st.since >= ROUNDS * (st.seats - st.placed - st.dropped):
+        return np.int64(END_STALL)
+    if st.ply >= MAX_PLIES:
+        return np.int64(END_LENGTH)
+    return np.int64(0)
+
+
+@kernel
+def play(st: Record, m: int) -> None:
+    """Apply a legal action."""
+    holes = np.int64(st.holes)
+    ply = np.int64(st.ply)
+    seat = np.int64(st.turn)
+    mark = np.int64(0)
+    if m < holes * holes:
+        origin = m // holes
+        target = m - origin * holes
+        _shift(st, seat, origin, target)
+        if st.distance[seat] < st.best[seat]:
+            mark = np.int64(st.best[seat] - st.distance[seat])
+            st.best[seat] = st.distance[seat]
+        finisher = _finisher(st, origin, target)
+        if finisher >= 0:
+            mark |= FINISH
+            st.placed += 1
+            st.rank[finisher] = st.placed
+            st.key = st.key ^ OUT_KEY[finisher]
+    st.history[ply] = m
+    st.marks[ply + 1] = mark
+    st.ply = ply + 1
+    st.since = 0 if mark != 0 else st.since + 1
+    _pass_turn(st, _next(st, seat))
+    st.seen[np.int64(st.key & np.uint64(FILTER - 1))] += 1
+    if st.seats - st.placed - st.dropped == 1:
+        st.end = END_GOAL
+    else:
+        st.end = _judge(st)
+    if st.end != 0:
+        st.side = -1
+
+
+@kernel
+def _without_progress(st: Record) -> int:
+    """Return how many plies ago the last progress was."""
+    ply = np.int64(st.ply)
+    back = ply
+    while st.marks[back] == 0:
+        back -= 1
+    return ply - back
+
+
+@kernel
+def undo(st: Record, m: int) -> None:
+    """Take back `m`, the last action played."""
+    holes = np.int64(st.holes)
+    ply = np.int64(st.ply) - 1
+    mark = np.int64(st.marks[ply + 1])
+    st.seen[np.int64(st.key & np.uint64(FILTER - 1))] -= 1
+    origin = m // holes
+    target = m - origin * holes
+    if mark & FINISH:
+        finisher = np.int64(st.owner[st.zone[target]])
+        st.placed -= 1
+        st.rank[finisher] = 0
+        st.key = st.key ^ OUT_KEY[finisher]
+    if m < holes * holes:
+        seat = ((np.int64(st.board[target]) + 15) >> 4) - 1
+        _shift(st, seat, target, origin)
+        st.best[seat] += mark & IMPROVED
+    else:
+        seat = _previous(st, np.int64(st.turn))
+    _pass_turn(st, seat)
+    st.end = 0
+    st.history[ply] = 0
+    st.marks[ply + 1] = 0
+    st.ply = ply
+    st.since = _without_progress(st) if mark != 0 else st.since - 1
+
+
+@kernel
+def terminal(st: Record) -> bool:
+    """Return whether the play is over."""
+    return bool(st.side < 0)
+
+
+@kernel
+def to_act(st: Record) -> int:
+    """Return the seat to act, or -1."""
+    return np.int64(st.side)
+
+
+@kernel
+def ranks(st: Record, out: Moves) -> None:
+    """Write the rank of each seat: those placed keep theirs, the others follow by distance."""
+    for seat in range(st.seats):
+        out[seat] = st.rank[seat]
+        if st.rank[seat] == 0:
+            closer = 0
+            for other in range(st.seats):
+                if st.rank[other] == 0 and st.distance[other] < st.distance[seat]:
+                    closer += 1
+            out[seat] = st.placed + 1 + closer
+
+
+@kernel
+def returns(st: Record, out: Values) -> None:
+    """Write the share of the opponents that each seat has left behind; a tie counts half."""
+    rank = np.zeros(SEATS, np.int32)
+    ranks(st, rank)
+    for seat in range(st.seats):
+        halves = 0
+        for other in range(st.seats):
+            if other != seat and rank[other] >= rank[seat]:
+                halves += 2 if rank[other] > rank[seat] else 1
+        out[seat] = halves / (2.0 * (np.int64(st.seats) - 1))
+
+
+@kernel
+def order(st: Record, m: int) -> int:
+    """Prefer long ways towards the goal, and among equals the peg that is furthest behind."""
+    holes = np.int64(st.holes)
+    if m >= holes * holes:
+        return np.int64(0)
+    origin = m // holes
+    target = m - origin * holes
+    goal = np.int64(st.goal[st.turn])
+    before = np.int64(STEPS[st.geometry, goal, origin])
+    return (before - np.int64(STEPS[st.geometry, goal, target])) * 32 + before
+
+
+@kernel
+def hold(st: Record, seat: int) -> int:
+    """Make `seat` the one to act; return the seat that was."""
+    before = np.int64(st.turn)
+    _pass_turn(st, np.int64(seat))
+    return before
+
+
+@kernel
+def fresh_key(st: Record) -> np.uint64:
+    """Return the key from scratch."""
+    key = TURN_KEY[st.turn]
+    for seat in range(st.seats):
+        if st.rank[seat] != 0:
+            key = key ^ OUT_KEY[seat]
+        for slot in range(st.each):
+            key = key ^ PEG_KEY[seat, st.pegs[seat, slot]]
+    return key
+
+
+@kernel
+def drop(st: Record, seat: int) -> None:
+    """Take an active seat out of a play that goes on; its pegs stay as obstacles."""
+    st.rank[seat] = st.seats - st.dropped
+    st.dropped += 1
+    st.key = st.key ^ OUT_KEY[seat]
+    st.marks[st.ply] |= np.uint8(DROP)
+    st.since = 0
+    st.floor = st.ply
+    st.prior = 0
+    if st.turn == seat:
+        _pass_turn(st, _next(st, np.int64(seat)))
+    st.seen[np.int64(st.key & np.uint64(FILTER - 1))] += 1
+    if st.seats - st.placed - st.dropped == 1:
+        st.end = END_DROPPED
+        st.side = -1
+
+
+@kernel
+def trace(st: Record, action: int, path: Moves) -> int:
+    """Write the holes of a shortest way of `action`, the last one played; return how many."""
+    holes = np.int64(st.holes)
+    origin = action // holes
+    target = action - origin * holes
+    seat = ((np.int64(st.board[target]) + 15) >> 4) - 1
+    path[0] = origin
+    path[1] = target
+    for d in range(6):
+        if NEAR[st.geometry, origin * 6 + d] == target:
+            return np.int64(2)
+    peg = st.board[target]
+    st.board[target] = 0
+    came = _search(st, origin, target, stoppable(st, seat))
+    st.board[target] = peg
+    if came[target] < 0:
+        return np.int64(2)
+    n = np.int64(0)
+    here = target
+    while here != origin:
+        path[n] = here
+        here = np.int64(came[here])
+        n += 1
+    path[n] = origin
+    n += 1
+    for i in range(n // 2):
+        path[i], path[n - 1 - i] = path[n - 1 - i], path[i]
+    return n
+
+
+@kernel
+def _search(st: Record, origin: int, target: int, allowed: int) -> Moves:
+    """Return for each hole reached by jumps the hole before it, by breadth-first search."""
+    came = np.full(CELLS, -1, np.int32)
+    queue = np.empty(CELLS, np.int32)
+    came[origin] = origin
+    queue[0] = origin
+    head, tail = 0, 1
+    while came[target] < 0 and head < tail:
+        here = np.int64(queue[head])
+        head += 1
+        for d in range(6):
+            hole = _jump(st, here, d)
+            free = st.board[hole] == 0 and came[hole] < 0
+            if free and (st.through != 0 or (allowed >> np.int64(st.zone[hole])) & 1):
+                came[hole] = here
+                queue[tail] = hole
+                tail += 1
+    return came
+
+
+@kernel
+def _jump(st: Record, here: int, direction: int) -> int:
+    """Return where a jump from `here` lands, or `WALL`."""
+    if st.long_jumps != 0:
+        return _landing(st, here, direction)
+    if st.board[NEAR[st.geometry, here * 6 + direction]] == 0:
+        return np.int64(WALL)
+    return np.int64(LAND[st.geometry, here * 6 + direction])
+
+
+@kernel
+def portrait(st: Record, out: Moves) -> int:
+    """Write all that a view shows into `out` in one call; return the length.
+
+    Order: geometry, each, stop, through, sticky, long_jumps, seats, ply, side, end, since,
+    repeats, last action (-1 for none), length of the path, turn, the path; then for each seat
+    corner, rank, best and its pegs in ascending order.
+    """
+    out[0] = st.geometry
+    out[1] = st.each
+    out[2] = st.stop
+    out[3] = st.through
+    out[4] = st.sticky
+    out[5] = st.long_jumps
+    out[6] = st.seats
+    out[7] = st.ply
+    out[8] = st.side
+    out[9] = st.end
+    out[10] = st.since
+    seen = st.seen[np.int64(st.key & np.uint64(FILTER - 1))]
+    out[11] = repeats(st) if seen >= 2 else 1
+    out[12] = -1
+    out[13] = 0
+    if st.ply > 0:
+        out[12] = st.history[st.ply - 1]
+        if out[12] < np.int64(st.holes) * np.int64(st.holes):
+            out[13] = trace(st, np.int64(out[12]), out[15:])
+    out[14] = st.turn
+    n = 15 + np.int64(out[13])
+    each = np.int64(st.each)
+    for seat in range(st.seats):
+        out[n] = st.corner[seat]
+        out[n + 1] = st.rank[seat]
+        out[n + 2] = st.best[seat]
+        n += 3 + each
+    first = n - np.int64(st.seats) * (3 + each)
+    count = np.zeros(SEATS, np.int64)
+    for hole in range(st.holes):
+        value = np.int64(st.board[hole])
+        if value != 0:
+            seat = ((value + 15) >> 4) - 1
+            out[first + seat * (3 + each) + 3 + count[seat]] = hole
+            count[seat] += 1
+    return np.int64(n)
+
+
+PORTRAIT = 15 + CELLS + SEATS * (3 + geo.MAX_PEGS)
+"""The longest portrait."""
+
+operations.implement(
+    STATE,
+    widest=WIDEST,
+    generate=generate,
+    play=play,
+    undo=undo,
+    terminal=terminal,
+    to_act=to_act,
+    returns=returns,
+    order=order,
+    hold=hold,
+    fresh_key=fresh_key,
+)
+
+
+def position(
+    *,
+    table: int,
+    stop: int,
+    through: bool,
+    sticky: bool,
+    long_jumps: bool,
+    corners: tuple[int, ...],
+    pegs: tuple[tuple[int, ...], ...],
+    turn: int = 0,
+    out: tuple[int, ...] = (),
+) -> np.record:
+    """Return the state at ply 0 with these pegs, whose history starts here.
+
+    `table` is the board's index in `geometry.ALL`; `out` gives the ranks of the seats that
+    are no longer active, 0 for the others. Nothing is checked.
+    """
+    st: Record = kernels.new(STATE)
+    shape = geo.geometry(*geo.ALL[table])
+    each = len(pegs[0])
+    st.geometry, st.holes, st.seats, st.each = table, shape.holes, len(corners), each
+    st.stop, st.through, st.sticky, st.long_jumps = stop, through, sticky, long_jumps
+    _zones(st, shape, each)
+    st.corner[: len(corners)] = corners
+    st.goal[: len(corners)] = [(corner + 3) % 6 for corner in corners]
+    st.owner[:] = -1
+    for seat, holes in enumerate(pegs):
+        _settle(st, shape, seat, holes)
+    st.turn = st.side = turn
+    st.rank[: len(out)] = out
+    unplaced = [rank for rank in out if rank == 0] if out else list(corners)
+    st.placed = _finishers(out)
+    st.dropped = len(corners) - len(unplaced) - st.placed
+    st.key = fresh_key(st)
+    st.seen[int(st.key) % FILTER] = 1
+    st.marks[0] = DROP
+    state: np.record = st
+    return state
+
+
+def _finishers(out: tuple[int, ...]) -> int:
+    """Count the ranks taken from the top: 1, 2, ... without a gap."""
+    count = 0
+    while count + 1 in out:
+        count += 1
+    return count
+
+
+def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
+    st.zone[:] = NO_ZONE
+    for corner in geo.corners_of(shape.board):
+        st.zone[list(shape.home(corner, each))] = corner
+    st.board[WALL] = 255
+
+
+def _settle(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) -> None:
+    """Put the pegs of one seat on the board, with the counts that follow from them."""
+    goal, each = int(st.goal[seat]), len(holes)
+    st.owner[goal] = seat
+    st.pegs[seat, :each] = holes
+    for slot, hole in enumerate(holes):
+        st.board[hole] = 1 + 16 * seat + slot
+        st.filled[st.zone[hole]] += 1
+        st.inside[seat] += int(st.zone[hole]) == goal
+    tip = shape.tips[goal]
+    full = sum(shape.steps(hole, tip) for hole in shape.home(goal, each))
+    total = sum(shape.steps(hole, tip) for hole in holes)
+    st.distance[seat] = st.best[seat] = total - full

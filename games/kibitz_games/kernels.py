@@ -1,0 +1,221 @@
+"""The compile layer: one source for rules and searches, run by numba or by plain Python.
+
+A *kernel* is a function over numpy records, arrays and numbers, decorated with `@kernel`. In
+``compiled`` mode numba turns it into machine code; in ``plain`` mode the decorator gives the
+function back unchanged. A process has one mode, settled by the first kernel that is decorated
+(that is, by the first import of a game's rules) and never changed afterwards:
+
+1. ``KIBITZ_PLAIN=1``, ``NUMBA_DISABLE_JIT=1`` or a missing numba: plain, whatever else is said;
+2. else what `choose` was told before the first kernel was decorated;
+3. else compiled.
+
+Importing this module costs nothing: numba is imported when compiled mode is settled. A program
+that draws or spectates calls ``choose("plain")`` first and never pays for numba (0.4 s, 90 MB);
+one that plays or hosts leaves the default.
+
+The cache of machine code
+-------------------------
+numba keys a cached function by its own file only: when a callee or a table in another file
+changes, the stale code is used and is silently wrong. So every function gets a cache directory
+named after the sources of its whole top-level package, those of this package, and the
+versions of Python, numpy and numba. ``KIBITZ_CACHE`` moves the cache. Every compilation and
+every load runs under one file lock, because two processes that write one cache entry at the
+same time can mix their machine code. Directories that nobody used for a while are removed.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kibitz_games.api import Game, Model
+
+Mode = Literal["compiled", "plain"]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FLAGS = {"nogil": True, "error_model": "numpy"}
+"""What every kernel is compiled with: other threads run meanwhile, division never raises."""
+KEEP_DAYS = 14
+"""A cache directory that no process used for so long is removed."""
+KEEP_NEWEST = 8
+"""At most so many cache directories survive, however recently they were used."""
+
+_PACKAGE = Path(__file__).parent
+_wish: Mode = "compiled"
+_settled: Mode | None = None
+
+
+def choose(wish: Mode) -> Mode:
+    """Ask for a mode; return the one in force.
+
+    Call it before a game is imported. The answer differs from `wish` where the environment
+    forbids compiling, or where an earlier import has settled the mode.
+    """
+    global _wish
+    _wish = wish
+    return _settled or _possible()
+
+
+def mode() -> Mode:
+    """Return the mode of this process, and settle it."""
+    global _settled
+    if _settled is None:
+        _settled = _possible()
+    return _settled
+
+
+def compiled() -> bool:
+    """Return whether kernels of this process are machine code."""
+    return mode() == "compiled"
+
+
+def _possible() -> Mode:
+    forbidden = (os.environ.get(name, "0") not in ("", "0") for name in _FORBIDDERS)
+    if any(forbidden) or importlib.util.find_spec("numba") is None:
+        return "plain"
+    return _wish
+
+
+_FORBIDDERS = ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")
+
+
+def kernel(function: Function) -> Function:
+    """Make `function` a kernel: machine code in compiled mode, itself in plain mode."""
+    if mode() == "plain":
+        return function
+    import numba
+    from numba.core import config
+
+    config.CACHE_DIR = str(_directory(_root(function)))
+    dispatcher = numba.njit(cache=True, **FLAGS)(function)
+    dispatcher.compile = _locked(dispatcher.compile)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def record(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) -> np.dtype[Any]:
+    """Return the type of a record with C layout; `source` is the defining module's ``__file__``.
+
+    A last field of one byte carries the name and a hash of the source, so that two records
+    with equal fields are different types to numba, and so that machine code cached for one
+    version of a file is never run on the records of another.
+    """
+    digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12]
+    tag = f"_{name}_{digest}"
+    layout = np.dtype([*fields, (tag, np.uint8)], align=True)
+    return np.dtype((np.record, layout))
+
+
+def new(dtype: np.dtype[Any]) -> np.record:
+    """Return a record of this type with every byte zero."""
+    return np.zeros(1, dtype=dtype)[0]  # type: ignore[no-any-return]
+
+
+def cache_directory() -> Path:
+    """Return the directory that holds every cache of machine code."""
+    if override := os.environ.get("KIBITZ_CACHE"):
+        return Path(override)
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("kibitz", appauthor=False)) / "kernels"
+
+
+def lock() -> AbstractContextManager[Any]:
+    """Return the lock under which machine code is compiled and loaded; reentrant in a thread."""
+    return _lock(_base()) if compiled() else nullcontext()
+
+
+@functools.cache
+def _lock(base: Path) -> AbstractContextManager[Any]:
+    import filelock
+
+    return filelock.FileLock(base / "compile.lock")
+
+
+@functools.cache
+def _base() -> Path:
+    base = cache_directory()
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=base).close()
+    except OSError as error:
+        base = Path(tempfile.mkdtemp(prefix="kibitz-kernels-"))
+        message = f"cannot write the compile cache ({error}); this process compiles into {base}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return base
+
+
+def warm(game: Game, options: Model | None = None, seats: int | None = None) -> None:
+    """Compile or load every operation of a game, by calling each once on a real start state.
+
+    A bot does this, and the same with its own kernels, before it says that it is ready.
+    """
+    from kibitz_games import operations
+
+    chosen = game.Options() if options is None else options
+    players = game.info.seats[0] if seats is None else seats
+    operations.warm(game.start(chosen, players, game.deal(chosen, players, 0)))
+
+
+def _locked(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(compile_or_load)
+    def call(signature: Any) -> Any:
+        with lock():
+            return compile_or_load(signature)
+
+    return call
+
+
+def _root(function: Callable[..., Any]) -> Path:
+    """Return the top-level package of a function, or its file where it has no package."""
+    path = Path(function.__code__.co_filename).resolve()
+    levels = function.__module__.count(".") + (path.name == "__init__.py")
+    return path.parents[levels - 1] if levels else path
+
+
+@functools.cache
+def _directory(root: Path) -> Path:
+    """Return the cache directory for kernels defined below `root`, and mark it as used."""
+    base = _base()
+    path = base / f"{root.stem}-{fingerprint(root)[:16]}"
+    with lock():
+        path.mkdir(exist_ok=True)
+        os.utime(path)
+        _prune(base, path)
+    return path
+
+
+@functools.cache
+def fingerprint(root: Path) -> str:
+    """Return the hash of all that machine code of `root` depends on, as hexadecimal digits."""
+    import numba
+
+    versions = (sys.version, platform.machine(), np.__version__, numba.__version__)
+    digest = hashlib.sha256(repr(versions).encode())
+    for top in dict.fromkeys((_PACKAGE.resolve(), root)):
+        for path in sorted(top.rglob("*.py")) if top.is_dir() else [top]:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _prune(base: Path, current: Path) -> None:
+    used = {path: path.stat().st_mtime for path in base.iterdir() if path.is_dir()}
+    newest = sorted(used, key=lambda path: used[path], reverse=True)
+    for place, path in enumerate(newest):
+        stale = used[path] < time.time() - KEEP_DAYS * 86400
+        if path != current and (stale or place >= KEEP_NEWEST):
+            shutil.rmtree(path, ignore_errors=True)
