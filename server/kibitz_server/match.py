@@ -1,0 +1,883 @@
+"""One match as a fold over its log: no sockets, no clock of its own, no random numbers.
+
+The setup and the entries determine everything that is durable about a match: the game's
+state, the clocks, who is away, who has dropped out, the result. Every entry passes through
+`_apply`, whether a command has just made it or a log gives it back, so restoring the log of a
+match gives the live one again, byte for byte, and from any entry on.
+
+What is not in the log is only about the present moment: when the turn was opened, how often a
+seat has sent an illegal move, which stand-ins have been asked for. A restart forgives these,
+as it charges the time that the server was down to nobody.
+
+The caller's part. `now` is a monotonic clock in whole milliseconds. Effects are carried out
+in order, and nothing of an `Append` is told before its entry is durable. Whenever `turn` has
+changed and the match goes on, the seat `to_act` is sent `your_turn` and then `open_turn` is
+called; its clock runs from there. `tick` is called when `deadline` has come, and once after a
+restore: it anchors the match to the caller's clock and settles what a crash has cut off.
+
+    turn comes (Moved, a drop, Replaced)
+       | open_turn(now)               the clock of the seat to act runs
+       v
+    turn open --Play in time--------------------------------> Moved, the next turn comes
+       |  \\--Play refused: stale, not your turn, illegal -->  nothing, or Forfeited(illegal)
+       |
+       +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random, skip)
+
+    seat there --Leave--> away --Return in its grace--> there
+                            \\--grace over--> Forfeited | WantStandIn --> Replaced | Forfeited
+                             \\--grace of everybody over--> Forfeited(abandoned), the end
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, assert_never
+
+from pydantic import ValidationError
+
+from kibitz_games.api import OVER, Game, IllegalAction, Outcome, State
+from kibitz_protocol import messages
+from kibitz_protocol.clocks import Clock
+from kibitz_protocol.records import (
+    Aborted,
+    Cause,
+    Comment,
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Left,
+    Moved,
+    Noted,
+    Player,
+    Replaced,
+    Resigned,
+    Result,
+    Returned,
+    Setup,
+)
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.values import Action, Fields
+from kibitz_server import clock as ledger
+from kibitz_server.verdict import Departure, by_departure, tied, verdict
+from kibitz_server.view import LEGAL_LISTED, REFEREE, Sight, Viewer, Views, trusted
+
+_SHOWN: Final = frozenset({Moved, Resigned, Forfeited})
+"""Entries that change the state of the game, and with it what viewers see."""
+_WENT: Final = {
+    "left": "left the match",
+    "disconnect": "disconnected and did not come back",
+    "crash": "crashed and did not come back",
+}
+"""What the result says of a seat that was given up."""
+
+
+class BrokenLog(ValueError):
+    """Setup and entries that do not belong together; the message names the entry."""
+
+
+# --- commands -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A seat's action at `ply`; `rtt_ms` is the measured round trip of the socket it came on."""
+
+    seat: int
+    id: int
+    ply: int
+    action: Action
+    comment: Comment | None = None
+    rtt_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resign:
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A seat's player went away: ``left`` for good, otherwise with the table's grace."""
+
+    seat: int
+    reason: Literal["left", "disconnect", "crash"]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A seat's player came back; `player` is checked against the seat where it is given."""
+
+    seat: int
+    player: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Another player takes the seat of one who is away: an answer to `WantStandIn`."""
+
+    seat: int
+    player: Player
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit:
+    """The caller drops a seat, for instance because no stand-in could be had."""
+
+    seat: int
+    cause: Cause
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    seat: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The server cannot go on with this match."""
+
+    detail: str
+
+
+Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | Abort
+
+
+# --- effects ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Make `entry` durable, then show each viewer ``sight.event(viewer)``."""
+
+    entry: Entry
+    sight: Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Answer the request `id` of a seat: its move is entry `seq`, now or since long ago."""
+
+    seat: int
+    id: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Answer a command: nothing of it was done. `id` is None where the command had none."""
+
+    seat: int
+    id: int | None
+    code: Code
+    message: str
+    ply: int
+
+
+@dataclass(frozen=True, slots=True)
+class WantStandIn:
+    """Find a house bot for a seat, then answer with `Replace` or `Forfeit`, never with neither.
+
+    No flag falls for the seat meanwhile, and its player may still return.
+    """
+
+    seat: int
+    personality: str
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The match is over; no command changes it any more."""
+
+    result: Result
+
+
+Effect: TypeAlias = Append | Accepted | Refuse | WantStandIn | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Since when a seat is away, and until when it may return; times of the match."""
+
+    reason: Literal["left", "disconnect", "crash"]
+    since_ms: int
+    until_ms: int
+
+
+class Match:
+    """A match that is played, or replayed; see the top of this module."""
+
+    __slots__ = (
+        "_asked",
+        "_flag_at",
+        "_illegal",
+        "_last",
+        "_opened_at",
+        "_origin",
+        "_turn_at",
+        "_views",
+        "at_ms",
+        "away",
+        "clocks",
+        "flagged",
+        "game",
+        "out",
+        "players",
+        "ply",
+        "result",
+        "seq",
+        "setup",
+        "state",
+        "to_act",
+        "turn",
+    )
+
+    def __init__(self, game: Game, setup: Setup) -> None:
+        _check(game, setup)
+        seats = len(setup.seats)
+        options = game.Options.model_validate(setup.options)
+        control = setup.time_control
+        # What the log determines.
+        self.game = game
+        self.setup = setup
+        self.state: State = game.start(options, seats, setup.deal)
+        self.seq = 0
+        self.at_ms = 0
+        """When the last entry was made, in milliseconds of the match."""
+        self.ply = 0
+        self.to_act = game.to_act(self.state)
+        self.turn = 0
+        """The entry that brought the present turn; a new number means a new `your_turn`."""
+        self.clocks: list[Clock] | None = (
+            [ledger.full(control)] * seats if control.limited else None
+        )
+        """Per seat; a new list whenever one changes, so that what was shown stays as it was."""
+        self.players: tuple[Player, ...] = tuple(setup.seats)
+        self.away: dict[int, Absence] = {}
+        self.out: dict[int, Departure] = {}
+        """The seats that dropped out, in that order."""
+        self.flagged = False
+        """Whether the flag of the seat to act has fallen and its consequence is not logged yet."""
+        self.result: Result | None = None
+        self._last: list[tuple[int, int, int] | None] = [None] * seats
+        """Per seat the request id, ply and entry of its last move. One is enough: a seat is
+        answered before it hears of its next turn, so only its last move can be sent again."""
+        # What belongs to the present moment.
+        self._origin: int | None = None
+        """The caller's time at which the match's own time was 0."""
+        self._turn_at = 0
+        """When the present turn came, in the match's time."""
+        self._opened_at: int | None = None
+        """When the present turn was opened."""
+        self._flag_at: int | None = None
+        """When the flag of the open turn falls, the cap of the allowance included."""
+        self._illegal = [0] * seats
+        self._asked: frozenset[int] = frozenset()
+        """The seats that a stand-in has been asked for."""
+        self._views: Views | None = None
+
+    @classmethod
+    def new(cls, game: Game, setup: Setup) -> Match:
+        """Start a match. Raises `InvalidSetup`, `ValidationError` (options), `BrokenLog`."""
+        return cls(game, setup)
+
+    @classmethod
+    def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Match:
+        """Return the match that `entries` lead to; call `tick` once before anything else."""
+        match = cls(game, setup)
+        for entry in entries:
+            match._apply(entry)
+        return match
+
+    @classmethod
+    def replay(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[Sight]:
+        """Yield what viewers saw of each entry; an unused sight costs no view."""
+        match = cls(game, setup)
+        for entry in entries:
+            match._apply(entry)
+            yield match._sight(entry)
+
+    # --- commands ---------------------------------------------------------------------------
+
+    def handle(self, command: Command, now: int) -> list[Effect]:
+        """Carry out a command, whatever timers are due before it first."""
+        at = self._at(now)
+        effects = self._settle(at)
+        effects += self._obey(command, at)
+        return effects
+
+    def tick(self, now: int) -> list[Effect]:
+        """Carry out what the timers that are due ask for."""
+        return self._settle(self._at(now))
+
+    def open_turn(self, now: int) -> None:
+        """Start the clock of the seat to act: its turn is durable and on its way.
+
+        Does nothing while the turn is open already, or when the match is over.
+        """
+        at = self._at(now)
+        if self._opened_at is not None or self.result is not None:
+            return
+        self._opened_at = at
+        if self.clocks is not None:
+            total = ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
+            self._flag_at = at + total + ledger.ALLOWANCE_CAP_MS
+
+    def deadline(self) -> int | None:
+        """Return the caller's time at which `tick` has something to do, None while it has not."""
+        due = self._due()
+        return None if due is None or self._origin is None else due + self._origin
+
+    # --- what viewers are told --------------------------------------------------------------
+
+    def view(self, viewer: Viewer) -> Fields:
+        """Return what `viewer` sees of the present state; everything once the match is over."""
+        if self._views is None:
+            self._views = Views(self.game, self.state)
+        return self._views.of(viewer if self.result is None else REFEREE)
+
+    def snapshot(
+        self,
+        viewer: Viewer,
+        why: Literal["started", "rejoined", "watching", "lagged"],
+        you: int | None = None,
+    ) -> messages.Snapshot:
+        """Return the whole match as `viewer` sees it; the next event is ``seq + 1``."""
+        setup = self.setup
+        values = {
+            "type": "snapshot",
+            "why": why,
+            "match": setup.match,
+            "lobby": setup.lobby,
+            "number": setup.number,
+            "game": setup.game,
+            "rules_version": setup.rules_version,
+            "options": setup.options,
+            "seats": list(self.players),
+            "away": sorted(self.away),
+            "you": you,
+            "seq": self.seq,
+            "ply": self.ply,
+            "to_act": self.to_act,
+            "view": self.view(viewer),
+            "time_control": setup.time_control,
+            "clocks": self.clocks,
+            "conduct": setup.conduct,
+            "spectating": setup.spectating,
+            "commitment": setup.commitment,
+            "result": self.result,
+        }
+        return trusted(messages.Snapshot, values)
+
+    def your_turn(self, now: int | None = None) -> messages.YourTurn:
+        """Return all that the seat to act needs; `now` tells how much of an open turn is left."""
+        legal = self.game.legal(self.state)
+        count = len(legal)
+        values = {
+            "type": "your_turn",
+            "match": self.setup.match,
+            "game": self.setup.game,
+            "seat": self.to_act,
+            "ply": self.ply,
+            "view": self.view(self.to_act),
+            "legal": [self._wire(action) for action in legal] if count <= LEGAL_LISTED else None,
+            "legal_count": count,
+            "clocks": self.clocks,
+            "left_ms": self._left_ms(now),
+        }
+        return trusted(messages.YourTurn, values)
+
+    def finished(self, record: str) -> messages.Finished:
+        """Return the news of the end; `record` is the path of the record on the server."""
+        assert self.result is not None, "the match goes on"
+        values = {
+            "type": "finished",
+            "match": self.setup.match,
+            "lobby": self.setup.lobby,
+            "seq": self.seq,
+            "result": self.result,
+            "view": self.view(REFEREE),
+            "seed": self.setup.seed,
+            "record": record,
+        }
+        return trusted(messages.Finished, values)
+
+    # --- obeying ----------------------------------------------------------------------------
+
+    def _obey(self, command: Command, at: int) -> list[Effect]:
+        match command:
+            case Play():
+                return self._play(command, at)
+            case Resign():
+                return self._resign(command, at)
+            case Leave():
+                return self._leave(command, at)
+            case Return():
+                return self._return(command, at)
+            case Replace():
+                return self._replace(command, at)
+            case Forfeit():
+                return self._forfeit(command, at)
+            case Note():
+                return self._note(command, at)
+            case Abort():
+                return self._abort(command, at)
+            case _:
+                assert_never(command)
+
+    def _play(self, play: Play, at: int) -> list[Effect]:
+        seat = play.seat
+        last = self._last[seat]
+        if last is not None and last[0] == play.id and last[1] == play.ply:
+            return [Accepted(seat, play.id, last[2])]
+        if self.result is not None or seat in self.out:
+            return [self._refuse_over(seat, play.id)]
+        if play.ply != self.ply:
+            return [self._refuse(play, Code.STALE, f"the match is at ply {self.ply}")]
+        if seat != self.to_act:
+            return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {self.to_act} is to act")]
+        opened = at if self._opened_at is None else self._opened_at
+        elapsed = at - opened
+        allowed = ledger.allowance(elapsed, play.rtt_ms)
+        if self._too_late(elapsed - allowed):
+            return [*self._flag(at), *self._settle(at), self._refuse_late(play)]
+        try:
+            action = self._decode(play.action)
+        except ValidationError as error:
+            return self._illegal_move(play, Code.MALFORMED, _expectation(error), at)
+        except IllegalAction as error:
+            return self._illegal_move(play, Code.ILLEGAL, str(error), at)
+        values = {
+            "seq": self.seq + 1,
+            "at_ms": at,
+            "kind": "move",
+            "ply": self.ply,
+            "seat": seat,
+            "action": self._wire(action),
+            "elapsed_ms": elapsed,
+            "allowance_ms": allowed,
+            "wait_ms": opened - self._turn_at,
+            "id": play.id,
+            "comment": play.comment,
+        }
+        effects = self._append(trusted(Moved, values), action)
+        effects.insert(1, Accepted(seat, play.id, self.seq))
+        return effects
+
+    def _too_late(self, charged: int) -> bool:
+        if self.clocks is None:
+            return False
+        return charged >= ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
+
+    def _illegal_move(self, play: Play, code: Code, message: str, at: int) -> list[Effect]:
+        seat = play.seat
+        self._illegal[seat] += 1
+        effects: list[Effect] = [self._refuse(play, code, message)]
+        if self._illegal[seat] >= self.setup.conduct.max_illegal:
+            detail = f"{self._illegal[seat]} illegal moves"
+            # The last sentence says where things stand: fit for all only if nothing is hidden.
+            if not self.game.info.hidden:
+                detail = f"{detail}, the last: {message}"
+            effects += self._drop_out(seat, Cause.ILLEGAL, detail, at)
+        return effects
+
+    def _resign(self, command: Resign, at: int) -> list[Effect]:
+        if not self._in_play(command.seat):
+            return [self._refuse_over(command.seat)]
+        return self._append(Resigned(seq=self.seq + 1, at_ms=at, seat=command.seat))
+
+    def _leave(self, command: Leave, at: int) -> list[Effect]:
+        seat = command.seat
+        if self.result is not None or seat in self.out:
+            return [self._refuse_over(seat)]
+        known = self.away.get(seat)
+        if known is not None and command.reason in {known.reason, "disconnect"}:
+            return []
+        grace = 0 if command.reason == "left" else self.setup.conduct.grace_ms
+        entry = Left(seq=self.seq + 1, at_ms=at, seat=seat, reason=command.reason, grace_ms=grace)
+        return [*self._append(entry), *self._settle(at)]
+
+    def _return(self, command: Return, at: int) -> list[Effect]:
+        seat = command.seat
+        if self.result is not None or seat in self.out:
+            return [self._refuse_over(seat)]
+        owner = self.players[seat].player
+        if command.player is not None and command.player != owner:
+            message = f"seat {seat} is played by {self.players[seat].name} now"
+            return [Refuse(seat, None, Code.NOT_SEATED, message, self.ply)]
+        if seat not in self.away:
+            return []
+        entry = Returned(seq=self.seq + 1, at_ms=at, seat=seat)
+        # Those who waited for somebody to win against may be due now.
+        return [*self._append(entry), *self._settle(at)]
+
+    def _replace(self, command: Replace, at: int) -> list[Effect]:
+        seat = command.seat
+        if self.result is not None or seat in self.out:
+            return [self._refuse_over(seat)]
+        if seat not in self.away:
+            message = f"the player of seat {seat} is there"
+            return [Refuse(seat, None, Code.WRONG_STATE, message, self.ply)]
+        entry = Replaced(
+            seq=self.seq + 1, at_ms=at, seat=seat, player=command.player, cause=command.cause
+        )
+        return [*self._append(entry), *self._settle(at)]
+
+    def _forfeit(self, command: Forfeit, at: int) -> list[Effect]:
+        if not self._in_play(command.seat):
+            return [self._refuse_over(command.seat)]
+        return self._drop_out(command.seat, command.cause, command.detail, at)
+
+    def _note(self, command: Note, at: int) -> list[Effect]:
+        if self.result is not None:
+            return [self._refuse_over(command.seat)]
+        entry = Noted(seq=self.seq + 1, at_ms=at, seat=command.seat, text=command.text)
+        return self._append(entry)
+
+    def _abort(self, command: Abort, at: int) -> list[Effect]:
+        if self.result is not None:
+            return []
+        return self._append(Aborted(seq=self.seq + 1, at_ms=at, detail=command.detail[:200]))
+
+    # --- timers -----------------------------------------------------------------------------
+
+    def _at(self, now: int) -> int:
+        """Return the match's own time; the first call anchors it to the caller's."""
+        if self._origin is None:
+            self._origin = now - self.at_ms
+        return max(self.at_ms, now - self._origin)
+
+    def _due(self) -> int | None:
+        if self.result is not None:
+            return None
+        flag = self._flag_due()
+        if not self.away:
+            return flag
+        absence = self._absence_due()
+        if absence is None:
+            return flag
+        return absence[0] if flag is None else min(flag, absence[0])
+
+    def _flag_due(self) -> int | None:
+        if self.flagged:
+            return self.at_ms
+        return None if self.to_act in self._asked else self._flag_at
+
+    def _absence_due(self) -> tuple[int, int, Cause] | None:
+        """Return when which absent seat is to be given up, and why."""
+        away = {seat: gone for seat, gone in self.away.items() if self._in_play(seat)}
+        waiting = [seat for seat in away if seat not in self._asked]
+        for seat in waiting:
+            if away[seat].reason == "left":
+                return away[seat].until_ms, seat, Cause.DISCONNECT
+        if self._deserted():
+            seat = max(away, key=lambda seat: away[seat].until_ms)
+            return away[seat].until_ms, seat, Cause.ABANDONED
+        if not waiting:
+            return None
+        seat = min(waiting, key=lambda seat: away[seat].until_ms)
+        crashed = away[seat].reason == "crash"
+        return away[seat].until_ms, seat, Cause.CRASH if crashed else Cause.DISCONNECT
+
+    def _deserted(self) -> bool:
+        """Whether every seat that could still play is away."""
+        if self.to_act not in self.away:
+            return False
+        there = set(range(len(self.players))) - self.away.keys()
+        return not any(self._in_play(seat) for seat in there)
+
+    def _settle(self, at: int) -> list[Effect]:
+        effects: list[Effect] = []
+        while (due := self._due()) is not None and due <= at:
+            effects += self._time_out(due, at)
+        return effects
+
+    def _time_out(self, due: int, at: int) -> list[Effect]:
+        if self._flag_due() == due:
+            return self._punish(at) if self.flagged else self._flag(at)
+        absence = self._absence_due()
+        assert absence is not None, "a deadline is a flag's or an absent seat's"
+        _, seat, cause = absence
+        conduct = self.setup.conduct
+        if cause is not Cause.ABANDONED and conduct.on_leave == "replace" and conduct.stand_in:
+            self._asked |= {seat}
+            return [WantStandIn(seat, conduct.stand_in, cause)]
+        return self._drop_out(seat, cause, _WENT[self.away[seat].reason], at)
+
+    def _flag(self, at: int) -> list[Effect]:
+        opened = at if self._opened_at is None else self._opened_at
+        entry = Flagged(
+            seq=self.seq + 1,
+            at_ms=at,
+            ply=self.ply,
+            seat=self.to_act,
+            elapsed_ms=at - opened,
+        )
+        return self._append(entry)
+
+    def _punish(self, at: int) -> list[Effect]:
+        """Do what the game asks for when a flag has fallen."""
+        match self.game.info.on_flag:
+            case "forfeit":
+                return self._drop_out(self.to_act, Cause.TIME, "the flag fell", at)
+            case "random":
+                return self._move_for_seat(self._drawn(), at)
+            case "skip":
+                # A game that skips lists the action that does least, its pass, first.
+                return self._move_for_seat(self.game.legal(self.state)[0], at)
+
+    def _drawn(self) -> int:
+        """Draw a legal action from the seed and the ply: the same one in every replay."""
+        legal = self.game.legal(self.state)
+        drawn = hashlib.sha256(f"{self.setup.seed}:flag:{self.ply}".encode()).digest()
+        return legal[int.from_bytes(drawn[:8], "big") % len(legal)]
+
+    def _move_for_seat(self, action: int, at: int) -> list[Effect]:
+        entry = Moved(
+            seq=self.seq + 1,
+            at_ms=at,
+            ply=self.ply,
+            seat=self.to_act,
+            action=self._wire(action),
+        )
+        return self._append(entry, action)
+
+    def _drop_out(self, seat: int, cause: Cause, detail: str, at: int) -> list[Effect]:
+        entry = Forfeited(seq=self.seq + 1, at_ms=at, seat=seat, cause=cause, detail=detail[:200])
+        return self._append(entry)
+
+    # --- the fold ---------------------------------------------------------------------------
+
+    def _append(self, entry: Entry, action: int | None = None) -> list[Effect]:
+        self._apply(entry, action)
+        effects: list[Effect] = [Append(entry, self._sight(entry))]
+        if self.result is not None:
+            effects.append(Finished(self.result))
+        return effects
+
+    def _apply(self, entry: Entry, action: int | None = None) -> None:
+        """Change the match by one entry; `action` is the entry's own, if already decoded."""
+        if entry.seq != self.seq + 1 or entry.at_ms < self.at_ms or self.result is not None:
+            raise BrokenLog(f"entry {entry.seq} does not follow entry {self.seq}")
+        before = self.seq, self.at_ms
+        self.seq, self.at_ms = entry.seq, entry.at_ms
+        try:
+            self._change(entry, action)
+        except BaseException:
+            self.seq, self.at_ms = before  # the number is free for the entry that aborts
+            raise
+
+    def _change(self, entry: Entry, action: int | None) -> None:
+        match entry:
+            case Moved():
+                self._apply_move(entry, action)
+            case Flagged():
+                self._apply_flag(entry)
+            case Resigned():
+                self._apply_drop(entry.seat, Departure(Cause.RESIGNATION))
+            case Forfeited():
+                self._apply_drop(entry.seat, Departure(entry.cause, entry.detail))
+            case Left():
+                self._apply_leave(entry)
+            case Returned():
+                self._there_again(entry.seat)
+            case Replaced():
+                self._apply_replace(entry)
+            case Aborted():
+                self._conclude(Cause.INFRASTRUCTURE, by_departure(len(self.players), [*self.out]))
+            case Noted():
+                pass
+            case Hidden():
+                raise BrokenLog(f"entry {entry.seq} is hidden, and no log holds hidden entries")
+            case _:
+                assert_never(entry)
+
+    def _apply_move(self, entry: Moved, action: int | None) -> None:
+        if entry.ply != self.ply or entry.seat != self.to_act:
+            raise BrokenLog(f"entry {entry.seq} is not the turn of seat {self.to_act}")
+        if action is None:
+            action = self._decode_logged(entry)
+        if self.clocks is not None:
+            self._charge(entry)
+        self._let_go()
+        self.game.play(self.state, action)
+        self.ply += 1
+        if entry.id is not None:
+            self._last[entry.seat] = (entry.id, entry.ply, entry.seq)
+        self._next_turn()
+
+    def _charge(self, entry: Moved) -> None:
+        control = self.setup.time_control
+        left: Clock | None = self.clocks[entry.seat] if self.clocks else None
+        assert left is not None, "only a match with clocks charges"
+        if not self.flagged:
+            left = ledger.spend(control, left, entry.elapsed_ms - entry.allowance_ms)
+        if left is None:
+            raise BrokenLog(f"entry {entry.seq} is a move after the flag")
+        self._set_clock(entry.seat, ledger.reward(control, left))
+
+    def _apply_flag(self, entry: Flagged) -> None:
+        if entry.seat != self.to_act or self.clocks is None:
+            raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
+        self._set_clock(entry.seat, ledger.emptied(self.clocks[entry.seat]))
+        self.flagged = True
+
+    def _set_clock(self, seat: int, clock: Clock) -> None:
+        clocks = self.clocks
+        assert clocks is not None, "only a match with clocks has one to set"
+        if clock is not clocks[seat]:
+            self.clocks = [*clocks[:seat], clock, *clocks[seat + 1 :]]
+
+    def _apply_leave(self, entry: Left) -> None:
+        self._there_again(entry.seat)
+        until = entry.at_ms + entry.grace_ms
+        self.away[entry.seat] = Absence(entry.reason, entry.at_ms, until)
+
+    def _there_again(self, seat: int) -> None:
+        self.away.pop(seat, None)
+        self._asked -= {seat}
+
+    def _apply_replace(self, entry: Replaced) -> None:
+        seat = entry.seat
+        self.players = (*self.players[:seat], entry.player, *self.players[seat + 1 :])
+        self._last[seat] = None
+        self._there_again(seat)
+        if seat == self.to_act:
+            self._come(seat)
+
+    def _apply_drop(self, seat: int, departure: Departure) -> None:
+        if departure.cause is Cause.ABANDONED:
+            self._abandon()
+            return
+        self._let_go()
+        self.out[seat] = departure
+        self._there_again(seat)
+        self.game.drop(self.state, seat)
+        acting = self.to_act
+        self.to_act = self.game.to_act(self.state)
+        if self.to_act == OVER or not self.game.info.drops:
+            self._conclude(departure.cause)
+        elif acting == seat or self.to_act != acting:
+            self._come(self.to_act)
+        else:
+            self.turn = self.seq  # the same seat, but it sees and may do something else now
+
+    def _abandon(self) -> None:
+        """Everybody is gone: who has not finished shares what is left to win."""
+        self._let_go()
+        playing = [seat for seat in range(len(self.players)) if self._in_play(seat)]
+        for seat in playing:
+            self.out[seat] = Departure(Cause.ABANDONED)
+            if self.game.to_act(self.state) != OVER:
+                self.game.drop(self.state, seat)
+        outcome = self.game.outcome(self.state)
+        if outcome is not None:
+            outcome = tied(outcome, playing)
+        self._conclude(Cause.ABANDONED, outcome)
+
+    def _next_turn(self) -> None:
+        self.to_act = self.game.to_act(self.state)
+        if self.to_act == OVER:
+            self._conclude(Cause.RULES)
+        else:
+            self._come(self.to_act)
+
+    def _come(self, seat: int) -> None:
+        """The turn of `seat` has come; it is not open yet."""
+        self.to_act = seat
+        self.turn = self.seq
+        self.flagged = False
+        self._turn_at = self.at_ms
+        self._opened_at = None
+        self._flag_at = None
+
+    def _conclude(self, cause: Cause, outcome: Outcome | None = None) -> None:
+        if outcome is None:
+            outcome = self.game.outcome(self.state)
+        if outcome is None:
+            outcome = by_departure(len(self.players), [*self.out])
+        self.result = verdict(outcome, self.out, cause, self.ply)
+        self._come(OVER)
+
+    def _let_go(self) -> None:
+        """Before the state changes: views of it that are still to be asked for keep a copy."""
+        if self._views is not None:
+            self._views.keep()
+            self._views = None
+
+    # --- small questions --------------------------------------------------------------------
+
+    def _in_play(self, seat: int) -> bool:
+        """Whether `seat` still takes part: it has neither dropped out nor finished.
+
+        A game drops a seat that has finished without effect, so a drop on trial tells.
+        """
+        if self.result is not None or seat in self.out:
+            return False
+        trial = self.state.copy()
+        self.game.drop(trial, seat)
+        return bool(trial.tobytes() != self.state.tobytes())
+
+    def _decode(self, action: Action) -> int:
+        return self.game.decode(self.state, self.game.Move.model_validate(action))
+
+    def _decode_logged(self, entry: Moved) -> int:
+        try:
+            return self._decode(entry.action)
+        except ValueError as error:
+            raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
+
+    def _wire(self, action: int) -> Action:
+        return self.game.dump(self.game.encode(self.state, action))
+
+    def _left_ms(self, now: int | None) -> int | None:
+        if self.clocks is None:
+            return None
+        total = ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
+        if now is None or self._opened_at is None:
+            return total
+        return max(0, total - (self._at(now) - self._opened_at))
+
+    def _sight(self, entry: Entry) -> Sight:
+        if self._views is None:
+            self._views = Views(self.game, self.state)
+        return Sight(
+            self.setup.match,
+            entry,
+            self.ply,
+            self.to_act,
+            self.clocks,
+            self._views if type(entry) in _SHOWN else None,
+            self.game.info.hidden,
+        )
+
+    def _refuse(self, play: Play, code: Code, message: str) -> Refuse:
+        return Refuse(play.seat, play.id, code, message, self.ply)
+
+    def _refuse_over(self, seat: int, request: int | None = None) -> Refuse:
+        message = "the match is over" if self.result else f"seat {seat} is out of the play"
+        return Refuse(seat, request, Code.OVER, message, self.ply)
+
+    def _refuse_late(self, play: Play) -> Refuse:
+        code = Code.OVER if self.result is not None or play.seat in self.out else Code.STALE
+        return self._refuse(play, code, "the time of this turn was up before the move came")
+
+
+def _check(game: Game, setup: Setup) -> None:
+    info = game.info
+    if (setup.game, setup.rules_version) != (info.name, info.rules_version):
+        played = f"{setup.game} with rules version {setup.rules_version}"
+        raise BrokenLog(f"a match of {played}, not of {info.name} {info.rules_version}")
+
+
+def _expectation(error: ValidationError) -> str:
+    """Say where an action has the wrong shape, and what was expected there."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ".".join(["action", *map(str, first["loc"])])
+    return f"{path}: {first['msg'].lower()}"[:300]

@@ -1,0 +1,118 @@
+"""Lines: one entry is one line of compact JSON, the same bytes wherever it is kept.
+
+The line is what the database holds, what the record file holds and what the hash chain runs
+over: the first link is the setup's line, the last one the last entry's, and a finished
+record's footer carries it. So a record can be checked against the database, and either
+against the seed's commitment, without reading JSON twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pydantic import ValidationError
+
+from kibitz_games.api import Game
+from kibitz_protocol.records import ENTRY, Entry, Footer, Result, Setup
+from kibitz_server.match import BrokenLog, Match
+
+NO_LINK: Final = ""
+"""What the chain starts from: the link before the setup's line."""
+
+
+def chain(previous: str, line: bytes) -> str:
+    """Return the link after `line`: SHA-256, in hexadecimal, over the link before it and it."""
+    return hashlib.sha256(previous.encode() + line).hexdigest()
+
+
+def line(part: Setup | Entry | Footer) -> bytes:
+    """Write a line, without its end: absent fields are left out."""
+    return part.__pydantic_serializer__.to_json(part, exclude_none=True, by_alias=True)
+
+
+def read_setup(data: bytes) -> Setup:
+    """Read the first line, or raise `BrokenLog`."""
+    try:
+        return Setup.model_validate_json(data)
+    except ValidationError as error:
+        raise _broken("setup", error) from None
+
+
+def read_entry(data: bytes) -> Entry:
+    """Read a line of an entry, or raise `BrokenLog`."""
+    try:
+        return ENTRY.validate_json(data)
+    except ValidationError as error:
+        raise _broken("entry", error) from None
+
+
+def fold(game: Game, lines: Iterable[bytes]) -> Match:
+    """Restore a match from its lines, those of a finished record included.
+
+    Raises `BrokenLog` where a line cannot be read, an entry is missing or not legal, the seed
+    is not the one that was committed to, or the footer is not what the lines lead to.
+    """
+    rest = iter(lines)
+    first = next(rest, None)
+    if first is None:
+        raise BrokenLog("expected a setup, found no line at all")
+    setup = read_setup(first)
+    _check_seed(setup)
+    link = chain(NO_LINK, first)
+    entries: list[Entry] = []
+    footer: Footer | None = None
+    for data in rest:
+        if footer is not None:
+            raise BrokenLog("expected nothing after the footer")
+        footer = _footer(data)
+        if footer is None:
+            entries.append(read_entry(data))
+            link = chain(link, data)
+    match = Match.restore(game, setup, entries)
+    if footer is not None:
+        _check_footer(footer, match, link)
+    return match
+
+
+def export(setup: bytes, entries: Iterable[bytes], result: Result) -> Iterator[bytes]:
+    """Yield the lines of a finished record, each with its end, from the lines of the log."""
+    link = chain(NO_LINK, setup)
+    yield setup + b"\n"
+    for data in entries:
+        link = chain(link, data)
+        yield data + b"\n"
+    yield line(Footer(result=result, hash=link)) + b"\n"
+
+
+def commitment(seed: str) -> str:
+    """Return what is published of a seed before the match."""
+    return hashlib.sha256(seed.encode()).hexdigest()
+
+
+def _footer(data: bytes) -> Footer | None:
+    if not data.startswith(b'{"kind":"end"'):
+        return None
+    try:
+        return Footer.model_validate_json(data)
+    except ValidationError as error:
+        raise _broken("footer", error) from None
+
+
+def _check_seed(setup: Setup) -> None:
+    if commitment(setup.seed) != setup.commitment:
+        raise BrokenLog(f"seed {setup.seed!r} is not the one of commitment {setup.commitment!r}")
+
+
+def _check_footer(footer: Footer, match: Match, link: str) -> None:
+    if footer.result != match.result:
+        raise BrokenLog("the footer's result is not the one that the entries lead to")
+    if footer.hash != link:
+        raise BrokenLog(f"the footer's hash {footer.hash!r} is not the end of the chain")
+
+
+def _broken(part: str, error: ValidationError) -> BrokenLog:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ".".join([part, *map(str, first["loc"])])
+    return BrokenLog(f"{path}: {first['msg']}")

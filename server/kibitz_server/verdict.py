@@ -1,0 +1,60 @@
+"""Results: who ranks where when a match ends, by the rules of its game or against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kibitz_games.api import Outcome
+from kibitz_protocol.records import Cause, Result, SeatResult
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Why a seat dropped out before the end."""
+
+    cause: Cause
+    detail: str = ""
+
+
+def verdict(outcome: Outcome, out: Mapping[int, Departure], cause: Cause, plies: int) -> Result:
+    """Return the result of a match whose seats in `out` dropped out before it ended."""
+    seats = []
+    for seat, (rank, score) in enumerate(zip(outcome.ranks, outcome.scores, strict=True)):
+        gone = out.get(seat)
+        seats.append(
+            SeatResult(
+                rank=rank,
+                score=score,
+                cause=gone.cause if gone else None,
+                detail=gone.detail if gone else "",
+            )
+        )
+    return Result(seats=seats, cause=cause, reason=outcome.reason, plies=plies)
+
+
+def by_departure(seats: int, out: Sequence[int]) -> Outcome:
+    """Rank a play that its game does not: who stayed shares the first place.
+
+    `out` names the seats that dropped out, the first to go ranks last.
+    """
+    ranks = [1] * seats
+    for place, seat in enumerate(out):
+        ranks[seat] = seats - place
+    return Outcome(tuple(ranks), tuple(_share(ranks, rank) for rank in ranks), "")
+
+
+def tied(outcome: Outcome, together: Iterable[int]) -> Outcome:
+    """Return `outcome` with the seats of `together` on one rank, the best any of them had."""
+    seats = tuple(together)
+    rank = min(outcome.ranks[seat] for seat in seats)
+    score = sum(outcome.scores[seat] for seat in seats) / len(seats)
+    ranks = tuple(rank if seat in seats else own for seat, own in enumerate(outcome.ranks))
+    scores = tuple(score if seat in seats else own for seat, own in enumerate(outcome.scores))
+    return Outcome(ranks, scores, outcome.reason)
+
+
+def _share(ranks: Sequence[int], rank: int) -> float:
+    """Return the share of the other seats that `rank` beats, a tie counting half: 1 to 0."""
+    beaten = sum(1.0 if other > rank else 0.5 if other == rank else 0.0 for other in ranks)
+    return (beaten - 0.5) / max(1, len(ranks) - 1)
