@@ -101,7 +101,6 @@ class Setup(Strict):
     server: str = Field("", description="name and version of the server")
 
 
-
 class Comment(Strict):
     """What a bot says of its own move."""
 

@@ -1,0 +1,595 @@
+"""The client's side of a session, without any I/O.
+
+A session outlives its connections. The shell around it owns the socket and the clock, and
+does only this:
+
+    session = Session(identity, now, chance=random.random)
+    when session.connect_at has come     open a connection; then session.connected(now),
+                                         or session.lost(now) if that failed
+    whenever a frame arrives             session.receive(frame, now)
+    whenever the connection is gone      session.lost(now, close code, reason)
+    whenever session.deadline() comes    session.tick(now)
+    when `Lost` or `Ended` has happened  close the connection if it still stands, without
+                                         calling lost for it
+    after each of these and after ask    send every frame of session.frames(now)
+
+`receive`, `lost` and `tick` return what has happened, in order, and every request that was
+asked ends in exactly one `Answered` or `Unanswered`. `now` is an integer of milliseconds of
+any clock that never runs backwards.
+
+    AWAY ──connected──> GREETING ──welcome──> ONLINE        any ──ended──> ENDED
+     ^                     │                    │
+     └───────lost──────────┴────────lost────────┘
+
+What the session does by itself: it says hello, and says it again with the secret of the
+first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
+matches of the connection before; sends unanswered requests again where that is harmless (see
+`asking.REPEATABLE`); finds holes in a match's numbers and asks for a snapshot; drops
+duplicates; keeps below the server's limit of messages a second.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+from kibitz_protocol.asking import Asking, Pending
+from kibitz_protocol.codec import DecodeError, decode_news, encode
+from kibitz_protocol.errors import (
+    ClosedError,
+    GarbledError,
+    HelloRefusedError,
+    KickedError,
+    ReplacedError,
+    SessionError,
+    UnreachableError,
+)
+from kibitz_protocol.following import Following, Step
+from kibitz_protocol.messages import (
+    VERSIONS,
+    Answer,
+    Capabilities,
+    Event,
+    Farewell,
+    Finished,
+    Hello,
+    Join,
+    Leave,
+    LeaveMatch,
+    LobbyClosed,
+    LobbyNews,
+    MatchEnded,
+    MatchStarted,
+    Move,
+    Refused,
+    Rejoin,
+    Request,
+    Snapshot,
+    Unwatch,
+    Watch,
+    Welcome,
+    YourTurn,
+)
+from kibitz_protocol.pacing import Backoff, Chance, Pace
+from kibitz_protocol.refusals import CloseCode, Code
+from kibitz_protocol.values import MAX_FRAME
+
+_Unasked: TypeAlias = (
+    Snapshot
+    | Event
+    | YourTurn
+    | Finished
+    | LobbyNews
+    | MatchStarted
+    | MatchEnded
+    | LobbyClosed
+    | Farewell
+)
+News: TypeAlias = _Unasked | Refused
+"""What the server tells unasked; a `Refused` here is of a message whose id it could not read."""
+
+LATER: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
+"""Refusals of hello that waiting may cure; all others end the session."""
+
+RETRY_MS: Final = 1_000
+"""When to repeat what was refused as `rate_limited` without saying when to come back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who says hello: a token names an account, `resume` a player who comes back."""
+
+    name: str | None = None
+    kind: Literal["bot", "human"] = "bot"
+    token: str | None = None
+    resume: str | None = None
+    capabilities: Capabilities | None = None
+    agent: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long to wait for a server, in milliseconds; None waits for ever."""
+
+    opening_ms: int | None = 10_000
+    """From the start to the first welcome."""
+    away_ms: int | None = 120_000
+    """From losing a connection to the next welcome."""
+    hello_ms: int = 10_000
+    """From hello to its answer, on a connection that stands."""
+
+
+# --- what happens -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The server said welcome; `again` when it had before."""
+
+    welcome: Welcome
+    again: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The one answer to request `id`."""
+
+    id: int
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """Request `id` will never be answered; it may have been carried out."""
+
+    id: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """News of the server, in order and without duplicates."""
+
+    news: News
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A match that was followed could not be found again, most likely because it ended."""
+
+    match: str
+    code: Code
+    message: str
+
+
+@dataclass(frozen=True)
+class Lost:
+    """There is no connection; the next one is tried at `connect_at`."""
+
+    code: int | None
+    reason: str
+    connect_at: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The session is over, for this reason."""
+
+    error: SessionError
+
+
+Happening: TypeAlias = Opened | Answered | Unanswered | Told | Gone | Lost | Ended
+
+
+class State(Enum):
+    """Where a session stands."""
+
+    AWAY = "away"
+    GREETING = "greeting"
+    ONLINE = "online"
+    ENDED = "ended"
+
+
+class Session:
+    """A client's session; see the top of the module for what its owner must do."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        now: int,
+        *,
+        chance: Chance,
+        patience: Patience | None = None,
+        backoff: Backoff | None = None,
+        first_id: int = 1,
+    ) -> None:
+        self.state = State.AWAY
+        self.welcome: Welcome | None = None
+        """The newest welcome."""
+        self.error: SessionError | None = None
+        """Why the session is over."""
+        self.connect_at = now
+        """When the next connection is due, while `state` is AWAY."""
+        self._identity = identity
+        self._chance = chance
+        self._patience = patience or Patience()
+        self._backoff = backoff or Backoff()
+        self._asking = Asking(first_id)
+        self._following = Following()
+        self._lobbies: dict[str, Join] = {}
+        # Ids of requests in the order in which they go out; those not known to
+        # `_asking` any more were withdrawn and are passed over.
+        self._outgoing: deque[int] = deque()
+        # When to repeat what the server was too busy for: (time, id).
+        self._postponed: list[tuple[int, int]] = []
+        # How many connections in a row failed or did not last.
+        self._failures = 0
+        # When the present state of AWAY, GREETING or ONLINE began.
+        self._since = now
+        # When the server must have said welcome, lest the session ends.
+        self._give_up_at = _later(now, self._patience.opening_ms)
+        # Whether the server has asked to stay away for a while, and until when.
+        self._not_before = 0
+        self._hello = 0
+        self._pace: Pace | None = None
+
+    # --- what the owner asks --------------------------------------------------------------
+
+    def new_id(self) -> int:
+        """An id for the next request."""
+        return self._asking.new_id()
+
+    def ask(self, request: Request) -> None:
+        """Send a request as soon as there is a connection. After this send `frames`.
+
+        Raises the session's error when it is over, and `ValueError` for a request that is too
+        large for the server or whose id is not from `new_id`.
+        """
+        if self.error is not None:
+            raise self.error
+        self._check_size(request)
+        self._ask(request, own=False)
+
+    def withdraw(self, id: int) -> None:
+        """Wait for the answer no longer; a request that was not sent yet never will be."""
+        self._asking.withdraw(id)
+
+    def close(self, error: SessionError | None = None) -> list[Happening]:
+        """End the session from this side. The owner closes the connection."""
+        if self.state is State.ENDED:
+            return []
+        return self._end(error or ClosedError("the session was closed"))
+
+    @property
+    def live(self) -> bool:
+        """Whether a connection stands."""
+        return self.state in {State.GREETING, State.ONLINE}
+
+    def frames(self, now: int) -> list[bytes]:
+        """Frames to send now, in order, each as one text message."""
+        self._revive(now)
+        frames = []
+        while self._outgoing and self._may_send(now):
+            pending = self._asking.get(self._outgoing.popleft())
+            if pending is not None:
+                pending.sent = True
+                frames.append(encode(pending.request))
+        return frames
+
+    def deadline(self) -> int | None:
+        """When there is something to do without a frame: connect, `tick`, or send `frames`."""
+        times = {
+            State.AWAY: lambda: [self.connect_at],
+            State.GREETING: lambda: [self._since + self._patience.hello_ms],
+            State.ONLINE: self._send_times,
+            State.ENDED: list[int],
+        }[self.state]()
+        return min(times, default=None)
+
+    # --- what the owner reports -----------------------------------------------------------
+
+    def connected(self, now: int) -> None:
+        """A connection stands. After this send `frames`: the hello."""
+        if self.state is not State.AWAY:
+            raise AssertionError(f"a second connection while {self.state.value}")
+        self.state = State.GREETING
+        self._since = now
+        hello = self._make_hello()
+        self._hello = hello.id
+        self._asking.add(hello, "session")
+        self._outgoing = deque([hello.id])
+        self._pace = None
+
+    def receive(self, frame: bytes | str, now: int) -> list[Happening]:
+        """A frame has come."""
+        if not self.live:
+            return []
+        try:
+            message = decode_news(frame)
+        except DecodeError as error:
+            return self._unreadable(error)
+        if isinstance(message, Answer):
+            return self._answer(message, now)
+        return self._news(message, now)
+
+    def lost(self, now: int, code: int | None = None, reason: str = "") -> list[Happening]:
+        """The connection is gone or could not be opened; `code` is the close code, if any."""
+        if self.state is State.ENDED:
+            return []
+        if code in _FATAL_CODES:
+            return self._end(_FATAL_CODES[code](reason or f"the server closed with code {code}"))
+        return self._away(now, code, reason)
+
+    def tick(self, now: int) -> list[Happening]:
+        """Time has passed."""
+        if self.state is State.GREETING and now >= self._since + self._patience.hello_ms:
+            return self._away(now, None, "no answer to hello")
+        return []
+
+    # --- the connection -------------------------------------------------------------------
+
+    def _make_hello(self) -> Hello:
+        """Who comes back says so; an account's token is as good as the secret."""
+        who = self._identity
+        resume = who.resume if self.welcome is None else self.welcome.resume
+        if who.token is not None:
+            resume = None
+        return Hello(
+            id=self.new_id(),
+            versions=list(VERSIONS),
+            name=who.name if resume is None else None,
+            token=who.token,
+            resume=resume,
+            kind=who.kind,
+            agent=who.agent,
+            capabilities=who.capabilities,
+        )
+
+    def _welcomed(self, welcome: Welcome, now: int) -> list[Happening]:
+        if welcome.version not in VERSIONS:
+            return self._end(GarbledError(f"the server chose version {welcome.version}"))
+        again = self.welcome is not None
+        self.state, self.welcome, self._since = State.ONLINE, welcome, now
+        self._give_up_at, self._not_before = None, 0
+        # Hello has used up one message of the burst.
+        self._pace = Pace(welcome.limits.messages_per_second, welcome.limits.burst - 1, now)
+        waiting = [pending.request for pending in self._asking]
+        closed = self._forget_shut(welcome)
+        for request in self._restoring(welcome):
+            if not any(_same(request, other) for other in waiting):
+                self._ask(request.model_copy(update={"id": self.new_id()}), own=True)
+        self._outgoing.extend(request.id for request in waiting)
+        return [Opened(welcome, again), *closed]
+
+    def _forget_shut(self, welcome: Welcome) -> list[Happening]:
+        """Lobbies that were closed, or that this player was removed from, while it was away."""
+        shut = [key for key, join in self._lobbies.items() if _is_shut(join, welcome)]
+        for key in shut:
+            del self._lobbies[key]
+        return [Told(LobbyClosed(lobby=key, reason="closed")) for key in shut]
+
+    def _restoring(self, welcome: Welcome) -> Iterator[Request]:
+        """What the connection before had; seats first, for their time runs. Ids are to come.
+
+        Seats that the server does not list are asked for too: the answer tells what became of
+        the match.
+        """
+        for match in dict.fromkeys([*welcome.seats, *self._following.seated()]):
+            yield Rejoin(id=1, match=match)
+        leaving = {ask.request.lobby for ask in self._asking if isinstance(ask.request, Leave)}
+        for key in dict.fromkeys([*welcome.lobbies, *self._lobbies]):
+            if key not in leaving:
+                yield self._lobbies.get(key) or Join(id=1, lobby=key)
+        for match in self._following.watched():
+            if match not in welcome.seats:
+                yield Watch(id=1, match=match)
+
+    def _away(self, now: int, code: int | None, reason: str) -> list[Happening]:
+        """Wait for the next connection, or give up where there is no patience left."""
+        if self.state is State.ONLINE:
+            self._give_up_at = _later(now, self._patience.away_ms)
+            if now - self._since >= self._backoff.steady_ms:
+                self._failures = 0
+        elif self._over_due(now):
+            what = reason or "it cannot be reached"
+            return self._end(UnreachableError(f"the server stayed away for too long: {what}"))
+        self.state, self._since = State.AWAY, now
+        self._failures += 1
+        self.connect_at = self._next_attempt(now)
+        self._interrupt()
+        lost = [Unanswered(id, "the connection broke") for id in self._asking.interrupt()]
+        return [*lost, Lost(code, reason, self.connect_at)]
+
+    def _next_attempt(self, now: int) -> int:
+        """After a pause, but with a last attempt before patience ends."""
+        pause = self._backoff.pause_ms(self._failures, self._chance)
+        at = max(now, self._not_before) + pause
+        return at if self._give_up_at is None else min(at, self._give_up_at)
+
+    def _interrupt(self) -> None:
+        self._outgoing.clear()
+        self._postponed.clear()
+        self._following.interrupt()
+        self._pace = None
+
+    def _over_due(self, now: int) -> bool:
+        return self._give_up_at is not None and now >= self._give_up_at
+
+    def _end(self, error: SessionError) -> list[Happening]:
+        self.state, self.error = State.ENDED, error
+        self._interrupt()
+        lost = [pending.request.id for pending in self._asking if pending.asker == "caller"]
+        for id in lost:
+            self._asking.answered(id)
+        return [*(Unanswered(id, str(error)) for id in lost), Ended(error)]
+
+    # --- requests and their answers -------------------------------------------------------
+
+    def _ask(self, request: Request, *, own: bool) -> None:
+        self._asking.add(request, "session" if own else "caller")
+        if self.state is State.ONLINE:
+            self._outgoing.append(request.id)
+
+    def _check_size(self, request: Request) -> None:
+        most = MAX_FRAME if self.welcome is None else self.welcome.limits.frame_bytes
+        size = len(encode(request))
+        if size > most:
+            raise ValueError(f"request of {size} bytes, the server reads at most {most}")
+
+    def _may_send(self, now: int) -> bool:
+        return self._pace is None or self._pace.take(now)
+
+    def _send_times(self) -> list[int]:
+        times = [at for at, _ in self._postponed]
+        if self._outgoing and self._pace is not None:
+            times.append(self._pace.ready_at())
+        return times
+
+    def _revive(self, now: int) -> None:
+        """Bring back what was postponed until now."""
+        due = [id for at, id in self._postponed if at <= now]
+        self._postponed = [(at, id) for at, id in self._postponed if at > now]
+        self._outgoing.extend(due)
+
+    def _answer(self, answer: Answer, now: int) -> list[Happening]:
+        if isinstance(answer, Refused) and answer.re == 0:
+            return [Told(answer)]
+        pending = self._asking.get(answer.re)
+        if pending is None or not pending.sent:
+            return []
+        if isinstance(answer, Refused) and self._postpone(pending, answer, now):
+            return []
+        self._asking.answered(answer.re)
+        if answer.re == self._hello:
+            return self._greeted(answer, now)
+        happened = self._settle(pending.request, answer)
+        if pending.asker == "caller":
+            happened.insert(0, Answered(answer.re, answer))
+        return happened
+
+    def _greeted(self, answer: Answer, now: int) -> list[Happening]:
+        match answer:
+            case Welcome():
+                return self._welcomed(answer, now)
+            case Refused(code=code) if code in LATER:
+                self._not_before = now + (answer.retry_after_ms or 0)
+                return self._away(now, None, answer.message)
+            case Refused():
+                return self._end(
+                    HelloRefusedError(
+                        answer.code, answer.message, answer.hint, answer.retry_after_ms
+                    )
+                )
+            case _:
+                return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
+
+    def _postpone(self, pending: Pending, refused: Refused, now: int) -> bool:
+        """Whether to send it again after a while instead of passing the refusal on.
+
+        Moves, because a clock is running, and what the session asked by itself.
+        """
+        moving = pending.asker == "caller" and isinstance(pending.request, Move)
+        mine = moving or pending.asker == "session"
+        if refused.code is not Code.RATE_LIMITED or not mine or refused.re == self._hello:
+            return False
+        wait = RETRY_MS if refused.retry_after_ms is None else refused.retry_after_ms
+        self._postponed.append((now + wait, refused.re))
+        return True
+
+    def _settle(self, request: Request, answer: Answer) -> list[Happening]:
+        """Note what an answer changes in what is to be asked for after a reconnect."""
+        if isinstance(answer, Refused):
+            return self._settle_refused(request, answer)
+        match request:
+            case Join(lobby=lobby):
+                self._lobbies[lobby] = request
+            case Leave(lobby=lobby):
+                self._lobbies.pop(lobby, None)
+            case Unwatch(match=match) | LeaveMatch(match=match):
+                self._following.drop(match)
+            case _:
+                pass
+        return []
+
+    def _settle_refused(self, request: Request, refused: Refused) -> list[Happening]:
+        match request:
+            case Rejoin(match=match) | Watch(match=match) if match in self._following:
+                self._following.drop(match)
+                return [Gone(match, refused.code, refused.message)]
+            case Join(lobby=lobby) if lobby in self._lobbies:
+                del self._lobbies[lobby]
+                return [Told(LobbyClosed(lobby=lobby, reason="closed"))]
+            case _:
+                return []
+
+    # --- news -----------------------------------------------------------------------------
+
+    def _news(self, news: _Unasked, now: int) -> list[Happening]:
+        match news:
+            case Event():
+                return self._event(news)
+            case Snapshot():
+                self._following.snapshot(news)
+            case YourTurn(match=match, ply=ply) if self._asking.moving(match, ply):
+                # The answer to this turn is already on its way.
+                return []
+            case Finished(match=match):
+                self._following.drop(match)
+            case LobbyClosed(lobby=lobby):
+                self._lobbies.pop(lobby, None)
+            case Farewell(retry_after_ms=wait):
+                self._not_before = now + (wait or 0)
+            case _:
+                pass
+        return [Told(news)]
+
+    def _event(self, event: Event) -> list[Happening]:
+        match self._following.event(event):
+            case Step.NEXT:
+                return [Told(event)]
+            case Step.GAP:
+                self._repair(event.match)
+            case Step.OLD | Step.UNKNOWN:
+                pass
+        return []
+
+    def _repair(self, match: str) -> None:
+        """Something was lost: ask for the present state."""
+        id = self.new_id()
+        if self._following.is_seated(match):
+            self._ask(Rejoin(id=id, match=match), own=True)
+        else:
+            self._ask(Watch(id=id, match=match), own=True)
+
+    def _unreadable(self, error: DecodeError) -> list[Happening]:
+        """A newer server may say things of new types, and nothing else that we cannot read."""
+        if error.code is not Code.UNKNOWN_TYPE:
+            return self._end(GarbledError(f"unreadable message of the server: {error}"))
+        pending = self._asking.answered(error.request)
+        if pending is None or pending.asker != "caller":
+            return []
+        return [Unanswered(error.request, "the answer is of a type that this client cannot read")]
+
+
+_FATAL_CODES: Final[dict[int | None, Callable[[str], SessionError]]] = {
+    CloseCode.REPLACED: ReplacedError,
+    CloseCode.KICKED: KickedError,
+}
+"""Close codes after which there is no coming back."""
+
+
+def _later(now: int, wait: int | None) -> int | None:
+    return None if wait is None else now + wait
+
+
+def _is_shut(join: Join, welcome: Welcome) -> bool:
+    """Whether a lobby that this player was a member of does not know it any more."""
+    return join.role == "player" and join.lobby not in welcome.lobbies
+
+
+def _same(one: Request, other: Request) -> bool:
+    """Whether two requests ask for the same."""
+    return type(one) is type(other) and one == other.model_copy(update={"id": one.id})
