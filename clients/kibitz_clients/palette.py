@@ -1,0 +1,67 @@
+"""Colours and glyphs of the seats, and of the ground they stand on.
+
+The first six colours are told apart by people with any common colour blindness: they follow
+Okabe and Ito's set, lightened for a dark ground, with ivory in place of their two blues that
+look alike at the size of a character. Every seat has a glyph of its own besides, so that a
+board reads without any colour.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kibitz_games.scene import Cell, Ground
+
+COLOURS: Final = ("#f4692f", "#4fb3f0", "#f2de4b", "#2cc295", "#d98ac6", "#f3eee2")
+GLYPHS: Final = ("●", "▲", "■", "◆", "★", "✚", "○", "△", "□", "◇", "☆", "✖", "◉", "▼", "▣", "◈")
+
+BOARD: Final = "#262b36"
+"""The board itself, in a terminal."""
+BACKDROP: Final = "#14171d"
+"""Around the board, in a terminal."""
+DIM: Final = "#6f7a8c"
+TEXT: Final = "#d5dae3"
+HINT: Final = "#b8f28b"
+"""Legal targets."""
+CURSOR: Final = "#ffffff"
+
+GROUNDS: Final[dict[Ground, str]] = {
+    "hole": BOARD,
+    "home": BOARD,
+    "goal": BOARD,
+    "floor": "#2b3038",
+    "fog": "#191c22",
+    "seen": "#343b46",
+    "rock": "#565d68",
+    "wreck": "#3a2f2c",
+    "gone": BACKDROP,
+    "number": "#2f3540",
+}
+
+
+def colour(seat: int) -> str:
+    """Return the colour of `seat` as ``#rrggbb``."""
+    return COLOURS[seat % len(COLOURS)]
+
+
+def glyph(seat: int) -> str:
+    """Return the character that stands for `seat`."""
+    return GLYPHS[seat % len(GLYPHS)]
+
+
+def mix(first: str, second: str, share: float) -> str:
+    """Blend two ``#rrggbb`` colours; `share` 0 is all `first`, 1 all `second`."""
+    ones, twos = _channels(first), _channels(second)
+    return "#" + "".join(
+        f"{round(a + (b - a) * share):02x}" for a, b in zip(ones, twos, strict=True)
+    )
+
+
+def ground(cell: Cell) -> str:
+    """Return the colour of the ground under `cell`."""
+    plain = GROUNDS[cell.ground]
+    return plain if cell.tint is None else mix(plain, colour(cell.tint), 0.26)
+
+
+def _channels(text: str) -> tuple[int, int, int]:
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
