@@ -76,6 +76,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kibitz_games import kernels
+from kibitz_games.kernels import Int
 
 Record: TypeAlias = Any
 """A numpy record; its fields depend on its dtype, so its type says nothing to a type checker."""
@@ -130,31 +131,32 @@ def _overload(dispatch: Callable[..., Any], table: dict[Any, Any], arity: int) -
         chosen = table.get(a)
         return None if chosen is None else lambda a, b, c: chosen(a, b, c)
 
-    overload(dispatch, jit_options=kernels.FLAGS, strict=False)((one, two, three)[arity - 1])
+    options: Any = kernels.FLAGS
+    overload(dispatch, jit_options=options, strict=False)((one, two, three)[arity - 1])
 
 
 @_operation
-def generate(st: Record, moves: Moves) -> int:
+def generate(st: Record, moves: Moves) -> Any:
     """Write the legal actions into `moves` and return how many there are."""
 
 
 @_operation
-def play(st: Record, m: int) -> None:
+def play(st: Record, m: Int) -> None:
     """Apply a legal action."""
 
 
 @_operation
-def undo(st: Record, m: int) -> None:
+def undo(st: Record, m: Int) -> None:
     """Take back `m`, the last action played."""
 
 
 @_operation
-def terminal(st: Record) -> bool:
+def terminal(st: Record) -> Any:
     """Return whether the play is over."""
 
 
 @_operation
-def to_act(st: Record) -> int:
+def to_act(st: Record) -> Any:
     """Return the seat to act, or -1 when the play is over."""
 
 
@@ -164,22 +166,22 @@ def returns(st: Record, out: Values) -> None:
 
 
 @_operation
-def order(st: Record, m: int) -> int:
+def order(st: Record, m: Int) -> Any:
     """Return a quick guess how good `m` is for the seat to act; larger is better."""
 
 
 @_operation
-def hold(st: Record, seat: int) -> int:
+def hold(st: Record, seat: Int) -> Any:
     """Make `seat` the one to act; return the seat that was."""
 
 
 @_operation
-def fresh_key(st: Record) -> np.uint64:
+def fresh_key(st: Record) -> Any:
     """Return the key of the position, computed from scratch."""
 
 
 @_operation
-def evaluate(ev: Record, st: Record, seat: int) -> float:
+def evaluate(ev: Record, st: Record, seat: Int) -> Any:
     """Return the worth of the position to `seat` by the evaluation record `ev`."""
 
 

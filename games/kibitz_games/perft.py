@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kibitz_games import operations as op
-from kibitz_games.kernels import kernel
+from kibitz_games.kernels import Int, kernel
 
 
 @kernel
-def _perft(st: op.Record, ws: op.Record, depth: int) -> int:
+def _perft(st: op.Record, ws: op.Record, depth: Int) -> Int:
     moves = ws.moves[depth]
     n = op.generate(st, moves)
     if depth <= 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
 from kibitz_games.chinese_checkers import drawing, rules, wire
 from kibitz_games.chinese_checkers.wire import Move, Options, View
+from kibitz_games.kernels import box
 from kibitz_games.scene import Scene
 
 _M = TypeVar("_M", bound=Model)
@@ -41,14 +42,14 @@ class ChineseCheckers(Game):
 
     def legal(self, state: State) -> list[int]:
         moves = np.empty(rules.WIDEST, np.int32)
-        count = rules.generate(state, moves)
+        count = rules.generate_in(box(state), moves)
         return sorted(moves[:count].tolist())
 
     def play(self, state: State, action: int) -> None:
-        rules.play(state, action)
+        rules.play_in(box(state), action)
 
     def undo(self, state: State, action: int) -> None:
-        rules.undo(state, action)
+        rules.undo_in(box(state), action)
 
     def drop(self, state: State, seat: int) -> None:
         """Take `seat` out; nothing changes for one that has finished, has dropped, or is last."""
@@ -67,10 +68,10 @@ class ChineseCheckers(Game):
         reason = rules.REASONS[int(state["end"])]
         return Outcome(tuple(ranks[:seats].tolist()), tuple(scores[:seats].tolist()), reason)
 
-    def view(self, state: State, seat: int | None) -> View:
+    def view(self, state: State, seat: int | None) -> wire.View:
         return wire.view(state)
 
-    def full_view(self, state: State) -> View:
+    def full_view(self, state: State) -> wire.View:
         return wire.view(state)
 
     def sample(self, view: Model, seed: int) -> State:
@@ -79,13 +80,13 @@ class ChineseCheckers(Game):
     def decode(self, state: State, move: Model) -> int:
         return wire.decode(state, _as(Move, move))
 
-    def encode(self, state: State, action: int) -> Move:
+    def encode(self, state: State, action: int) -> wire.Move:
         return wire.encode(int(state["holes"]), action)
 
     def text(self, move: Model) -> str:
         return wire.text(_as(Move, move))
 
-    def parse(self, text: str) -> Move:
+    def parse(self, text: str) -> wire.Move:
         return wire.parse(text)
 
     def touches(self, move: Model) -> tuple[str, ...]:
@@ -94,6 +95,9 @@ class ChineseCheckers(Game):
 
     def scene(self, view: Model) -> Scene:
         return drawing.scene(_as(View, view))
+
+    def dump(self, model: Model) -> dict[str, Any]:
+        return wire.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 def _as(kind: type[_M], model: Model) -> _M:

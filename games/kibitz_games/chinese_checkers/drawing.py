@@ -6,7 +6,7 @@ import functools
 
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers.wire import View
-from kibitz_games.scene import Cell, Mark, Scene
+from kibitz_games.scene import Cell, Ground, Mark, Scene
 
 NAMES = ("N", "NE", "SE", "S", "SW", "NW")
 
@@ -14,9 +14,10 @@ NAMES = ("N", "NE", "SE", "S", "SW", "NW")
 def scene(view: View) -> Scene:
     """Draw a view; a cell's name is its hole's number."""
     shape = _shape(view)
+    board, size = shape.board, shape.size
     owners = {hole: seat for seat, holes in enumerate(view.pegs) for hole in holes}
     tints = _tints(view)
-    cells = tuple(_cell(shape, h, owners.get(h), tints.get(h)) for h in range(shape.holes))
+    cells = tuple(_cell(board, size, h, owners.get(h), tints.get(h)) for h in range(shape.holes))
     return Scene("hex", cells, _marks(view, owners), _text(view))
 
 
@@ -30,15 +31,13 @@ def _shape(view: View) -> geo.Geometry:
 def _tints(view: View) -> dict[int, int]:
     """Return the seat whose colour tints a hole: the one whose home it is."""
     shape, each = _shape(view), len(view.pegs[0])
-    return {
-        hole: seat for seat, corner in enumerate(view.corners) for hole in shape.home(corner, each)
-    }
+    return {h: seat for seat, corner in enumerate(view.corners) for h in shape.home(corner, each)}
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _cell(shape: geo.Geometry, hole: int, owner: int | None, tint: int | None) -> Cell:
-    x, y = shape.lattice(hole)
-    ground = "hole" if tint is None else "home"
+def _cell(board: geo.Board, size: int, hole: int, owner: int | None, tint: int | None) -> Cell:
+    x, y = geo.geometry(board, size).lattice(hole)
+    ground: Ground = "hole" if tint is None else "home"
     return Cell(str(hole), x, y, ground=ground, owner=owner, tint=tint)
 
 
@@ -72,8 +71,7 @@ def _finished(view: View) -> int:
 
 def _distance(view: View, seat: int) -> int:
     """Return the steps that a seat's pegs are away from a full goal."""
-    shape = _shape(view)
+    shape, pegs = _shape(view), view.pegs[seat]
     goal = (view.corners[seat] + 3) % 6
-    tip = shape.tips[goal]
-    full = sum(shape.steps(hole, tip) for hole in shape.home(goal, len(view.pegs[seat])))
-    return sum(shape.steps(hole, tip) for hole in view.pegs[seat]) - full
+    full = shape.remaining(goal, shape.home(goal, len(pegs)))
+    return shape.remaining(goal, tuple(pegs)) - full

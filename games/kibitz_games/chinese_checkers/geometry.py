@@ -96,6 +96,9 @@ class Geometry:
 
     def home(self, corner: int, pegs: int) -> tuple[int, ...]:
         """Return the holes of a corner's home, ascending."""
+        return _home(self.board, self.size, corner, pegs)
+
+    def _home(self, corner: int, pegs: int) -> tuple[int, ...]:
         if self.board == "rhombus":
             ends = {0: range(pegs), 3: range(self.holes - pegs, self.holes)}
             return tuple(ends[corner])
@@ -105,14 +108,27 @@ class Geometry:
     def lattice(self, hole: int) -> tuple[int, int]:
         """Return the place in a drawing: x >= 0, and x even in even rows."""
         x, y = self.points[hole]
-        left = min(x for x, _ in self.points)
+        left = self._left
         return x - left + left % 2, y
+
+    @functools.cached_property
+    def _left(self) -> int:
+        return min(x for x, _ in self.points)
+
+    def remaining(self, corner: int, holes: tuple[int, ...]) -> int:
+        """Return the sum of steps from these holes to a corner's tip."""
+        return sum(self.steps(hole, self.tips[corner]) for hole in holes)
 
 
 @functools.cache
 def geometry(board: Board, size: int) -> Geometry:
     """Return the board of a kind and size."""
     return Geometry(board, size, tuple(_points(_widths(board, size))))
+
+
+@functools.cache
+def _home(board: Board, size: int, corner: int, pegs: int) -> tuple[int, ...]:
+    return geometry(board, size)._home(corner, pegs)
 
 
 def _widths(board: Board, size: int) -> list[int]:

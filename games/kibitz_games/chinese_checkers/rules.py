@@ -38,11 +38,13 @@ changes who moves, hence earlier positions cannot recur; nor does the walk go be
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from kibitz_games import kernels, operations
 from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.kernels import kernel
+from kibitz_games.kernels import Int, kernel
 from kibitz_games.operations import Moves, Record, Values
 
 MAX_PLIES = 1000
@@ -105,7 +107,7 @@ STATE = kernels.record(
 )
 
 
-def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the neighbours, the landings and the steps to each corner's tip, per board."""
     near = np.full((len(geo.ALL), CELLS * 6), WALL, np.uint8)
     land = near.copy()
@@ -124,7 +126,7 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type
 NEAR, LAND, STEPS = _tables()
 
 
-def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return random numbers for a peg in a hole, for the seat to move, for a seat that is out."""
     source = np.random.Generator(np.random.PCG64(20))
     numbers = source.integers(0, 2**64, size=(SEATS, CELLS + 2), dtype=np.uint64)
@@ -135,7 +137,7 @@ PEG_KEY, TURN_KEY, OUT_KEY = _keys()
 
 
 @kernel
-def stoppable(st: Record, seat: int) -> int:
+def stoppable(st: Record, seat: Int) -> Int:
     """Return the zones where a peg of `seat` may end its move, one bit each."""
     every = np.int64((1 << (NO_ZONE + 1)) - 1)
     if st.stop == STOP_ANY:
@@ -151,7 +153,7 @@ def stoppable(st: Record, seat: int) -> int:
 
 
 @kernel
-def _landing(st: Record, here: int, direction: int) -> int:
+def _landing(st: Record, here: Int, direction: Int) -> Int:
     """Return where a long jump from `here` lands, or `WALL`: peg and landing equally far."""
     table = st.geometry
     board = st.board
@@ -170,7 +172,7 @@ def _landing(st: Record, here: int, direction: int) -> int:
 
 
 @kernel
-def _chains(st: Record, origin: int, queue: Moves, n: int, allowed: int) -> int:
+def _chains(st: Record, origin: Int, queue: Moves, n: Int, allowed: Int) -> Int:
     """Append the landings of all jump chains to `queue` and mark them on the board."""
     table = st.geometry
     board = st.board
@@ -198,7 +200,7 @@ def _chains(st: Record, origin: int, queue: Moves, n: int, allowed: int) -> int:
 
 
 @kernel
-def generate_from(st: Record, origin: int, moves: Moves, n: int, allowed: int) -> int:
+def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -> Int:
     """Append the moves of the peg in `origin` to `moves`, which holds `n`; return the new `n`."""
     table = st.geometry
     board = st.board
@@ -227,13 +229,13 @@ def generate_from(st: Record, origin: int, moves: Moves, n: int, allowed: int) -
 
 
 @kernel
-def generate(st: Record, moves: Moves) -> int:
+def generate(st: Record, moves: Moves) -> Int:
     """Write the actions of the seat to act; the pass where there is no other; none when over."""
     if st.side < 0:
         return np.int64(0)
     seat = np.int64(st.side)
     allowed = stoppable(st, seat)
-    n = np.int64(0)
+    n: Int = np.int64(0)
     for slot in range(st.each):
         n = generate_from(st, np.int64(st.pegs[seat, slot]), moves, n, allowed)
     if n == 0:
@@ -243,7 +245,7 @@ def generate(st: Record, moves: Moves) -> int:
 
 
 @kernel
-def allows(st: Record, action: int) -> bool:
+def allows(st: Record, action: Int) -> bool:
     """Return whether `action` is legal, without generating more than one peg's moves."""
     holes = np.int64(st.holes)
     if st.side < 0 or action < 0 or action > holes * holes:
@@ -257,14 +259,14 @@ def allows(st: Record, action: int) -> bool:
     near = np.empty(CELLS + 6, np.int32)
     allowed = stoppable(st, np.int64(st.side))
     n = generate_from(st, np.int64(origin), near, np.int64(0), allowed)
+    found = False
     for i in range(n):
-        if near[i] == action:
-            return True
-    return False
+        found |= near[i] == action
+    return bool(found)
 
 
 @kernel
-def _next(st: Record, seat: int) -> int:
+def _next(st: Record, seat: Int) -> Int:
     """Return the active seat after `seat`, clockwise."""
     seat = seat + 1 if seat + 1 < st.seats else 0
     while st.rank[seat] != 0:
@@ -273,7 +275,7 @@ def _next(st: Record, seat: int) -> int:
 
 
 @kernel
-def _previous(st: Record, seat: int) -> int:
+def _previous(st: Record, seat: Int) -> Int:
     """Return the active seat before `seat`."""
     seat = seat - 1 if seat > 0 else np.int64(st.seats) - 1
     while st.rank[seat] != 0:
@@ -282,7 +284,7 @@ def _previous(st: Record, seat: int) -> int:
 
 
 @kernel
-def _pass_turn(st: Record, seat: int) -> None:
+def _pass_turn(st: Record, seat: Int) -> None:
     """Give the turn to `seat`, in the key too."""
     st.key = st.key ^ TURN_KEY[st.turn] ^ TURN_KEY[seat]
     st.turn = seat
@@ -290,7 +292,7 @@ def _pass_turn(st: Record, seat: int) -> None:
 
 
 @kernel
-def _shift(st: Record, seat: int, origin: int, target: int) -> None:
+def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
     """Move a peg of `seat`, with everything that follows from the position alone."""
     peg = st.board[origin]
     st.board[target] = peg
@@ -308,7 +310,7 @@ def _shift(st: Record, seat: int, origin: int, target: int) -> None:
 
 
 @kernel
-def _finisher(st: Record, origin: int, target: int) -> int:
+def _finisher(st: Record, origin: Int, target: Int) -> Int:
     """Return the seat whose goal this move has filled, or -1.
 
     The goal must be full, of whomever, with at least one peg of its owner. Whoever fills it,
@@ -324,7 +326,7 @@ def _finisher(st: Record, origin: int, target: int) -> int:
 
 
 @kernel
-def repeats(st: Record) -> int:
+def repeats(st: Record) -> Int:
     """Return how often the present position has occurred, this time included."""
     ply = np.int64(st.ply)
     cycle = np.int64(st.seats - st.placed - st.dropped)
@@ -336,10 +338,10 @@ def repeats(st: Record) -> int:
     for hole in range(holes):
         now[hole] = (np.int64(st.board[hole]) + 15) >> 4
     then = now.copy()
-    different = 0
+    different = np.int64(0)
     back = ply
     while back > st.floor and st.marks[back] & FINISH == 0:
-        back -= 1
+        back = back - 1
         action = np.int64(st.history[back])
         if action < holes * holes:
             origin = action // holes
@@ -358,7 +360,7 @@ def repeats(st: Record) -> int:
 
 
 @kernel
-def _judge(st: Record) -> int:
+def _judge(st: Record) -> Int:
     """Return why the play is over after a move that left at least two seats active, or 0."""
     slot = np.int64(st.key & np.uint64(FILTER - 1))
     if st.seen[slot] >= 3 and repeats(st) >= 3:
@@ -371,12 +373,12 @@ def _judge(st: Record) -> int:
 
 
 @kernel
-def play(st: Record, m: int) -> None:
+def play(st: Record, m: Int) -> None:
     """Apply a legal action."""
     holes = np.int64(st.holes)
     ply = np.int64(st.ply)
     seat = np.int64(st.turn)
-    mark = np.int64(0)
+    mark: Int = np.int64(0)
     if m < holes * holes:
         origin = m // holes
         target = m - origin * holes
@@ -386,7 +388,7 @@ def play(st: Record, m: int) -> None:
             st.best[seat] = st.distance[seat]
         finisher = _finisher(st, origin, target)
         if finisher >= 0:
-            mark |= FINISH
+            mark = mark | FINISH
             st.placed += 1
             st.rank[finisher] = st.placed
             st.key = st.key ^ OUT_KEY[finisher]
@@ -405,7 +407,7 @@ def play(st: Record, m: int) -> None:
 
 
 @kernel
-def _without_progress(st: Record) -> int:
+def _without_progress(st: Record) -> Int:
     """Return how many plies ago the last progress was."""
     ply = np.int64(st.ply)
     back = ply
@@ -415,7 +417,7 @@ def _without_progress(st: Record) -> int:
 
 
 @kernel
-def undo(st: Record, m: int) -> None:
+def undo(st: Record, m: Int) -> None:
     """Take back `m`, the last action played."""
     holes = np.int64(st.holes)
     ply = np.int64(st.ply) - 1
@@ -429,7 +431,7 @@ def undo(st: Record, m: int) -> None:
         st.rank[finisher] = 0
         st.key = st.key ^ OUT_KEY[finisher]
     if m < holes * holes:
-        seat = ((np.int64(st.board[target]) + 15) >> 4) - 1
+        seat: Int = ((np.int64(st.board[target]) + 15) >> 4) - 1
         _shift(st, seat, target, origin)
         st.best[seat] += mark & IMPROVED
     else:
@@ -449,7 +451,7 @@ def terminal(st: Record) -> bool:
 
 
 @kernel
-def to_act(st: Record) -> int:
+def to_act(st: Record) -> Int:
     """Return the seat to act, or -1."""
     return np.int64(st.side)
 
@@ -481,7 +483,7 @@ def returns(st: Record, out: Values) -> None:
 
 
 @kernel
-def order(st: Record, m: int) -> int:
+def order(st: Record, m: Int) -> Int:
     """Prefer long ways towards the goal, and among equals the peg that is furthest behind."""
     holes = np.int64(st.holes)
     if m >= holes * holes:
@@ -494,7 +496,7 @@ def order(st: Record, m: int) -> int:
 
 
 @kernel
-def hold(st: Record, seat: int) -> int:
+def hold(st: Record, seat: Int) -> Int:
     """Make `seat` the one to act; return the seat that was."""
     before = np.int64(st.turn)
     _pass_turn(st, np.int64(seat))
@@ -502,7 +504,7 @@ def hold(st: Record, seat: int) -> int:
 
 
 @kernel
-def fresh_key(st: Record) -> np.uint64:
+def fresh_key(st: Record) -> Any:
     """Return the key from scratch."""
     key = TURN_KEY[st.turn]
     for seat in range(st.seats):
@@ -514,7 +516,7 @@ def fresh_key(st: Record) -> np.uint64:
 
 
 @kernel
-def drop(st: Record, seat: int) -> None:
+def drop(st: Record, seat: Int) -> None:
     """Take an active seat out of a play that goes on; its pegs stay as obstacles."""
     st.rank[seat] = st.seats - st.dropped
     st.dropped += 1
@@ -532,7 +534,7 @@ def drop(st: Record, seat: int) -> None:
 
 
 @kernel
-def trace(st: Record, action: int, path: Moves) -> int:
+def trace(st: Record, action: Int, path: Moves) -> Int:
     """Write the holes of a shortest way of `action`, the last one played; return how many."""
     holes = np.int64(st.holes)
     origin = action // holes
@@ -563,7 +565,7 @@ def trace(st: Record, action: int, path: Moves) -> int:
 
 
 @kernel
-def _search(st: Record, origin: int, target: int, allowed: int) -> Moves:
+def _search(st: Record, origin: Int, target: Int, allowed: Int) -> Moves:
     """Return for each hole reached by jumps the hole before it, by breadth-first search."""
     came = np.full(CELLS, -1, np.int32)
     queue = np.empty(CELLS, np.int32)
@@ -584,7 +586,7 @@ def _search(st: Record, origin: int, target: int, allowed: int) -> Moves:
 
 
 @kernel
-def _jump(st: Record, here: int, direction: int) -> int:
+def _jump(st: Record, here: Int, direction: Int) -> Int:
     """Return where a jump from `here` lands, or `WALL`."""
     if st.long_jumps != 0:
         return _landing(st, here, direction)
@@ -594,7 +596,7 @@ def _jump(st: Record, here: int, direction: int) -> int:
 
 
 @kernel
-def portrait(st: Record, out: Moves) -> int:
+def portrait(st: Record, out: Moves) -> Int:
     """Write all that a view shows into `out` in one call; return the length.
 
     Order: geometry, each, stop, through, sticky, long_jumps, seats, ply, side, end, since,
@@ -621,7 +623,7 @@ def portrait(st: Record, out: Moves) -> int:
         if out[12] < np.int64(st.holes) * np.int64(st.holes):
             out[13] = trace(st, np.int64(out[12]), out[15:])
     out[14] = st.turn
-    n = 15 + np.int64(out[13])
+    n = np.int64(15) + np.int64(out[13])
     each = np.int64(st.each)
     for seat in range(st.seats):
         out[n] = st.corner[seat]
@@ -633,14 +635,48 @@ def portrait(st: Record, out: Moves) -> int:
     for hole in range(st.holes):
         value = np.int64(st.board[hole])
         if value != 0:
-            seat = ((value + 15) >> 4) - 1
-            out[first + seat * (3 + each) + 3 + count[seat]] = hole
-            count[seat] += 1
+            whose = ((value + 15) >> 4) - 1
+            out[first + whose * (3 + each) + 3 + count[whose]] = hole
+            count[whose] += 1
     return np.int64(n)
 
 
 PORTRAIT = 15 + CELLS + SEATS * (3 + geo.MAX_PEGS)
 """The longest portrait."""
+
+Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+
+
+@kernel
+def generate_in(states: Box, moves: Moves) -> Int:
+    """Do `generate`."""
+    return generate(states[0], moves)
+
+
+@kernel
+def allows_in(states: Box, action: Int) -> bool:
+    """Do `allows`."""
+    return allows(states[0], action)
+
+
+@kernel
+def play_in(states: Box, action: Int) -> None:
+    """Do `play`."""
+    play(states[0], action)
+
+
+@kernel
+def undo_in(states: Box, action: Int) -> None:
+    """Do `undo`."""
+    undo(states[0], action)
+
+
+@kernel
+def portrait_in(states: Box, out: Moves) -> Int:
+    """Do `portrait`."""
+    return portrait(states[0], out)
+
 
 operations.implement(
     STATE,
@@ -721,7 +757,6 @@ def _settle(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) 
         st.board[hole] = 1 + 16 * seat + slot
         st.filled[st.zone[hole]] += 1
         st.inside[seat] += int(st.zone[hole]) == goal
-    tip = shape.tips[goal]
-    full = sum(shape.steps(hole, tip) for hole in shape.home(goal, each))
-    total = sum(shape.steps(hole, tip) for hole in holes)
+    full = shape.remaining(goal, shape.home(goal, each))
+    total = shape.remaining(goal, holes)
     st.distance[seat] = st.best[seat] = total - full

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from kibitz_games.api import IllegalAction, InvalidSetup, Model
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules
+from kibitz_games.kernels import box
 
 Stop = Literal["any", "no-foreign", "no-active"]
 Reason = Literal["goal", "repetition", "stall", "length", "dropped"]
@@ -194,13 +195,13 @@ def decode(state: Any, wire: Move) -> int:
     if wire.source >= holes or wire.target >= holes:
         raise IllegalAction(f"holes are numbered 0 to {holes - 1}; got {text(wire)}")
     action = wire.source * holes + wire.target
-    if not rules.allows(state, action):
+    if not rules.allows_in(box(state), action):
         raise IllegalAction(_reason(state, wire.source, wire.target))
     return action
 
 
 def _decode_pass(state: Any, holes: int) -> int:
-    if not rules.allows(state, holes * holes):
+    if not rules.allows_in(box(state), holes * holes):
         over = int(state["side"]) < 0
         raise IllegalAction("the play is over" if over else "a pass while there are moves")
     return holes * holes
@@ -243,7 +244,7 @@ def parse(written: str) -> Move:
 def view(state: np.record) -> View:
     """Return the view of everybody."""
     out = np.empty(rules.PORTRAIT, np.int32)
-    length = rules.portrait(state, out)
+    length = rules.portrait_in(box(state), out)
     facts: list[int] = out[:length].tolist()
     each, seats, path = facts[1], facts[6], facts[13]
     corners, ranks, best, pegs = [], [], [], []
@@ -268,7 +269,8 @@ def view(state: np.record) -> View:
         "pegs": pegs,
         "last": _last(facts[12], facts[15 : 15 + path]),
     }
-    return _trusted(View, fields)
+    seen: View = _trusted(View, fields)
+    return seen
 
 
 def _trusted(model: Any, fields: dict[str, Any]) -> Any:
@@ -277,11 +279,14 @@ def _trusted(model: Any, fields: dict[str, Any]) -> Any:
     A law test validates what comes out; validating each view would double its cost.
     """
     made = model.__new__(model)
-    object.__setattr__(made, "__dict__", fields)
-    object.__setattr__(made, "__pydantic_fields_set__", set(fields))
-    object.__setattr__(made, "__pydantic_extra__", None)
-    object.__setattr__(made, "__pydantic_private__", None)
+    _set(made, "__dict__", fields)
+    _set(made, "__pydantic_fields_set__", model.__pydantic_fields__.keys())
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
     return made
+
+
+_set = object.__setattr__
 
 
 def _last(action: int, path: list[int]) -> Last | None:
@@ -292,6 +297,26 @@ def _last(action: int, path: list[int]) -> Last | None:
     fields = {"source": path[0], "target": path[-1], "path": path, "passing": None}
     made: Last = _trusted(Last, fields)
     return made
+
+
+def dump(seen: View) -> dict[str, Any]:
+    """Return what `model_dump` would, in a third of the time; the lists are the view's own."""
+    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
+    fields["options"] = _dumped(seen.options)
+    if seen.last is not None:
+        fields["last"] = _dump_last(seen.last)
+    return fields
+
+
+@functools.lru_cache(maxsize=256)
+def _dumped(options: Options) -> dict[str, Any]:
+    return options.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _dump_last(last: Last) -> dict[str, Any]:
+    if last.passing:
+        return {"pass": True}
+    return {"from": last.source, "to": last.target, "path": last.path}
 
 
 _LAST_PASS = Last(passing=True)

@@ -1,0 +1,214 @@
+"""The laws that every game must keep, as functions for tests of any game.
+
+`check_laws` plays at random and raises `LawBroken` with the law, the setup and the ply. It is
+how the registered games are tested, and how a game from elsewhere can be held to the same.
+`digest` sums up plays, so that compiled and plain kernels, or two machines, can be compared:
+``python -m kibitz_games.laws GAME [PLIES]`` prints it for some setups.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games import operations as op
+from kibitz_games.api import OVER, Game, IllegalAction, Model, State
+
+Spellings = Callable[[Game, State], Iterable[Model]]
+"""Everything that somebody might send as a move in a state, legal or not."""
+
+
+class LawBroken(AssertionError):
+    """A game broke one of the laws."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One play that the laws are checked on; it depends on nothing else."""
+
+    game: Game
+    options: Model
+    seats: int
+    seed: int
+
+    def start(self) -> State:
+        deal = self.game.deal(self.options, self.seats, self.seed)
+        return self.game.start(self.options, self.seats, json.loads(json.dumps(deal)))
+
+    def __str__(self) -> str:
+        options = self.game.dump(self.options)
+        return f"{self.game.info.name} {options}, {self.seats} seats, seed {self.seed}"
+
+
+def check_laws(
+    game: Game,
+    *,
+    seeds: Iterable[int] = range(2),
+    seats: Sequence[int] | None = None,
+    options: Sequence[Model] | None = None,
+    plies: int | None = None,
+    spellings: Spellings | None = None,
+    drops: bool = True,
+) -> int:
+    """Check all laws on plays with each seed, number of seats and options; return the plies.
+
+    A setup that the game refuses counts as none. `plies` cuts plays short; `spellings` adds
+    the law that everything except the legal moves is refused, tested at a few plies of each
+    play; `drops` repeats each play with seats that leave at random moments.
+    """
+    total = 0
+    for chosen in options or (game.Options(),):
+        for players in seats or game.info.seats:
+            for seed in seeds:
+                setup = Setup(game, chosen, players, seed)
+                for leaving in (False, True) if drops and game.info.drops else (False,):
+                    total += _check_play(setup, plies, spellings, leaving)
+    return total
+
+
+def lean(state: State, legal: Sequence[int], source: random.Random, noise: float = 0.1) -> int:
+    """Choose an action: mostly one of those that `operations.order` likes best."""
+    if source.random() < noise:
+        return source.choice(legal)
+    liked = [int(op.order(state, action)) for action in legal]
+    best = max(liked)
+    return source.choice([a for a, like in zip(legal, liked, strict=True) if like == best])
+
+
+def _check_play(setup: Setup, plies: int | None, spellings: Spellings | None, leaving: bool) -> int:
+    game, source = setup.game, random.Random(setup.seed)
+    state, ply, limit = setup.start(), 0, game.info.max_plies if plies is None else plies
+    while game.to_act(state) != OVER and ply < limit:
+        try:
+            if leaving and source.random() < 0.02:
+                game.drop(state, source.randrange(setup.seats))
+            _check_position(setup, state)
+            if game.to_act(state) == OVER:
+                break
+            if spellings is not None and source.random() < 0.02:
+                _check_refusals(game, state, spellings)
+            ply += 1
+            _check_step(game, state, lean(state, game.legal(state), source))
+        except AssertionError as broken:
+            raise LawBroken(f"{broken} ({setup}, ply {ply}, leaving {leaving})") from broken
+    _check_position(setup, state)
+    if plies is None and game.to_act(state) != OVER:
+        raise LawBroken(f"not over after max_plies = {limit} ({setup})")
+    return ply
+
+
+def _law(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise LawBroken(sentence)
+
+
+def _check_position(setup: Setup, state: State) -> None:
+    """Check what must hold in every position."""
+    game, before = setup.game, state.tobytes()
+    over, legal = game.to_act(state) == OVER, game.legal(state)
+    _law(over == (not legal), "legal is empty exactly when the play is over")
+    _law(over == (game.outcome(state) is not None), "there is an outcome exactly when over")
+    _law(len(set(legal)) == len(legal), "no action is listed twice")
+    _law(-1 <= game.to_act(state) < setup.seats, "the seat to act exists")
+    any_state: Any = state
+    _law(any_state.key == op.fresh_key(state), "the incremental key is the one from scratch")
+    _law(bool(op.terminal(state)) == over, "the operation `terminal` agrees with the game")
+    for viewer in (None, *range(setup.seats)):
+        _check_view(game, state, viewer)
+    _check_outcome(setup, state)
+    _law(state.tobytes() == before, "looking changes nothing")
+
+
+def _check_view(game: Game, state: State, viewer: int | None) -> None:
+    view = game.view(state, viewer)
+    sent = json.loads(json.dumps(game.dump(view)))
+    _law(game.View.model_validate(sent) == view, "a view survives the wire")
+    plain = view.model_dump(mode="json", by_alias=True, exclude_none=True)
+    _law(sent == plain, "dump gives what the model gives")
+    again = game.view(game.sample(view, 1), viewer)
+    _law(again == view, "view(sample(view)) = view")
+
+
+def _check_outcome(setup: Setup, state: State) -> None:
+    outcome = setup.game.outcome(state)
+    if outcome is None:
+        return
+    _law(len(outcome.ranks) == len(outcome.scores) == setup.seats, "every seat has its place")
+    _law(min(outcome.ranks) == 1, "somebody is first")
+    _law(all(0 <= score <= 1 for score in outcome.scores), "scores are shares")
+    for a, first in enumerate(outcome.ranks):
+        for b, second in enumerate(outcome.ranks):
+            better = outcome.scores[a] > outcome.scores[b]
+            _law(better == (first < second), "a better rank has the better score")
+    out = np.zeros(op.MAX_SEATS)
+    op.returns(state, out)
+    _law(tuple(out[: setup.seats]) == outcome.scores, "the operation `returns` gives the scores")
+
+
+def _check_step(game: Game, state: State, action: int) -> None:
+    """Play an action, after checking that it is reversible and survives the wire."""
+    wire = game.encode(state, action)
+    sent = game.Move.model_validate_json(json.dumps(game.dump(wire)))
+    _law(sent == wire, "a move survives the wire")
+    _law(game.decode(state, sent) == action, "decode(encode(action)) = action")
+    _law(game.parse(game.text(wire)) == wire, "parse(text(move)) = move")
+    names = {cell.name for cell in game.scene(game.view(state, None)).cells}
+    _law(set(game.touches(wire)) <= names, "a move touches cells of the scene")
+    before, copy = state.tobytes(), state.copy()
+    game.play(state, action)
+    after = state.tobytes()
+    _law(copy.tobytes() == before, "a copy shares nothing")
+    game.undo(state, action)
+    _law(state.tobytes() == before, "undo restores every byte")
+    game.play(state, action)
+    _law(state.tobytes() == after, "the same action does the same")
+
+
+def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
+    """Check that decode accepts exactly the legal actions out of everything one may send."""
+    before, accepted = state.tobytes(), set()
+    for wire in spellings(game, state):
+        try:
+            accepted.add(game.decode(state, wire))
+        except IllegalAction as refusal:
+            _law(bool(str(refusal)), "a refusal says why")
+    _law(accepted == set(game.legal(state)), "decode accepts the legal actions and no others")
+    _law(state.tobytes() == before, "decode changes nothing")
+
+
+def digest(game: Game, setups: Iterable[tuple[Model, int, int]], plies: int) -> str:
+    """Return a hash of all bytes, legal lists and views of plays cut at `plies`.
+
+    A setup is options, seats and a seed.
+    """
+    total = hashlib.sha256()
+    for options, seats, seed in setups:
+        setup = Setup(game, options, seats, seed)
+        source, state = random.Random(seed), setup.start()
+        for _ in range(plies):
+            legal = game.legal(state)
+            total.update(state.tobytes() + repr(legal).encode())
+            total.update(game.view(state, None).model_dump_json().encode())
+            if not legal:
+                break
+            game.play(state, lean(state, legal, source))
+    return total.hexdigest()
+
+
+def _main(name: str, plies: int = 12) -> None:
+    from kibitz_games import registry
+
+    game = registry.get(name)
+    setups = [(game.Options(), seats, seed) for seats in game.info.seats for seed in range(2)]
+    sys.stdout.write(digest(game, setups, plies) + "\n")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,0 +1,95 @@
+"""A whole play as text that a person can read and a test can compare.
+
+``python -m kibitz_games.playthrough GAME [--seats N] [--seed S] [--options JSON] [--every N]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterator
+
+from kibitz_games import laws, registry
+from kibitz_games.api import OVER, Game, Model
+from kibitz_games.play import Play
+from kibitz_games.scene import Cell, Scene
+
+SEED = 1
+EVERY = 20
+"""The position is drawn after so many plies."""
+
+
+def playthrough(
+    game: Game,
+    *,
+    options: Model | None = None,
+    seats: int | None = None,
+    seed: int = SEED,
+    every: int = EVERY,
+) -> str:
+    """Return a play chosen by `seed`: setup, each action with what was possible, positions."""
+    play = Play(game, options=options, seats=seats, seed=seed)
+    return "\n".join(_lines(play, every)) + "\n"
+
+
+def _lines(play: Play, every: int) -> Iterator[str]:
+    game, source, ply = play.game, random.Random(play.seed), 0
+    assert play.options is not None
+    yield f"{game.info.name}, rules version {game.info.rules_version}, {play.seats} seats"
+    yield f"options {json.dumps(game.dump(play.options), sort_keys=True)}"
+    yield f"deal {json.dumps(play.deal, sort_keys=True)}"
+    yield from draw(play.scene())
+    while play.to_act != OVER:
+        seat, legal = play.to_act, play.legal
+        action = laws.lean(play.state, legal, source)
+        text = game.text(game.encode(play.state, action))
+        play.act(action)
+        ply += 1
+        yield f"{ply:4} seat {seat} {text:8} of {len(legal):3}, key {_key(play):016x}"
+        if ply % every == 0 or play.to_act == OVER:
+            yield from draw(play.scene())
+    yield f"outcome {play.outcome}"
+
+
+def _key(play: Play) -> int:
+    return int(play.state["key"])
+
+
+def draw(scene: Scene) -> list[str]:
+    """Draw a scene in characters: the owner's digit, or a glyph, or a dot for an empty place."""
+    rows: dict[float, dict[int, str]] = {}
+    stretch = 1 if scene.lattice == "hex" else 2
+    for cell in scene.cells:
+        rows.setdefault(cell.y, {})[int(cell.x * stretch)] = _character(cell)
+    drawn = [
+        "".join(row.get(x, " ") for x in range(max(row) + 1)) for _, row in sorted(rows.items())
+    ]
+    return [*drawn, *scene.text]
+
+
+def _character(cell: Cell) -> str:
+    if cell.glyph:
+        return cell.glyph[0]
+    return "." if cell.owner is None else str(cell.owner)
+
+
+def _main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description="print a play of a game")
+    parser.add_argument("game", choices=registry.names())
+    parser.add_argument("--seats", type=int)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--options", default="{}", help="as JSON")
+    parser.add_argument("--every", type=int, default=EVERY, help="plies between positions")
+    chosen = parser.parse_args(arguments)
+    game = registry.get(chosen.game)
+    options = game.Options.model_validate_json(chosen.options)
+    text = playthrough(
+        game, options=options, seats=chosen.seats, seed=chosen.seed, every=chosen.every
+    )
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])
