@@ -1,0 +1,130 @@
+"""Credits: how much a peer may ask for. Pure: `now` is monotonic seconds, passed in.
+
+A purse has a bucket of its socket and shares one with every socket of its account and one
+with every socket of its address. A request costs what its tariff says; a bucket fills at its
+rate up to its burst. A request that finds a bucket empty is refused with the time after which
+it would not be, and still costs something: who goes on regardless sinks into debt, and at the
+bottom of it the connection is closed.
+
+    full = burst ... 0      requests are carried out
+         0 ... -burst       requests are refused, rate_limited
+            below -burst    the connection is closed
+
+A move that answers a turn is free, for turns come no faster than the server opens them: a bot
+in a hundred fast matches is no flood. What a move costs when it is refused is asked for after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kibitz_protocol import messages
+from kibitz_protocol.messages import ClientMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What a bucket gets a second, and how much it holds."""
+
+    per_second: float
+    burst: float
+
+
+COSTS: Mapping[type[ClientMessage], float] = {
+    messages.Hello: 2,
+    messages.ListGames: 4,
+    messages.ListLobbies: 2,
+    messages.ListMatches: 2,
+    messages.Host: 5,
+    messages.Watch: 2,
+    messages.Rejoin: 1,
+    messages.History: 4,
+}
+"""What a request costs; every other one costs 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tariff:
+    """Rates and costs of one server."""
+
+    socket: Rate = Rate(20, 40)
+    account: Rate = Rate(60, 240)
+    address: Rate = Rate(200, 1000)
+    """Not for loopback, where one machine runs all the bots."""
+    costs: Mapping[type[ClientMessage], float] = field(default_factory=lambda: COSTS)
+    garbage: float = 4
+    """What a frame costs that cannot be read."""
+    control: float = 0.5
+    """What a ping, a pong or a fragment costs."""
+
+    def cost(self, kind: type[ClientMessage]) -> float:
+        return self.costs.get(kind, 1)
+
+
+class Bucket:
+    """A level that rises with time up to the burst of its rate, and sinks as it is charged."""
+
+    __slots__ = ("_at", "_level", "rate")
+
+    def __init__(self, rate: Rate, now: float) -> None:
+        self.rate = rate
+        self._level = rate.burst
+        self._at = now
+
+    def level(self, now: float) -> float:
+        if now > self._at:
+            rate = self.rate
+            self._level = min(rate.burst, self._level + (now - self._at) * rate.per_second)
+            self._at = now
+        return self._level
+
+    def charge(self, cost: float, now: float) -> float:
+        """Take `cost` and return the level after it, which may be below zero."""
+        self._level = self.level(now) - cost
+        return self._level
+
+
+class Verdict(Enum):
+    GRANTED = "granted"
+    REFUSED = "refused"
+    FLOODING = "flooding"
+
+
+class Purse:
+    """The buckets that a connection pays from."""
+
+    __slots__ = ("_shared", "_socket")
+
+    def __init__(self, socket: Rate, now: float) -> None:
+        self._socket = Bucket(socket, now)
+        self._shared: tuple[Bucket, ...] = ()
+
+    def share(self, bucket: Bucket) -> None:
+        """Pay from `bucket` too from now on: the account's or the address's."""
+        self._shared = (*self._shared, bucket)
+
+    def charge(self, cost: float, now: float) -> Verdict:
+        """Pay for a request. Everything is charged, whatever the verdict."""
+        left = self._socket.charge(cost, now)
+        short = left < 0
+        for bucket in self._shared:
+            # A shared bucket never sinks far: the flooder's own one closes it, not its kin's.
+            if bucket.level(now) < cost:
+                short = True
+            else:
+                bucket.charge(cost, now)
+        if not short:
+            return Verdict.GRANTED
+        if left < -self._socket.rate.burst:
+            return Verdict.FLOODING
+        return Verdict.REFUSED
+
+    def retry_after_ms(self, cost: float, now: float) -> int:
+        """Return after how many milliseconds a request of this cost would be granted."""
+        wait = 0.0
+        for bucket in (self._socket, *self._shared):
+            missing = cost - bucket.level(now)
+            wait = max(wait, missing / bucket.rate.per_second)
+        return max(1, round(wait * 1000))
