@@ -45,9 +45,11 @@ SeatSpec: TypeAlias = Annotated[OpenSeat | ReservedSeat | HouseSeat, Field(discr
 class ProgrammeItem(Strict):
     """Some matches of one game.
 
-    Match j of an item with n seats seats, in order, the members j, j+1, .., j+n-1 (modulo
-    the number of members who can play the game), so that everybody meets and every seat is
-    taken by everybody in turn; without `rotate` the first n play them all.
+    With m members who can play the game, match j of the first m seats, in order, the members
+    j, j+1, .., j+n-1 (modulo m), so that everybody takes every seat once. The next m matches
+    seat the same groups with everybody moved up by one seat, until all have had all seats
+    among themselves, and then come other groups in the same way, so that in time everybody
+    meets everybody. Without `rotate` the first n play them all.
     """
 
     game: GameName
@@ -93,7 +95,12 @@ class Member(Tolerant):
 
 
 class Standing(Tolerant):
-    """A line of a lobby's table: points are shares of wins, ties shared."""
+    """A line of a lobby's table, of the present round.
+
+    A match gives each seat the share of the others that it has beaten, ties counting half:
+    of two seats the winner gets 1, in a draw both 0.5; of n seats the best gets 1, the next
+    (n-2)/(n-1), the last 0. A win is the best rank alone, a draw the best rank shared.
+    """
 
     player: Key
     name: str
@@ -137,7 +144,10 @@ class LobbyBrief(Tolerant):
 
 
 class LobbyView(Tolerant):
-    """A lobby as its members and spectators see it; `invite` is for members only."""
+    """A lobby as its members and spectators see it.
+
+    `invite` is for the host and members only, seeds in the programme for the host only.
+    """
 
     lobby: Key
     settings: LobbySettings

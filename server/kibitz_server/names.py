@@ -1,0 +1,174 @@
+"""Names: what may be a name, and which names look too much alike.
+
+`normalise` is the one door for names that people type. It returns what is shown: NFKC, spaces
+collapsed, and only letters, digits, the marks that letters carry, spaces, dots, dashes and
+underscores. So there is no NUL, no control or format character, nothing that overrides the
+direction of writing, and nothing invisible.
+
+`skeleton` maps a name to a text that names which look alike have in common (after Unicode
+Technical Standard 39, section 4, and its table of confusables), upper and lower case being the
+same. It is for comparing and never for showing. Names are unique by it.
+
+    BadName     a name that is refused; `str()` is fit for a person (a `ValueError`)
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+
+from confusable_homoglyphs.confusables import confusables_data
+
+LONGEST = 32
+"""The longest name, in characters, after it has been normalised."""
+RESERVED = "house"
+"""What the names of house bots, and of nobody else, begin with."""
+_PUNCTUATION = frozenset(" ._-")
+_MARKS_IN_A_ROW = 2
+"""More marks than this on one letter reach into the lines above and below."""
+_INVISIBLE = frozenset(
+    map(
+        chr,
+        (
+            0x034F,  # combining grapheme joiner
+            *(0x115F, 0x1160, 0x3164, 0xFFA0),  # Hangul fillers
+            *(0x17B4, 0x17B5),  # Khmer inherent vowels
+            *range(0x180B, 0x1810),  # Mongolian variation selectors
+            *range(0xFE00, 0xFE10),  # variation selectors
+            *range(0xE0100, 0xE01F0),  # variation selectors supplement
+        ),
+    )
+)
+"""Letters and marks that show nothing (the property Default_Ignorable_Code_Point)."""
+
+
+class BadName(ValueError):
+    """A name that is refused."""
+
+
+def normalise(name: str) -> str:
+    """Return `name` as it is shown, or raise `BadName` with what is wrong with it."""
+    text = unicodedata.normalize("NFKC", name)
+    _refuse_characters(text)
+    text = " ".join(text.split())
+    if len(text) > LONGEST:
+        raise BadName(f"a name has at most {LONGEST} characters, and {text!r} has {len(text)}")
+    if not any(char.isalnum() for char in text):
+        raise BadName(f"a name has at least one letter or digit, unlike {text!r}")
+    return text
+
+
+def claim(name: str) -> str:
+    """Normalise a name that somebody asks for: as `normalise`, and not a house bot's."""
+    text = normalise(name)
+    if skeleton(text).startswith(skeleton(RESERVED)):
+        raise BadName(f"names that begin with {RESERVED!r} are for house bots: {text!r}")
+    return text
+
+
+def house_name(personality: str, number: int) -> str:
+    """Return the name of a server's house bot, such as ``house greedy-hand 2``."""
+    bot = personality.partition("/")[2].partition(":")[0]
+    room = LONGEST - len(f"{RESERVED}  {number}")
+    return normalise(f"{RESERVED} {bot[:room]} {number}")
+
+
+def skeleton(name: str) -> str:
+    """Return the text that `name` has in common with all names that look like it."""
+    text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
+    return "".join(_look(char) for char in text)
+
+
+def _refuse_characters(text: str) -> None:
+    marks = 0
+    for index, char in enumerate(text):
+        category = unicodedata.category(char)
+        marks = marks + 1 if category[0] == "M" else 0
+        if not _allowed(char, category) or (index == 0 and marks):
+            label = unicodedata.name(char, f"U+{ord(char):04X}").lower()
+            raise BadName(f"a name has no such character: {label} (U+{ord(char):04X})")
+        if marks > _MARKS_IN_A_ROW:
+            raise BadName(f"a letter of a name carries at most {_MARKS_IN_A_ROW} marks: {text!r}")
+
+
+def _allowed(char: str, category: str) -> bool:
+    if char in _INVISIBLE:
+        return False
+    return char in _PUNCTUATION or category[0] == "L" or category in {"Nd", "Mn", "Mc"}
+
+
+def _look(char: str) -> str:
+    looks = _looks()
+    return looks.get(char) or looks.get(char.casefold()) or char.casefold()
+
+
+@cache
+def _looks() -> Mapping[str, str]:
+    """Return for each character of the table of confusables what it looks like.
+
+    The table pairs characters with the one, or the few (`m` and `rn`), that they look like,
+    and says not which is which; so a class is whatever the pairs connect, and stands for its
+    least member. Upper and lower case join classes, but never two classes with different
+    Latin letters or digits in them: else small Greek nu, which looks like v, would make v
+    and n the same.
+    """
+    classes = _Classes()
+    pairs = [
+        (_bare(char), _bare(pair["c"]))
+        for char, pairs in confusables_data.items()
+        for pair in pairs
+    ]
+    for char, other in pairs:
+        classes.join(char, other)
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        classes.join(letter, letter.upper())
+    for char in sorted({char for pair in pairs for char in pair if len(char) == 1}):
+        for sibling in (char.lower(), char.upper()):
+            if len(sibling) == 1 and not (classes.latin(char) and classes.latin(sibling)):
+                classes.join(char, sibling)
+    return {char: classes.spelling(char) for char in list(classes) if len(char) == 1}
+
+
+def _bare(text: str) -> str:
+    """The table sets right-to-left characters between marks of direction."""
+    return text.replace("\N{LEFT-TO-RIGHT MARK}", "")
+
+
+class _Classes:
+    """Texts that look alike, in classes that grow together."""
+
+    def __init__(self) -> None:
+        self._class: dict[str, set[str]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._class)
+
+    def join(self, one: str, other: str) -> None:
+        ours, theirs = self._of(one), self._of(other)
+        if ours is theirs:
+            return
+        ours |= theirs
+        for text in theirs:
+            self._class[text] = ours
+
+    def latin(self, text: str) -> bool:
+        """Whether a Latin letter or a digit, alone or with marks, is of the class."""
+        return any(char.isascii() for member in self._of(text) for char in member)
+
+    def spelling(self, text: str) -> str:
+        """Return the class's longer text, each character by its own class, or its least one."""
+        members = self._of(text)
+        longer = min((member for member in members if len(member) > 1), default="")
+        if not longer:
+            return _least(members)
+        return "".join(_least(self._of(char)) for char in unicodedata.normalize("NFD", longer))
+
+    def _of(self, text: str) -> set[str]:
+        return self._class.setdefault(text, {text})
+
+
+def _least(members: Iterable[str]) -> str:
+    """Small letters come first, so that a skeleton can be read."""
+    single = (member for member in members if len(member) == 1)
+    return min(single, key=lambda member: (not member.islower(), member))

@@ -1,0 +1,215 @@
+"""Programmes: which matches a lobby plays, who sits where, and which may begin now. Pure.
+
+A game of an item with n seats, for which m members are able, is planned in *laps* of m
+matches. A lap has a pattern: the steps from one seat's member to the next seat's, the first
+of them 0. Match s of the lap seats the members s + step, modulo m. So whatever the pattern,
+everybody takes every seat once in a lap. The first pattern is 0, 1, .., n-1. Then come the
+same groups with their seats turned, until each group has taken its seats in all n turns, then
+the next pattern, so that in time everybody meets everybody in every seat.
+
+All turns of one group share one *deal*, and so one seed: what luck gives to one seat of the
+start, everybody in the group is given in turn. Where a game hides something each match has a
+deal of its own, because the first match of a group would tell what the others hide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.messages import Capabilities
+from kibitz_protocol.records import Player
+from kibitz_protocol.rooms import ProgrammeItem
+
+SEEDS = 2**53
+"""Seeds are below this number, which every JSON implementation reads back exactly."""
+
+Steps: TypeAlias = tuple[int, ...]
+"""Who sits at a match, counted in members from the first seat's: ``(0, 1, 2)``."""
+
+
+class Unplayable(ValueError):
+    """A programme that these members cannot play; `str()` is fit for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A member who may be seated. A person has the default capabilities."""
+
+    player: Player
+    capabilities: Capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A match to be played: `number` counts a round's matches from 1, `players` are by seat."""
+
+    number: int
+    item: ProgrammeItem
+    players: tuple[Player, ...]
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lineup:
+    """The members of one match by seat, and the number of its deal."""
+
+    seats: tuple[int, ...]
+    deal: int
+
+
+def plan(
+    items: Sequence[ProgrammeItem],
+    candidates: Sequence[Candidate],
+    *,
+    round: int,
+    base_seed: int,
+    hidden: Collection[str],
+) -> list[Planned]:
+    """Plan one round, item after item; `hidden` names the games that hide something.
+
+    Each round after the first rotates all seats by one. Raises `Unplayable` when an item has
+    more seats than there are members able to play it.
+    """
+    planned: list[Planned] = []
+    for index, item in enumerate(items):
+        able = _able(item, candidates)
+        lineups = _lineups(item, len(able), round - 1)
+        for game, lineup in enumerate(itertools.islice(lineups, item.games)):
+            deal = game if item.game in hidden else lineup.deal
+            players = tuple(able[seat] for seat in lineup.seats)
+            seed = _seed(item, index, base_seed, deal)
+            planned.append(Planned(len(planned) + 1, item, players, seed))
+    return planned
+
+
+def next_matches(
+    waiting: Iterable[Planned],
+    running: Collection[Planned],
+    *,
+    at_once: int,
+    capacity: Mapping[str, int],
+    fewest: int = 1,
+) -> list[Planned]:
+    """Choose what may begin now, in order, with at most `at_once` matches running in all.
+
+    `capacity` says how many matches each player plays at the same time; 0, or no line, is a
+    player who is not here: its matches wait and hold nobody up. A match that waits for a
+    *busy* player keeps a place of each other player for itself, so that later matches cannot
+    starve it. `fewest` is the smallest number of seats of any waiting match.
+    """
+    free = dict(capacity)
+    for planned in running:
+        _take(free, planned)
+    chosen: list[Planned] = []
+    for planned in waiting:
+        if len(running) + len(chosen) >= at_once or _available(free) < fewest:
+            break
+        if any(capacity.get(each.player, 0) <= 0 for each in planned.players):
+            continue
+        if all(free[each.player] > 0 for each in planned.players):
+            chosen.append(planned)
+        _take(free, planned)
+    return chosen
+
+
+def why_not(item: ProgrammeItem, capabilities: Capabilities) -> str | None:
+    """Say why a bot with these capabilities does not play `item`; None when it does."""
+    if capabilities.games:
+        claims = [claim for claim in capabilities.games if claim.game == item.game]
+        if not claims:
+            return f"it does not claim the game {item.game!r}"
+        if not any(not claim.seats or item.seats in claim.seats for claim in claims):
+            return f"it does not claim {item.game!r} with {item.seats} seats"
+    return _clock_trouble(item.time_control, capabilities)
+
+
+def _able(item: ProgrammeItem, candidates: Sequence[Candidate]) -> list[Player]:
+    able = [each.player for each in candidates if why_not(item, each.capabilities) is None]
+    if len(able) < item.seats:
+        raise Unplayable(
+            f"{item.game!r} with {item.seats} seats needs {item.seats} members who can play it,"
+            f" and there are {len(able)}"
+        )
+    return able
+
+
+def _clock_trouble(control: TimeControl, capabilities: Capabilities) -> str | None:
+    if not control.limited:
+        return None if capabilities.untimed else "it does not play without a clock"
+    sure = sure_ms(control)
+    if sure < capabilities.min_move_ms:
+        return f"it needs {capabilities.min_move_ms} ms on a move and {control} assures {sure}"
+    return None
+
+
+def sure_ms(control: TimeControl) -> int:
+    """Return the milliseconds that a clock leaves on every move, however long the match."""
+    period = control.period_ms if control.periods else 0
+    return control.move_ms + control.increment_ms + period
+
+
+def _seed(item: ProgrammeItem, index: int, base_seed: int, deal: int) -> int:
+    if item.seed is not None:
+        return (item.seed + deal) % SEEDS
+    return derive(base_seed, "match", index, deal)
+
+
+def derive(seed: int, *path: str | int) -> int:
+    """Return a seed that `seed` and `path` determine and that tells nothing about others."""
+    text = "/".join(str(part) for part in (seed, *path))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % SEEDS
+
+
+def _lineups(item: ProgrammeItem, members: int, shift: int) -> Iterator[Lineup]:
+    if item.rotate:
+        return _laps(members, item.seats, shift)
+    seats = tuple((seat + shift) % item.seats for seat in range(item.seats))
+    return (Lineup(seats, game) for game in itertools.count())
+
+
+def _laps(members: int, seats: int, shift: int) -> Iterator[Lineup]:
+    first_deal = 0
+    for pattern in itertools.cycle(_patterns(members, seats)):
+        turns = _turns(pattern, members)
+        groups = members * len(turns) // seats
+        for turn, steps in enumerate(turns):
+            for start in range(members):
+                who = tuple((start + shift + step) % members for step in steps)
+                # The group that starts here in this turn started pattern[turn] earlier in
+                # the first one, and every `groups` starts the same members come again.
+                yield Lineup(who, first_deal + (start - pattern[turn]) % groups)
+        first_deal += groups
+
+
+def _patterns(members: int, seats: int) -> Iterator[Steps]:
+    """Yield every pattern once, of all that are turns of each other the smallest."""
+    for rest in itertools.permutations(range(1, members), seats - 1):
+        pattern = (0, *rest)
+        if pattern == min(_turns(pattern, members)):
+            yield pattern
+
+
+def _turns(pattern: Steps, members: int) -> list[Steps]:
+    """Return the different patterns that come of letting everybody move up by one seat."""
+    turns = [pattern]
+    for first in range(1, len(pattern)):
+        moved = pattern[first:] + pattern[:first]
+        turned = tuple((step - moved[0]) % members for step in moved)
+        if turned == pattern:
+            break
+        turns.append(turned)
+    return turns
+
+
+def _available(free: Mapping[str, int]) -> int:
+    return sum(1 for places in free.values() if places > 0)
+
+
+def _take(free: dict[str, int], planned: Planned) -> None:
+    for each in planned.players:
+        free[each.player] = free.get(each.player, 0) - 1
