@@ -8,20 +8,29 @@ from __future__ import annotations
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from kibitz_protocol.explain import explain
 from kibitz_protocol.messages import ClientMessage, ServerMessage
 from kibitz_protocol.refusals import Code
+from kibitz_protocol.values import RequestId
 
 _CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 _SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
 
 
-class _Id(BaseModel):
+class _Request(BaseModel):
     """Just enough of a request to answer it, however wrong the rest is."""
 
-    id: int = 0
+    id: RequestId = 0
 
 
-_ID = TypeAdapter(_Id)
+class _Answer(BaseModel):
+    """Just enough of an answer to know for which request it is."""
+
+    re: RequestId = 0
+
+
+_REQUEST = TypeAdapter(_Request)
+_ANSWER = TypeAdapter(_Answer)
 
 
 class DecodeError(ValueError):
@@ -33,20 +42,23 @@ class DecodeError(ValueError):
         self.request = request
 
 
-def decode_request(data: bytes | bytearray | memoryview | str) -> ClientMessage:
-    """Read a message towards the server, or raise `DecodeError`."""
+def decode_request(data: bytes | bytearray | str) -> ClientMessage:
+    """Read a message towards the server, or raise `DecodeError`.
+
+    Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers.
+    """
     try:
-        return _CLIENT.validate_json(data)  # type: ignore[arg-type]
+        return _CLIENT.validate_json(data, strict=True)
     except ValidationError as error:
-        raise _explain(error, data) from None
+        raise _refuse(error, data, _request_id(data)) from None
 
 
-def decode_news(data: bytes | str) -> ServerMessage:
-    """Read a message from the server, or raise `DecodeError`."""
+def decode_news(data: bytes | bytearray | str) -> ServerMessage:
+    """Read a message from the server, or raise `DecodeError` with the `re` of an answer."""
     try:
         return _SERVER.validate_json(data)
     except ValidationError as error:
-        raise _explain(error, data) from None
+        raise _refuse(error, data, _answer_id(data)) from None
 
 
 def encode(message: BaseModel) -> bytes:
@@ -54,16 +66,22 @@ def encode(message: BaseModel) -> bytes:
     return message.__pydantic_serializer__.to_json(message, exclude_none=True, by_alias=True)
 
 
-def _explain(error: ValidationError, data: object) -> DecodeError:
+def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    path = ".".join(str(part) for part in first["loc"])
-    code = Code.UNKNOWN_TYPE if first["type"].startswith("union_tag") else Code.MALFORMED
-    message = f"{path}: {first['msg']}" if path else first["msg"]
-    return DecodeError(code, message[:300], _request_id(data))
+    unknown = first["type"] == "union_tag_invalid" and not first["loc"]
+    code = Code.UNKNOWN_TYPE if unknown else Code.MALFORMED
+    return DecodeError(code, explain(error, data), request)
 
 
-def _request_id(data: object) -> int:
+def _request_id(data: bytes | bytearray | str) -> int:
     try:
-        return _ID.validate_json(data).id  # type: ignore[arg-type]
+        return _REQUEST.validate_json(data, strict=True).id
+    except ValidationError:
+        return 0
+
+
+def _answer_id(data: bytes | bytearray | str) -> int:
+    try:
+        return _ANSWER.validate_json(data).re
     except ValidationError:
         return 0
