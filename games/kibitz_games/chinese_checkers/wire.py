@@ -280,13 +280,18 @@ def _trusted(model: Any, fields: dict[str, Any]) -> Any:
     """
     made = model.__new__(model)
     _set(made, "__dict__", fields)
-    _set(made, "__pydantic_fields_set__", model.__pydantic_fields__.keys())
+    _set(made, "__pydantic_fields_set__", _names(model))
     _set(made, "__pydantic_extra__", None)
     _set(made, "__pydantic_private__", None)
     return made
 
 
 _set = object.__setattr__
+
+
+@functools.cache
+def _names(model: type[Model]) -> set[str]:
+    return set(model.model_fields)
 
 
 def _last(action: int, path: list[int]) -> Last | None:

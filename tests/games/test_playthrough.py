@@ -1,0 +1,38 @@
+"""Golden playthroughs: one whole play of each game, as text that a person can read.
+
+After a change of rules that is meant, write them again:
+``python -m kibitz_games.playthrough GAME > tests/games/data/playthrough-GAME.txt``
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kibitz_games import registry
+from kibitz_games.playthrough import draw, playthrough
+from kibitz_games.scene import Cell, Scene
+
+DATA = Path(__file__).parent / "data"
+
+
+def test_no_game_lacks_goldens_and_no_golden_lacks_a_game() -> None:
+    for kind in ("playthrough-*.txt", "*-perft.jsonl"):
+        named = {
+            path.stem.removeprefix("playthrough-").removesuffix("-perft")
+            for path in DATA.glob(kind)
+        }
+        assert named == set(registry.names())
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_playthrough_is_the_golden_one(name: str) -> None:
+    golden = (DATA / f"playthrough-{name}.txt").read_text()
+    assert playthrough(registry.get(name)) == golden
+
+
+def test_drawing_of_both_lattices() -> None:
+    cells = (Cell("a", 1, 0, owner=3), Cell("b", 0, 1), Cell("c", 2, 1, glyph="#"))
+    assert draw(Scene("hex", cells, text=("below",))) == [" 3", ". #", "below"]
+    assert draw(Scene("square", cells)) == ["  3", ".   #"]
