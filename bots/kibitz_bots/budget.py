@@ -1,0 +1,125 @@
+"""How long to think: from the clocks of a turn to milliseconds, with a margin for the wire.
+
+The rule
+--------
+Without a clock a bot may use `UNTIMED_MS`. With one::
+
+    free  = the move's free time, or a whole byo-yomi period once main time and bank are used up
+    share = (main time + bank) / HORIZON + 3/4 of the increment, at most half of what is there
+    ms    = free + share - overhead, at least 1 and at most (time until the flag) - overhead
+
+`overhead` is what a move costs beside thinking: the wire, the server's commit, the reading of
+the message. It is learnt from the round trips of the moves themselves, as TCP learns its
+retransmission timeout (RFC 6298): smoothed mean plus four times the smoothed deviation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from kibitz_protocol.clocks import Clock, TimeControl
+
+UNTIMED_MS = 1000
+"""What a bot uses on a move when there is no clock."""
+HORIZON = 30
+"""A bot plans as if the main time had to last for so many more moves."""
+FIRST_OVERHEAD_MS = 50
+"""The overhead before any round trip was measured."""
+LEAST_OVERHEAD_MS = 10
+"""Never plan with less: a search itself may overrun its time by so much."""
+MOST_OVERHEAD_MS = 1000
+"""A round trip that took longer was a reconnect, not a measurement; it counts as this much."""
+
+Reading = Callable[[], float]
+"""A monotonic clock, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What a move costs beside thinking, learnt from measured round trips."""
+
+    mean_ms: float | None = None
+    deviation_ms: float = 0.0
+
+    @property
+    def ms(self) -> int:
+        """The milliseconds to leave unused on every move."""
+        if self.mean_ms is None:
+            return FIRST_OVERHEAD_MS
+        estimate = self.mean_ms + 4 * self.deviation_ms
+        return int(min(max(estimate, LEAST_OVERHEAD_MS), MOST_OVERHEAD_MS))
+
+    def learn(self, round_trip_ms: float) -> Overhead:
+        """Return the estimate after one more round trip."""
+        sample = min(max(round_trip_ms, 0.0), float(MOST_OVERHEAD_MS))
+        if self.mean_ms is None:
+            return Overhead(sample, sample / 2)
+        deviation = 0.75 * self.deviation_ms + 0.25 * abs(sample - self.mean_ms)
+        return Overhead(0.875 * self.mean_ms + 0.125 * sample, deviation)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The time of one turn; it runs from the moment the turn arrived."""
+
+    ms: int
+    """How long to think, in milliseconds from the arrival of the turn."""
+    flag_ms: int | None
+    """When the own flag falls, in milliseconds from the arrival; None without a clock."""
+    arrived: float
+    """The reading of the clock when the turn arrived."""
+    clock: Reading = time.monotonic
+
+    @property
+    def deadline(self) -> float:
+        """The reading of the clock when the answer should be on its way."""
+        return self.arrived + self.ms / 1000
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline; never below 0."""
+        return max(0.0, self.deadline - self.clock())
+
+    def within(self, seconds: float | None) -> Budget:
+        """Return this budget cut to at most `seconds` of thinking; unchanged for None."""
+        if seconds is None:
+            return self
+        return replace(self, ms=min(self.ms, max(1, int(seconds * 1000))))
+
+
+def plan(
+    control: TimeControl,
+    own: Clock | None,
+    left_ms: int | None,
+    *,
+    overhead: Overhead,
+    clock: Reading = time.monotonic,
+) -> Budget:
+    """Return the budget of a turn that arrives now.
+
+    `own` is the clock of the seat to act and `left_ms` the time until its flag falls; both are
+    None where the match is played without a clock.
+    """
+    arrived = clock()
+    if left_ms is None:
+        return Budget(UNTIMED_MS, None, arrived, clock)
+    wanted = _free(control, own) + _share(control, own) - overhead.ms
+    most = left_ms - overhead.ms
+    return Budget(int(max(1, min(wanted, most))), left_ms, arrived, clock)
+
+
+def _stock(own: Clock | None) -> int:
+    return own.main_ms + own.bank_ms if own else 0
+
+
+def _free(control: TimeControl, own: Clock | None) -> float:
+    """Return the time that costs nothing: a period that is not used up starts anew."""
+    in_periods = own is not None and own.periods > 0 and _stock(own) == 0
+    return control.move_ms + (control.period_ms if in_periods else 0)
+
+
+def _share(control: TimeControl, own: Clock | None) -> float:
+    stock = _stock(own)
+    return min(stock / HORIZON + 0.75 * control.increment_ms, stock / 2)

@@ -1,0 +1,93 @@
+"""From a word on the command line to a bot: a personality, or a file with a bot in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from kibitz_bots.sdk import Bot
+
+Factory = Callable[[], Bot]
+
+
+class SpecError(ValueError):
+    """A word that names no bot; the message says what was found and what was expected."""
+
+
+def load(spec: str) -> Factory:
+    """Return what makes the bots that `spec` names, one for every match.
+
+    `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
+    `personalities`). A file has exactly one public subclass of `Bot` of its own, or says
+    which one it means with ``BOT = ThatOne``. Raises `SpecError`.
+    """
+    if spec.endswith(".py") or Path(spec).is_file():
+        return from_file(Path(spec))
+    from kibitz_bots.personalities import find
+
+    return find(spec)
+
+
+def from_file(path: Path) -> Factory:
+    """Return the bot class of a file, or what its ``BOT`` says."""
+    if not path.is_file():
+        raise SpecError(f"{path}: no such file; expected a Python file with a Bot in it")
+    module = _execute(path.resolve())
+    if hasattr(module, "BOT"):
+        return _declared(path, module.BOT)
+    bots = [
+        each
+        for name, each in vars(module).items()
+        if inspect.isclass(each)
+        and issubclass(each, Bot)
+        and each.__module__ == module.__name__
+        and not name.startswith("_")
+    ]
+    if len(bots) != 1:
+        found = ", ".join(bot.__name__ for bot in bots) or "none"
+        raise SpecError(f"{path}: expected one subclass of kibitz.Bot, or BOT = ...; found {found}")
+    return _checked(path, bots[0])
+
+
+def _execute(path: Path) -> ModuleType:
+    """Run the file as a module named after it; its neighbours can be imported from it."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise SpecError(f"{path}: expected a file that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    sys.modules.setdefault(path.stem, module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SpecError(f"{path}: {_where(path, error)}{type(error).__name__}: {error}") from error
+    return module
+
+
+def _where(path: Path, error: BaseException) -> str:
+    """Return the last line of the file itself that an error passed through."""
+    line, trace = getattr(error, "lineno", None), error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return "" if line is None else f"line {line}: "
+
+
+def _declared(path: Path, declared: object) -> Factory:
+    if inspect.isclass(declared) and issubclass(declared, Bot):
+        return _checked(path, declared)
+    if callable(declared):
+        return declared
+    raise SpecError(f"{path}: expected BOT to be a subclass of Bot, not {declared!r:.80}")
+
+
+def _checked(path: Path, bot: type[Bot]) -> Factory:
+    if bot.choose is Bot.choose:
+        raise SpecError(f"{path}: {bot.__name__} needs a method choose(self, turn)")
+    return bot

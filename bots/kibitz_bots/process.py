@@ -1,0 +1,144 @@
+"""A bot as a process: the command line, the environment, signals and the exit status.
+
+Exit status: 0 when the run reached its end, 1 when the bot crashed, played illegally, was removed
+or lost its server, 2 when it could not begin (bad arguments, a refusal at the door).
+
+Ctrl-C plays the running matches to their end and begins no new ones; a second Ctrl-C leaves them
+and the lobby at once. SIGTERM closes the connection and nothing else: the seats are kept for as
+long as the table's grace, and another process with the resume secret can go on.
+
+Environment: ``KIBITZ_TOKEN`` (an account's token), ``KIBITZ_RESUME`` (the secret of a player that
+comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from kibitz_bots.loading import Factory, SpecError, load
+from kibitz_bots.sdk import Bot
+
+URL = "ws://127.0.0.1:8765"
+"""Where a server is looked for when nothing is said."""
+LEAST_SECRET = 8
+"""Characters of the shortest token that the protocol takes."""
+
+
+def parser(*, spec: bool) -> argparse.ArgumentParser:
+    """Return the command line of a bot; with `spec` its first argument names the bot."""
+    made = argparse.ArgumentParser(description="Connect a bot to a kibitz server and play.")
+    if spec:
+        made.add_argument(
+            "spec", metavar="SPEC", help="game/name[:k=v,..], or a path to a .py file"
+        )
+    made.add_argument("--url", "--server", help=f"the server (default {URL})")
+    made.add_argument("--lobby", help="the lobby to join")
+    made.add_argument("--invite", help="the lobby's invite code, where it has one")
+    made.add_argument("--name", help="the name at the table")
+    made.add_argument("--matches", type=_positive, help="end after so many matches")
+    made.add_argument("--at-once", type=_positive, help="how many matches at the same time")
+    made.add_argument("--token-file", type=Path, help="a file that holds an account's token")
+    made.add_argument(
+        "--on-fault",
+        choices=("resign", "exit"),
+        default="resign",
+        help="after a crash or illegal answers: give up that match only, or end",
+    )
+    made.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
+    return made
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def main(argv: Sequence[str] | None = None, *, bot: type[Bot] | None = None) -> int:
+    """Run a bot process and return its exit status; `bot` is given by ``Bot.main``."""
+    arguments = parser(spec=bot is None).parse_args(argv)
+    _log(verbose=arguments.verbose)
+    try:
+        make = bot or load(arguments.spec)
+        token = _token(arguments.token_file, os.environ)
+    except SpecError as error:
+        return _fail(error)
+    return play(make, arguments, token)
+
+
+def play(make: Factory, arguments: argparse.Namespace, token: str | None) -> int:
+    """Play as the parsed `arguments` say; return the exit status."""
+    from kibitz_bots.runner import NothingToPlay
+    from kibitz_protocol.errors import RefusedError, SessionError
+
+    try:
+        return asyncio.run(_play(make, arguments, token))
+    except (RefusedError, NothingToPlay) as error:
+        return _fail(error)
+    except SessionError as error:
+        _fail(error)
+        return 1
+
+
+async def _play(make: Factory, arguments: argparse.Namespace, token: str | None) -> int:
+    from kibitz_bots.runner import Stop, run
+
+    stop = Stop()
+    _heed(stop.interrupt, signal.SIGINT)
+    _heed(stop.disconnect, signal.SIGTERM)
+    tally = await run(
+        make,
+        arguments.url or os.environ.get("KIBITZ_SERVER") or URL,
+        lobby=arguments.lobby,
+        invite=arguments.invite,
+        name=arguments.name,
+        token=token,
+        resume=os.environ.get("KIBITZ_RESUME") or None,
+        matches=arguments.matches,
+        at_once=arguments.at_once,
+        on_fault=arguments.on_fault,
+        stop=stop,
+    )
+    if tally.trouble:
+        _fail(tally.trouble)
+    return 0 if tally.clean else 1
+
+
+def _heed(react: Callable[[], object], number: signal.Signals) -> None:
+    with contextlib.suppress(NotImplementedError):  # no such signals on this system
+        asyncio.get_running_loop().add_signal_handler(number, react)
+
+
+def _token(path: Path | None, environment: Mapping[str, str]) -> str | None:
+    """Return the token of a file, else of the environment, else None."""
+    if path is None:
+        return environment.get("KIBITZ_TOKEN") or None
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: expected a file with a token: {error}") from None
+    if len(token) < LEAST_SECRET or len(token.split()) != 1:
+        raise SpecError(f"{path}: expected one token of at least {LEAST_SECRET} characters")
+    return token
+
+
+def _fail(error: object) -> int:
+    sys.stderr.write(f"error: {error}\n")
+    return 2
+
+
+def _log(*, verbose: bool) -> None:
+    """Log to the terminal itself, so that the log is not taken for the bot's own output."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logger = logging.getLogger("kibitz_bots")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.INFO if verbose else logging.WARNING)

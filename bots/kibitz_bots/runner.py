@@ -1,0 +1,406 @@
+"""One connection of a bot: its lobbies, its matches, and when it is done.
+
+`run` connects, takes a seat in a lobby, warms the bot up, says that it is ready, and plays
+whatever the lobby gives it, rematches too. It ends
+
+- after `matches` matches, when its lobbies are gone, or when there is nothing left to come back to;
+- when it is told to `Stop.drain`: running matches are played to their end, new ones are left;
+- when it is told to `Stop.leave` or `Stop.disconnect`: at once.
+
+A bot that crashes or answers illegally loses that match only, and `Tally.faults` counts it. With
+``on_fault="exit"`` the first fault ends the whole run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TextIO
+
+from kibitz_bots.budget import Reading
+from kibitz_bots.notes import captured_stderr
+from kibitz_bots.sdk import Bot, Match
+from kibitz_bots.sitting import Connection, Shared, Sitting
+from kibitz_bots.threads import in_thread
+from kibitz_protocol.errors import RefusedError, UnansweredError
+from kibitz_protocol.messages import (
+    Capabilities,
+    Event,
+    Farewell,
+    Finished,
+    GameClaim,
+    LobbyClosed,
+    LobbyNews,
+    Refused,
+    Snapshot,
+    Welcome,
+    YourTurn,
+)
+from kibitz_protocol.records import Result
+from kibitz_protocol.rooms import LobbyView, ProgrammeItem
+from kibitz_protocol.session import Gone
+
+log = logging.getLogger("kibitz_bots")
+
+Factory = Callable[[], Bot]
+OnFault = Literal["resign", "exit"]
+
+
+class Peer(Connection, Protocol):
+    """What a run asks of the client; `kibitz_protocol.client.Client` has it."""
+
+    @property
+    def player(self) -> str: ...
+    @property
+    def welcome(self) -> Welcome: ...
+    def news(self) -> AsyncIterator[object]: ...
+    async def join(self, lobby: str, *, invite: str | None = None) -> object: ...
+    async def leave(self, lobby: str) -> object: ...
+    async def ready(self, lobby: str, ready: bool = True) -> object: ...
+    async def leave_match(self, match: str) -> object: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aim:
+    """What a run is for."""
+
+    lobby: str | None = None
+    """The lobby to join; None plays where a resumed player already is."""
+    invite: str | None = None
+    matches: int | None = None
+    """End after so many matches; None plays on."""
+    on_fault: OnFault = "resign"
+
+
+@dataclass
+class Tally:
+    """What became of a run."""
+
+    played: int = 0
+    """Matches that were played to their end."""
+    faults: int = 0
+    """Matches that the bot lost by a crash or by illegal answers."""
+    trouble: str = ""
+    """Why the run ended before its aim; empty when it did not."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing went wrong."""
+        return not self.faults and not self.trouble
+
+
+class NothingToPlay(ValueError):
+    """Neither a lobby was named nor does the player have a seat anywhere."""
+
+
+class Stop:
+    """How the outside asks a run to end; it may ask before the run has begun."""
+
+    def __init__(self) -> None:
+        self.draining = asyncio.Event()
+        self.leaving = asyncio.Event()
+        # Whether to go without leaving the lobbies, so that another process can take over.
+        self.silent = False
+
+    def drain(self) -> None:
+        """Play what runs, begin nothing new."""
+        self.draining.set()
+
+    def leave(self) -> None:
+        """End now, and leave matches and lobbies, so that nobody waits."""
+        self.draining.set()
+        self.leaving.set()
+
+    def disconnect(self) -> None:
+        """End now, and keep the seats: the player may come back with its resume secret."""
+        self.silent = True
+        self.leave()
+
+    def interrupt(self) -> None:
+        """Drain at the first call, leave at the second: for a key that is pressed twice."""
+        if self.draining.is_set():
+            self.leaving.set()
+        self.draining.set()
+
+
+def capabilities(bot: Bot, at_once: int | None = None) -> Capabilities:
+    """Return what a bot announces to the server."""
+    claims = [GameClaim(game=game, seats=list(bot.seats)) for game in bot.games]
+    return Capabilities(games=claims, at_once=at_once or bot.at_once)
+
+
+async def run(
+    make: Factory,
+    url: str,
+    *,
+    lobby: str | None = None,
+    invite: str | None = None,
+    name: str | None = None,
+    token: str | None = None,
+    resume: str | None = None,
+    matches: int | None = None,
+    at_once: int | None = None,
+    on_fault: OnFault = "resign",
+    stop: Stop | None = None,
+) -> Tally:
+    """Connect, play, and return how it went.
+
+    `make` builds a bot for every match, and one more that is asked for its attributes. Raises
+    `RefusedError` when the server refuses the connection or the lobby.
+    """
+    from kibitz_protocol.client import Client
+
+    first = make()
+    aim = Aim(lobby=lobby, invite=invite, matches=matches, on_fault=on_fault)
+    client = Client(
+        url,
+        name=name or first.name or type(first).__name__,
+        kind="bot",
+        token=token,
+        resume=resume,
+        capabilities=capabilities(first, at_once),
+        agent=f"kibitz_bots ({type(first).__name__})",
+    )
+    with captured_stderr() as terminal:
+        async with client:
+            return await Run(client, make, aim, first, terminal).until(stop or Stop())
+
+
+class Run:
+    """The state of a run. All methods are called on the event loop."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        make: Factory,
+        aim: Aim,
+        first: Bot,
+        terminal: TextIO,
+        clock: Reading | None = None,
+    ) -> None:
+        self._peer = peer
+        self._make = make
+        self._aim = aim
+        # The bot that is asked and warmed; it plays nothing.
+        self._first = first
+        self._tally = Tally()
+        self._shared = Shared(
+            connection=peer,
+            clock=clock or asyncio.get_running_loop().time,
+            terminal=terminal,
+            on_fault=self._fault,
+        )
+        # Matches that this bot plays, and those that it had a seat in before it came back.
+        self._sittings: dict[str, Sitting] = {}
+        self._expected: set[str] = set()
+        # Matches that are over or were left: old news of them begins nothing.
+        self._past: set[str] = set()
+        self._lobbies: set[str] = set()
+        self._readying: set[str] = set()
+        self._warmed: list[ProgrammeItem] | None = None
+        self._draining = False
+        self._ended = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        # The first exception of a task of ours; it ends the run.
+        self._failure: BaseException | None = None
+
+    async def until(self, stop: Stop) -> Tally:
+        """Play until the aim is reached or `stop` is asked for."""
+        self._spawn(self._heed(stop))
+        self._spawn(self._begin())
+        try:
+            await self._ended.wait()
+            if self._failure is None and not stop.silent:
+                await self._part()
+        finally:
+            await self._end_tasks()
+        if self._failure is not None:
+            raise self._failure
+        return self._tally
+
+    # --- the beginning and the end ------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        welcome = self._peer.welcome
+        self._expected = set(welcome.seats)
+        self._lobbies = set(welcome.lobbies)
+        if self._expected:
+            await self._warm([])
+        if self._aim.lobby is not None:
+            await self._join(self._aim.lobby)
+        if not self._lobbies and not self._expected:
+            raise NothingToPlay("name a lobby to join; this player has no seat anywhere")
+        async for message in self._peer.news():
+            self._hear(message)
+        self._trouble("the connection has ended")
+
+    async def _join(self, lobby: str) -> None:
+        while True:
+            try:
+                await self._peer.join(lobby, invite=self._aim.invite)
+            except UnansweredError:
+                continue  # joining again changes nothing
+            self._lobbies.add(lobby)
+            return
+
+    async def _heed(self, stop: Stop) -> None:
+        await stop.draining.wait()
+        self._draining = True
+        self._look()
+        await stop.leaving.wait()
+        self._ended.set()
+
+    async def _part(self) -> None:
+        """Leave what is left, so that nobody waits for this bot."""
+        for lobby in sorted(self._lobbies):
+            try:
+                await self._peer.leave(lobby)
+            except (RefusedError, UnansweredError) as error:  # gone already, or soon
+                log.debug("lobby %s: %s", lobby, error)
+
+    async def _end_tasks(self) -> None:
+        for sitting in self._sittings.values():
+            sitting.end(None)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _look(self) -> None:
+        """End the run if nothing is left to do."""
+        aim, played = self._aim.matches, self._tally.played
+        if aim is not None and played >= aim:
+            self._draining = True
+        busy = self._sittings or self._expected
+        if not busy and (self._draining or not self._lobbies):
+            self._ended.set()
+
+    def _trouble(self, text: str) -> None:
+        self._tally.trouble = self._tally.trouble or text
+        self._ended.set()
+
+    def _fault(self) -> None:
+        self._tally.faults += 1
+        if self._aim.on_fault == "exit":
+            self._ended.set()
+
+    def _spawn(self, work: Awaitable[object]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Future[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failure = self._failure or error
+            self._ended.set()
+
+    # --- news ---------------------------------------------------------------------------------
+
+    def _hear(self, message: object) -> None:
+        match message:
+            case Snapshot():
+                self._sit(message)
+            case YourTurn():
+                if sitting := self._sittings.get(message.match):
+                    sitting.take(message)
+            case Event():
+                if sitting := self._sittings.get(message.match):
+                    sitting.follow(message)
+            case Finished():
+                self._finish(message.match, message.result)
+            case LobbyNews():
+                self._lobby(message.lobby)
+            case LobbyClosed():
+                self._closed(message)
+            case Farewell():
+                log.warning("server: %s: %s", message.code, message.message)
+            case Gone():
+                self._gone(message)
+            case Refused():
+                log.warning("server: %s: %s", message.code, message.message)
+            case _:
+                pass  # news for those who watch
+
+    def _sit(self, snapshot: Snapshot) -> None:
+        """Begin a match, or go on with one after a reconnect."""
+        match = snapshot.match
+        self._expected.discard(match)
+        if snapshot.you is None or match in self._past:
+            return self._look()
+        if sitting := self._sittings.get(match):
+            sitting.follow(snapshot)
+        elif snapshot.result is None:
+            self._open(snapshot)
+        if snapshot.result is not None:
+            self._finish(match, snapshot.result)
+        return None
+
+    def _open(self, snapshot: Snapshot) -> None:
+        if self._draining:
+            self._past.add(snapshot.match)
+            return self._spawn(self._leave_match(snapshot.match))
+        sitting = Sitting(Match.of(snapshot), self._make(), self._shared)
+        self._sittings[snapshot.match] = sitting
+        log.info("match %s: %s, seat %s", snapshot.match, snapshot.game, snapshot.you)
+        return self._spawn(self._play(sitting))
+
+    async def _play(self, sitting: Sitting) -> None:
+        await sitting.run()
+        self._sittings.pop(sitting.match.id, None)
+        self._past.add(sitting.match.id)
+        self._tally.played += 1
+        self._look()
+
+    def _finish(self, match: str, result: Result) -> None:
+        self._expected.discard(match)
+        if sitting := self._sittings.get(match):
+            sitting.end(result)
+            log.info("match %s: over, %s", match, result.reason or result.cause)
+        else:
+            self._look()
+
+    def _gone(self, message: Gone) -> None:
+        """Give up a match that a reconnect did not find again."""
+        log.warning("match %s: %s: %s", message.match, message.code, message.message)
+        self._expected.discard(message.match)
+        if sitting := self._sittings.get(message.match):
+            sitting.end(None)
+        else:
+            self._look()
+
+    async def _leave_match(self, match: str) -> None:
+        try:
+            await self._peer.leave_match(match)
+        except (RefusedError, UnansweredError) as error:  # over already, or soon
+            log.debug("match %s: %s", match, error)
+
+    # --- lobbies ------------------------------------------------------------------------------
+
+    def _lobby(self, view: LobbyView) -> None:
+        """Say ready wherever the lobby waits for it: at the start, and for every rematch."""
+        me = next((one for one in view.members if one.player == self._peer.player), None)
+        waits = view.state == "gathering" and me is not None and not me.ready
+        if waits and not self._draining and view.lobby not in self._readying:
+            self._readying.add(view.lobby)
+            self._spawn(self._get_ready(view))
+
+    async def _get_ready(self, view: LobbyView) -> None:
+        await self._warm(view.settings.programme)
+        try:
+            await self._peer.ready(view.lobby)
+        except (RefusedError, UnansweredError) as error:  # its next news says how it stands
+            log.warning("lobby %s: %s", view.lobby, error)
+        self._readying.discard(view.lobby)
+
+    async def _warm(self, programme: list[ProgrammeItem]) -> None:
+        if self._warmed != programme:
+            self._warmed = programme
+            await in_thread(lambda: self._first.warm(programme))
+
+    def _closed(self, message: LobbyClosed) -> None:
+        self._lobbies.discard(message.lobby)
+        if message.reason == "kicked":
+            self._tally.trouble = f"removed from lobby {message.lobby}"
+        self._look()

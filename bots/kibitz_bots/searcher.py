@@ -1,0 +1,143 @@
+"""A bot made of a search and an evaluation, for any game that both support."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from kibitz_bots.sdk import Bot, Move, Turn
+from kibitz_bots.search.found import Found
+from kibitz_bots.threads import Flag
+from kibitz_games import kernels, registry
+from kibitz_games import operations as op
+from kibitz_games.api import Game, GameInfo
+from kibitz_protocol.rooms import ProgrammeItem
+
+Evaluation = Callable[[np.record], np.record]
+"""Makes the evaluation record that fits a state, such as the weights for its board."""
+
+
+class Search(Protocol):
+    """What a search has to offer; a new one is made for every match."""
+
+    def __init__(self, state: np.record) -> None: ...
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None: ...
+    def search(
+        self,
+        state: np.record,
+        ev: np.record,
+        *,
+        seconds: float,
+        depth: int,
+        seed: int | str,
+        called_off: Flag | None,
+    ) -> Found: ...
+
+
+class Searcher(Bot):
+    """Plays what `search` finds by `evaluation`.
+
+    `evaluation` names a function, ``"package.module:function"``, that makes the evaluation record
+    for a state; it is imported when the bot is warmed or plays its first turn. `seconds` is the
+    most time for a move, None for what the clock allows; `depth` the search's limit, 0 for none;
+    `seed` makes the play repeatable, as far as the time spent on it is.
+    """
+
+    def __init__(
+        self,
+        search: type[Search],
+        evaluation: str,
+        *,
+        seed: int | None = None,
+        seconds: float | None = None,
+        depth: int = 0,
+        at_once: int = 4,
+    ) -> None:
+        self.at_once = at_once
+        self._kind = search
+        self._evaluation = evaluation
+        self._seed = seed
+        self._seconds = seconds
+        self._depth = depth
+        self._search: Search | None = None
+        self._ev: np.record | None = None
+
+    def warm(self, programme: Sequence[ProgrammeItem]) -> None:
+        """Compile or load everything that the programme needs, by searching each start once."""
+        for state, info in _starts(programme, self.games):
+            with kernels.lock():
+                self._prepare(state, info)
+                self._find(state, seconds=0.001, seed=0, called_off=None)
+
+    def choose(self, turn: Turn) -> Move:
+        """Return the move that the search finds."""
+        state, budget = turn.state, turn.budget.within(self._seconds)
+        if self._search is None:
+            self._prepare(state, turn.match.rules.info)
+        seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
+        found = self._find(state, seconds=budget.left, seed=seed, called_off=turn.called_off)
+        turn.comment(
+            value=round(found.value, 3),
+            depth=found.depth,
+            nodes=found.nodes,
+            line=_texts(turn.match.rules, state, found.line),
+        )
+        return turn.move(found.action)
+
+    def _prepare(self, state: np.record, info: GameInfo) -> None:
+        module, _, name = self._evaluation.partition(":")
+        if (reason := self._kind.supports(info, state)) is not None:
+            raise ValueError(f"{self._kind.__name__} cannot play: {reason}")
+        evaluation: Evaluation = getattr(importlib.import_module(module), name)
+        self._ev = evaluation(state)
+        self._search = self._kind(state)
+
+    def _find(
+        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
+    ) -> Found:
+        if self._search is None or self._ev is None:
+            raise AssertionError("a search is prepared before it is used")
+        return self._search.search(
+            state,
+            self._ev,
+            seconds=seconds,
+            depth=self._depth,
+            seed=seed,
+            called_off=called_off,
+        )
+
+
+def _starts(
+    programme: Sequence[ProgrammeItem], games: Sequence[str]
+) -> list[tuple[np.record, GameInfo]]:
+    """Return the first states of a programme, of the bot's games without one."""
+    wanted: list[tuple[str, dict[str, Any], int | None]] = [
+        (item.game, dict(item.options), item.seats)
+        for item in programme
+        if not games or item.game in games
+    ]
+    starts = []
+    for name, options, seats in wanted or [(name, {}, None) for name in games]:
+        game = registry.get(name)
+        chosen, count = game.Options.model_validate(options), seats or min(game.info.seats)
+        deal = game.deal(chosen, count, 0)
+        starts.append((game.start(chosen, count, deal), game.info))
+    return starts
+
+
+def _texts(game: Game, state: np.record, line: Sequence[int]) -> list[str]:
+    """Write a line of actions, the others standing still where it is a line of own moves only."""
+    st, texts = state.copy(), []
+    seat, held = op.to_act(st), op.offers(state.dtype, "hold")
+    for action in line:
+        texts.append(game.text(game.encode(st, action)))
+        op.play(st, action)
+        if op.terminal(st):
+            break
+        if held:
+            op.hold(st, seat)
+    return texts

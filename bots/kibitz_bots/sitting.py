@@ -1,0 +1,290 @@
+"""A bot at one match: one task, one inbox, one turn at a time.
+
+What a turn may come to
+-----------------------
+- A legal move: it is sent, with what the bot said of it.
+- An illegal one: the refusal is logged and noted, and the bot is asked once more with the reason
+  in `Turn.refusal`. A second refusal makes it resign.
+- An exception: the traceback goes to the terminal and as a note to the record, and the bot
+  resigns, for a clock that runs down tells nobody anything.
+- Nothing any more: the flag fell or the match ended while it thought. `Turn.called_off` is set,
+  an ``async`` `choose` is cancelled, and the answer is dropped.
+
+The same turn is announced again after a reconnect. It is recognised by its ply: a search that
+runs goes on and its answer is kept, and no second one is started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TextIO, cast
+
+from pydantic import BaseModel, ValidationError
+
+from kibitz_bots.budget import Overhead, Reading, plan
+from kibitz_bots.notes import Notes, playing
+from kibitz_bots.sdk import Answer, Bot, Choice, Match, Move, Turn
+from kibitz_bots.threads import in_thread
+from kibitz_protocol.errors import KibitzError, RefusedError, UnansweredError
+from kibitz_protocol.messages import Event, Snapshot, YourTurn
+from kibitz_protocol.records import Comment, Replaced, Result
+from kibitz_protocol.refusals import Code
+
+log = logging.getLogger("kibitz_bots")
+
+TRIES = 2
+"""How often a bot is asked for one turn before it resigns."""
+PUMP_S = 1.0
+"""How often the output of a bot that thinks is put into the record, in seconds."""
+BAD_ANSWERS = frozenset({Code.ILLEGAL, Code.MALFORMED, Code.TOO_LARGE})
+"""Refusals that the bot itself is to blame for."""
+LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
+"""Refusals of something that may be asked again after a while."""
+
+
+class Connection(Protocol):
+    """What a sitting asks of the client; `kibitz_protocol.client.Client` has it."""
+
+    async def move(
+        self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
+    ) -> object: ...
+    async def resign(self, match: str) -> object: ...
+    async def note(self, match: str, text: str) -> object: ...
+
+
+class BadAnswer(ValueError):
+    """A bot returned something that is no legal move."""
+
+
+@dataclass
+class Shared:
+    """What the sittings of one process have in common."""
+
+    connection: Connection
+    clock: Reading
+    """The event loop's clock; budgets are read from it too."""
+    terminal: TextIO
+    """Where tracebacks go."""
+    on_fault: Callable[[], None]
+    """Called when a bot crashed, or gave only illegal answers."""
+    overhead: Overhead = field(default_factory=Overhead)
+
+
+class Sitting:
+    """One match from the first snapshot to the result. `run` is its task."""
+
+    def __init__(self, match: Match, bot: Bot, shared: Shared) -> None:
+        self.match = match
+        self.notes = Notes()
+        self._bot = bot
+        self._shared = shared
+        self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
+        # The ply of the newest turn that was taken up, so that none is taken up twice.
+        self._taken: int | None = None
+        # The turn that is being thought about, and the wait for an ``async`` choose.
+        self._turn: Turn | None = None
+        self._thinking: asyncio.Future[Any] | None = None
+        # Set once the match needs this bot no more; None means without a result.
+        self._over: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
+        self._resigned = False
+        # Notes on their way; a move never waits for one.
+        self._mail: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Play until the match is over; return only then."""
+        with playing(self.notes):
+            await self._tell("started", lambda: self._bot.started(self.match))
+            while (message := await self._next_turn()) is not None:
+                await self._play(message)
+            if (result := self._over.result()) is not None:
+                await self._tell("finished", lambda: self._bot.finished(self.match, result))
+        await asyncio.gather(*self._mail)
+
+    # --- what the server says ---------------------------------------------------------------
+
+    def take(self, message: YourTurn) -> None:
+        """Take up a turn, unless it is the one that was taken up already."""
+        if message.ply != self._taken and not self._resigned:
+            self._taken = message.ply
+            self._inbox.put_nowait(message)
+
+    def follow(self, message: Event | Snapshot) -> None:
+        """Notice that the match went on without the answer, or with another player."""
+        entry = message.entry if isinstance(message, Event) else None
+        if isinstance(entry, Replaced) and entry.seat == self.match.seat:
+            log.warning("match %s: seat taken over, cause %s", self.match.id, entry.cause)
+            self.end(None)
+        turn = self._turn
+        if turn is not None and (message.ply > turn.ply or message.to_act != turn.seat):
+            turn.called_off.set()
+            if self._thinking is not None:
+                self._thinking.cancel()
+
+    def end(self, result: Result | None) -> None:
+        """End the sitting; None where the bot will not hear of the result."""
+        if not self._over.done():
+            self._over.set_result(result)
+        if self._turn is not None:
+            self._turn.called_off.set()
+
+    # --- turns ------------------------------------------------------------------------------
+
+    async def _next_turn(self) -> YourTurn | None:
+        turn = asyncio.ensure_future(self._inbox.get())
+        await self._first_of(turn)
+        if self._over.done():
+            turn.cancel()
+            return None
+        return turn.result()
+
+    async def _first_of(self, awaited: asyncio.Future[Any], at_most: float | None = None) -> None:
+        """Wait for `awaited`, for the end of the match, or `at_most` seconds."""
+        both = {awaited, cast("asyncio.Future[Any]", self._over)}
+        await asyncio.wait(both, timeout=at_most, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _play(self, message: YourTurn) -> None:
+        control, seat, shared = self.match.time_control, message.seat, self._shared
+        own = message.clocks[seat] if message.clocks else None
+        budget = plan(control, own, message.left_ms, overhead=shared.overhead, clock=shared.clock)
+        self._turn = Turn.of(message, self.match, budget)
+        await self._answer(self._turn)
+        self._turn = None
+
+    async def _answer(self, turn: Turn) -> None:
+        for _ in range(TRIES):
+            try:
+                answer = await self._think(turn)
+            except Exception as error:  # noqa: BLE001 - a bot may raise anything
+                return await self._crashed(error)
+            self._pump()
+            if turn.called_off.is_set():
+                return None
+            try:
+                return await self._send(turn, *_read(answer, turn))
+            except BadAnswer as error:
+                self._report(f"refused: {error} (ply {turn.ply}, answer {answer!r:.300})")
+                turn = self._turn = replace(turn, refusal=str(error))
+        self._report(f"resigns: {TRIES} illegal answers at ply {turn.ply}")
+        return await self._resign()
+
+    async def _think(self, turn: Turn) -> Answer | None:
+        """Return the bot's answer, or None when nobody waits for it any more."""
+        thinking = asyncio.ensure_future(_choose(self._bot, turn))
+        if inspect.iscoroutinefunction(self._bot.choose):
+            self._thinking = thinking
+        try:
+            while not thinking.done() and not self._over.done():
+                await self._first_of(thinking, at_most=PUMP_S)
+                self._pump()
+            if thinking.done() and not thinking.cancelled():
+                return thinking.result()
+            return None
+        finally:
+            thinking.cancel()
+            self._thinking = None
+
+    async def _send(self, turn: Turn, action: Move, comment: Comment | None) -> None:
+        while not self._over.done():
+            sent = self._shared.clock()
+            try:
+                await self._shared.connection.move(self.match.id, turn.ply, action, comment)
+            except ValidationError as error:
+                raise BadAnswer(f"not a flat JSON object: {_first(error)}") from None
+            except RefusedError as error:
+                if not await self._again(error):
+                    return
+            else:
+                taken_ms = (self._shared.clock() - sent) * 1000
+                self._shared.overhead = self._shared.overhead.learn(taken_ms)
+                return
+
+    async def _again(self, error: RefusedError) -> bool:
+        """Return whether to send a refused move again; raise `BadAnswer` if the bot is to blame."""
+        if error.code in BAD_ANSWERS:
+            raise BadAnswer(f"{error.code}: {error.message}") from None
+        if error.code in LATER:
+            await asyncio.wait({self._over}, timeout=(error.retry_after_ms or 1000) / 1000)
+            return True
+        log.warning("match %s: %s: %s", self.match.id, error.code, error.message)
+        self._taken = None
+        return False
+
+    async def _crashed(self, error: Exception) -> None:
+        text = "".join(traceback.format_exception(error))
+        self._shared.terminal.write(text)
+        self._shared.terminal.flush()
+        self.notes.write(f"{text}crash: {type(error).__name__}: {error}\n")
+        log.error("match %s: crash: %s: %s", self.match.id, type(error).__name__, error)
+        await self._resign()
+
+    async def _resign(self) -> None:
+        self._resigned = True
+        for text in self.notes.flush():
+            await self._note(text)
+        with contextlib.suppress(RefusedError, UnansweredError):  # over already
+            await self._shared.connection.resign(self.match.id)
+        self._shared.on_fault()
+
+    async def _tell(self, name: str, hook: Callable[[], None]) -> None:
+        """Run one of the bot's optional hooks, if it has it."""
+        if getattr(type(self._bot), name) is getattr(Bot, name):
+            return
+        try:
+            await in_thread(hook)
+        except Exception as error:  # noqa: BLE001 - a bot may raise anything
+            await self._crashed(error)
+
+    # --- the record -------------------------------------------------------------------------
+
+    def _report(self, text: str) -> None:
+        log.warning("match %s: %s", self.match.id, text)
+        self.notes.write(text + "\n")
+        self._pump()
+
+    def _pump(self) -> None:
+        while (text := self.notes.take(self._shared.clock() * 1000)) is not None:
+            letter = asyncio.ensure_future(self._note(text))
+            self._mail.add(letter)
+            letter.add_done_callback(self._mail.discard)
+
+    async def _note(self, text: str) -> None:
+        try:
+            await self._shared.connection.note(self.match.id, text)
+        except KibitzError as error:  # a session that is over shows itself elsewhere
+            log.debug("match %s: a note was lost: %s", self.match.id, error)
+
+
+async def _choose(bot: Bot, turn: Turn) -> Answer:
+    """Call `choose`, in a thread unless it is ``async``."""
+    if inspect.iscoroutinefunction(bot.choose):
+        answer = bot.choose(turn)
+    else:
+        choose: Callable[[], Any] = functools.partial(bot.choose, turn)
+        answer = await in_thread(choose)
+    if isinstance(answer, Awaitable):
+        return cast("Answer", await answer)
+    return cast("Answer", answer)
+
+
+def _read(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
+    """Take an answer apart, or raise `BadAnswer`."""
+    action, comment = answer, turn.said
+    if isinstance(answer, Choice):
+        action, comment = answer.action, answer.comment or comment
+    if isinstance(action, BaseModel):
+        return action.model_dump(mode="json", by_alias=True, exclude_none=True), comment
+    if isinstance(action, Mapping):
+        return dict(action), comment
+    raise BadAnswer(f"expected a move such as turn.legal[0], not {type(action).__name__}")
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}"

@@ -1,0 +1,93 @@
+"""Running a bot's own code beside the event loop, in threads that nobody has to wait for.
+
+`Flag` is how the loop tells such a thread something.
+
+The threads of an executor are joined when the interpreter ends, so a bot that never returns
+would keep its process alive for ever. These are daemons.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+Outcome = TypeVar("Outcome")
+
+
+class Flag(threading.Event):
+    """An event that is set once and for all, and tells whoever asked to be told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._guard = threading.Lock()
+        self._listeners: list[Callable[[], object]] = []
+
+    def set(self) -> None:
+        """Set the flag and call the listeners."""
+        with self._guard:
+            super().set()
+            listeners, self._listeners = self._listeners, []
+        for listener in listeners:
+            listener()
+
+    @contextlib.contextmanager
+    def telling(self, listener: Callable[[], object]) -> Iterator[None]:
+        """Have `listener` called when the flag is set, or now if it is, while this lasts."""
+        with self._guard:
+            if not self.is_set():
+                self._listeners.append(listener)
+        if self.is_set():
+            listener()
+        try:
+            yield
+        finally:
+            with self._guard, contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+
+async def in_thread(call: Callable[[], Outcome]) -> Outcome:
+    """Run `call` in a thread of its own, in a copy of the present context; return its outcome.
+
+    Cancelling the wait leaves the thread running; its outcome is then dropped.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Outcome] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            outcome = context.run(call)
+        except BaseException as error:  # noqa: BLE001 - whatever a bot raises is its outcome
+            _deliver(loop, future, future.set_exception, _fit(error))
+        else:
+            _deliver(loop, future, future.set_result, outcome)
+
+    threading.Thread(target=work, name="bot", daemon=True).start()
+    return await future
+
+
+def _fit(error: BaseException) -> Exception:
+    """Return an exception that a future takes and that ends nothing but the turn."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    stand_in = RuntimeError(f"{type(error).__name__} raised: {error}")
+    stand_in.__cause__ = error
+    return stand_in
+
+
+def _deliver(
+    loop: asyncio.AbstractEventLoop,
+    future: asyncio.Future[Any],
+    deliver: Callable[[Any], None],
+    value: object,
+) -> None:
+    def settle() -> None:
+        if not future.done():
+            deliver(value)
+
+    with contextlib.suppress(RuntimeError):  # the loop has closed; nobody waits any more
+        loop.call_soon_threadsafe(settle)
