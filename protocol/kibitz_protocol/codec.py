@@ -54,9 +54,13 @@ def decode_request(data: bytes | bytearray | str) -> ClientMessage:
 
 
 def decode_news(data: bytes | bytearray | str) -> ServerMessage:
-    """Read a message from the server, or raise `DecodeError` with the `re` of an answer."""
+    """Read a message from the server, or raise `DecodeError` with the `re` of an answer.
+
+    Unknown fields are passed over wherever they are, also in models that a server would not
+    accept them in: a newer server may know more.
+    """
     try:
-        return _SERVER.validate_json(data)
+        return _SERVER.validate_json(data, extra="ignore")
     except ValidationError as error:
         raise _refuse(error, data, _answer_id(data)) from None
 

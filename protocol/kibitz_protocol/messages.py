@@ -13,7 +13,9 @@ was never answered is sent again with its old `id` and `ply` and is applied once
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -38,6 +40,7 @@ from kibitz_protocol.values import (
     Options,
     PlayerName,
     RequestId,
+    SafeInt,
     SeatIndex,
     Secret,
     Seq,
@@ -60,7 +63,7 @@ class GameClaim(Strict):
     """A game that a bot plays, and with how many players (any number when empty)."""
 
     game: GameName
-    seats: list[int] = Field(default_factory=list, max_length=16)
+    seats: list[SafeInt] = Field(default_factory=list, max_length=16)
 
 
 class Capabilities(Strict):
@@ -76,7 +79,7 @@ class Hello(Request):
     """Who is there. `token` names an account, `resume` a guest who comes back."""
 
     type: Literal["hello"] = "hello"
-    versions: list[int] = Field(min_length=1, max_length=16)
+    versions: list[SafeInt] = Field(min_length=1, max_length=16)
     name: PlayerName | None = None
     token: Secret | None = None
     resume: Secret | None = None
@@ -180,7 +183,7 @@ class Move(Request):
 
     type: Literal["move"] = "move"
     match: Key
-    ply: int = Field(ge=0)
+    ply: Seq
     action: Action
     comment: Comment | None = None
 
@@ -464,3 +467,31 @@ ServerMessage: TypeAlias = Annotated[
     | Farewell,
     Field(discriminator="type"),
 ]
+
+
+# --- which answer a request gets when it is not refused -----------------------------------
+
+ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
+    {
+        Hello: Welcome,
+        ListGames: GameList,
+        ListLobbies: LobbyList,
+        ListMatches: MatchList,
+        Host: Done,
+        Join: Done,
+        Leave: Done,
+        Kick: Done,
+        Ready: Done,
+        Start: Done,
+        Rematch: Done,
+        Close: Done,
+        Watch: Done,
+        Unwatch: Done,
+        Rejoin: Done,
+        Move: Done,
+        Resign: Done,
+        LeaveMatch: Done,
+        Note: Done,
+        History: EventList,
+    }
+)

@@ -106,7 +106,7 @@ class Comment(Strict):
 
     value: float | None = None
     depth: int | None = Field(None, ge=0, le=10_000)
-    nodes: int | None = Field(None, ge=0)
+    nodes: Seq | None = None
     line: list[Line] | None = Field(None, max_length=32)
     text: Line | None = None
 

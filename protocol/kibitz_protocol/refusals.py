@@ -43,6 +43,42 @@ class Code(StrEnum):
     INTERNAL = "internal"
 
 
+MEANINGS: Final[dict[Code, str]] = {
+    Code.MALFORMED: "the frame is no JSON, or not the message that its type says",
+    Code.TOO_LARGE: "the frame is larger than the server reads",
+    Code.UNKNOWN_TYPE: "the message has a type that the server does not read",
+    Code.VERSION: "client and server speak no common version",
+    Code.HELLO_FIRST: "something else came before hello, or a second hello",
+    Code.UNAUTHORIZED: "the token or the resume secret is not known, or guests are not let in",
+    Code.NAME_TAKEN: "another player has this name, or one that looks like it",
+    Code.NAME_INVALID: "the name has signs that are not allowed, or too many",
+    Code.RATE_LIMITED: "too many messages in too short a time",
+    Code.LIMIT: "a limit of the server on lobbies, matches or connections is reached",
+    Code.UNKNOWN_GAME: "the server does not host this game",
+    Code.BAD_OPTION: "an option of the game, the lobby or the clock cannot be",
+    Code.BAD_SEATS: "the game is not played by this number of players",
+    Code.UNKNOWN_PERSONALITY: "the server has no house bot of this name",
+    Code.NO_SUCH_LOBBY: "there is no lobby with this key",
+    Code.NO_SUCH_MATCH: "there is no match with this key",
+    Code.NO_SUCH_PLAYER: "the player is not in this lobby",
+    Code.FULL: "every seat of the lobby is taken",
+    Code.CLOSED: "only players for whom a seat is reserved may join",
+    Code.WRONG_INVITE: "the invite code is missing or wrong",
+    Code.NOT_MEMBER: "the player is not a member of the lobby",
+    Code.NOT_HOST: "only the host of the lobby may ask this",
+    Code.NOT_READY: "a seat is empty or a member is not ready",
+    Code.WRONG_STATE: "the lobby's programme runs, or does not run, or is closed",
+    Code.NOT_WATCHABLE: "spectators are not let in",
+    Code.NOT_SEATED: "the player has no seat at the match on this connection",
+    Code.NOT_YOUR_TURN: "another seat is to act",
+    Code.STALE: "the move is for another ply than the present one",
+    Code.ILLEGAL: "the rules do not allow the action",
+    Code.OVER: "the match has ended",
+    Code.UNAVAILABLE: "the server starts, goes down, or cannot write its log",
+    Code.INTERNAL: "a fault of the server",
+}
+"""What each refusal says about the request."""
+
 HINTS: Final[dict[Code, str]] = {
     Code.MALFORMED: "send one JSON object a frame, as docs/protocol describes",
     Code.TOO_LARGE: "keep a frame under 16 KiB",
