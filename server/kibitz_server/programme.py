@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -27,6 +28,8 @@ from kibitz_protocol.rooms import ProgrammeItem
 
 SEEDS = 2**53
 """Seeds are below this number, which every JSON implementation reads back exactly."""
+AHEAD = 256
+"""How far a match may overtake another that waits for a busy player."""
 
 Steps: TypeAlias = tuple[int, ...]
 """Who sits at a match, counted in members from the first seat's: ``(0, 1, 2)``."""
@@ -97,23 +100,28 @@ def next_matches(
 ) -> list[Planned]:
     """Choose what may begin now, in order, with at most `at_once` matches running in all.
 
-    `capacity` says how many matches each player plays at the same time; 0, or no line, is a
-    player who is not here: its matches wait and hold nobody up. A match that waits for a
-    *busy* player keeps a place of each other player for itself, so that later matches cannot
-    starve it. `fewest` is the smallest number of seats of any waiting match.
+    `waiting` is in the order of the numbers. `capacity` says how many matches each player
+    plays at the same time; 0, or no line, is a player who is not here: its matches wait and
+    hold nobody up. Where a player is busy, later matches go first, but none that is more than
+    `AHEAD` numbers later than the first one that waits for a busy player, so that it comes to
+    its turn. `fewest` is the smallest number of seats of any waiting match.
     """
     free = dict(capacity)
     for planned in running:
         _take(free, planned)
     chosen: list[Planned] = []
+    last: int | None = None
     for planned in waiting:
-        if len(running) + len(chosen) >= at_once or _available(free) < fewest:
+        full = len(running) + len(chosen) >= at_once or _available(free) < fewest
+        if full or (last is not None and planned.number > last):
             break
         if any(capacity.get(each.player, 0) <= 0 for each in planned.players):
             continue
         if all(free[each.player] > 0 for each in planned.players):
             chosen.append(planned)
-        _take(free, planned)
+            _take(free, planned)
+        elif last is None:
+            last = planned.number + AHEAD
     return chosen
 
 
@@ -187,7 +195,15 @@ def _laps(members: int, seats: int, shift: int) -> Iterator[Lineup]:
 
 
 def _patterns(members: int, seats: int) -> Iterator[Steps]:
-    """Yield every pattern once, of all that are turns of each other the smallest."""
+    """Yield every pattern once, of all that are turns of each other the smallest.
+
+    Where everybody plays, only those whose lap is one group in all its turns.
+    """
+    if members == seats:
+        for step in range(1, members + 1):
+            if math.gcd(step, members) == 1:
+                yield tuple(seat * step % members for seat in range(seats))
+        return
     for rest in itertools.permutations(range(1, members), seats - 1):
         pattern = (0, *rest)
         if pattern == min(_turns(pattern, members)):

@@ -338,7 +338,7 @@ class Roll:
             self.void += 1
         else:
             self.repeated.add(planned.number)
-            self.waiting[planned.number] = planned
+            self.waiting = dict(sorted([*self.waiting.items(), (planned.number, planned)]))
 
     def _rematch(self, round: int) -> None:
         self.round = round
