@@ -1,0 +1,62 @@
+"""Rolls: what is not the log of a lobby, and that its lines are plain JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from kibitz_protocol.records import Player
+from kibitz_protocol.rooms import LobbySettings, OpenSeat, ProgrammeItem
+from kibitz_server.roll import ENTRY, Closed, Entry, Left, Opened, Roll
+
+OPENED = Opened(
+    lobby="l1",
+    host=Player(player="host", name="host", kind="human"),
+    settings=LobbySettings(seats=[OpenSeat()], programme=[ProgrammeItem(game="toy", seats=1)]),
+    invite="code",
+    created="2026-01-01T00:00:00Z",
+    seed=2**64 - 1,
+    hidden=[],
+)
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ([], "begins with an entry 'opened'"),
+        ([Closed(seq=1, reason="closed")], "begins with an entry 'opened'"),
+        ([OPENED, Closed(seq=2, reason="closed")], "entry 2 of a lobby follows 0"),
+        ([OPENED, OPENED], "entry 0 of a lobby follows 0"),
+    ],
+)
+def test_what_is_not_a_log(entries: list[Entry], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Roll.restore(entries)
+
+
+def test_a_lobby_is_opened_once() -> None:
+    second = OPENED.model_copy(update={"seq": 1})
+    with pytest.raises(ValueError, match="opened once"):
+        Roll(OPENED).apply(second)
+
+
+def test_entries_travel_as_lines() -> None:
+    for entry in (OPENED, Left(seq=4, player="ada", reason="away")):
+        line = entry.model_dump_json()
+        assert "\n" not in line
+        assert json.loads(line)["kind"] == entry.kind
+        assert ENTRY.validate_json(line) == entry
+
+
+def test_a_lobby_s_key_leaves_room_for_its_matches() -> None:
+    with pytest.raises(ValidationError, match="at most 16"):
+        Opened.model_validate(OPENED.model_dump() | {"lobby": "l" * 17})
+    longest = Roll(OPENED.model_copy(update={"lobby": "l" * 16}), round=9999, repeated={20_000})
+    assert len(longest.match_of(20_000)) <= 32
+
+
+def test_rounds_have_seeds_of_their_own() -> None:
+    seeds = {Roll(OPENED, round=round).round_seed() for round in range(1, 100)}
+    assert len(seeds) == 99
