@@ -1,0 +1,97 @@
+# Everything runs in .venv, which is made here from a Python 3.11 or newer and nothing else.
+# Another interpreter: make demo PYTHON=python3.12        Options of the demo: make demo ARGS=--help
+
+PYTHON ?=
+ARGS ?=
+WORKERS ?= auto
+
+VENV := .venv
+IN_VENV := $(VENV)/bin/python
+PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
+CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
+
+# What lies about in the caller's environment is none of ours.
+unexport PYTHONPATH
+unexport PYTHONHOME
+export PYTHONNOUSERSITE := 1
+export PYTHONWARNINGS :=
+
+# An environment that was copied or moved, or whose interpreter is gone, is made anew.
+SOUND := $(shell test "`cat $(VENV)/.home 2>/dev/null`" = "$(CURDIR)" \
+	&& $(IN_VENV) -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo yes)
+ifneq ($(SOUND),yes)
+FORCE := anew
+endif
+
+.PHONY: help demo test test-all lint format schema bench clean anew
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo      set up and show the whole thing on one screen'
+	@echo 'make test      set up and run the tests that take seconds'
+	@echo 'make test-all  the slow ones too'
+	@echo 'make lint      ruff, mypy, and who may import whom'
+	@echo 'make format    rewrite the sources as ruff wants them'
+	@echo 'make schema    write docs/protocol from the message models'
+	@echo 'make bench     measure the server'
+	@echo 'make clean     remove what make made'
+
+demo: $(VENV)/.run
+	@$(IN_VENV) -m kibitz demo $(ARGS)
+
+test: $(VENV)/.dev
+	$(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup $(ARGS)
+
+test-all: $(VENV)/.dev
+	$(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup -m '' $(ARGS)
+
+lint: $(VENV)/.dev
+	$(IN_VENV) -m ruff check
+	$(IN_VENV) -m ruff format --check
+	$(IN_VENV) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.dev
+	$(IN_VENV) -m ruff check --fix
+	$(IN_VENV) -m ruff format
+
+schema: $(VENV)/.run
+	$(IN_VENV) -m kibitz_protocol.schema
+
+bench: $(VENV)/.dev
+	$(IN_VENV) benchmarks/server.py $(ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist demo-records
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: .run has what kibitz needs to run, .dev the tools of its developers too.
+$(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
+	@echo 'installing kibitz into $(VENV)'
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@echo 'installing the developer tools into $(VENV)'
+	@$(PIP) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+$(VENV)/.home: $(FORCE)
+	@python=; \
+	for candidate in $(or $(PYTHON),$(CANDIDATES)); do \
+		command -v "$$candidate" >/dev/null 2>&1 || continue; \
+		seen="$$seen $$candidate (`"$$candidate" -c 'import platform; print(platform.python_version())' 2>/dev/null || echo broken`)"; \
+		"$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+		fit="$$candidate"; \
+		"$$candidate" -c 'import ensurepip, venv' 2>/dev/null || continue; \
+		python="$$candidate"; break; \
+	done; \
+	if test -z "$$fit"; then \
+		echo "kibitz needs Python 3.11 or newer; found:$${seen:- none}. Say where one is: make PYTHON=/path/to/python3" >&2; exit 1; \
+	elif test -z "$$python"; then \
+		echo "$$fit cannot make virtual environments: its venv or ensurepip is missing. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; \
+	fi; \
+	echo "making $(VENV) with $$python"; \
+	rm -rf $(VENV) && "$$python" -m venv $(VENV) && printf '%s' '$(CURDIR)' > $(VENV)/.home

@@ -1,0 +1,59 @@
+"""`kibitz bot`: the process of one bot, as ``python -m kibitz_bots`` runs it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from kibitz.connection import server_option
+
+
+@click.command(short_help="Connect a bot to a server.")
+@click.argument("spec", metavar="BOT")
+@server_option
+@click.option("--lobby", help="The lobby to join.")
+@click.option("--invite", help="The lobby's invite code, where it has one.")
+@click.option("--name", help="The name at the table.")
+@click.option("--matches", type=click.IntRange(1), help="End after so many matches.")
+@click.option("--at-once", type=click.IntRange(1, 1000), help="Matches at the same time.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="Holds an account's token.")
+@click.option(
+    "--on-fault",
+    type=click.Choice(["resign", "exit"]),
+    default="resign",
+    show_default=True,
+    help="After a crash or illegal answers: give up that match only, or end.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
+def bot(
+    spec: str,
+    server: str,
+    lobby: str | None,
+    invite: str | None,
+    name: str | None,
+    matches: int | None,
+    at_once: int | None,
+    token_file: Path | None,
+    on_fault: str,
+    verbose: bool,
+) -> None:
+    """Connect BOT, a house bot like chinese-checkers/random or a file like mybot.py.
+
+    Plays until its lobby closes. Ctrl-C plays the running matches to their end; a second one
+    leaves at once. The status is 1 when the bot failed, 2 when it could not begin.
+    """
+    from kibitz_bots.process import main
+
+    words = {
+        "--lobby": lobby,
+        "--invite": invite,
+        "--name": name,
+        "--matches": matches,
+        "--at-once": at_once,
+        "--token-file": token_file,
+    }
+    given = [f"{option}={value}" for option, value in words.items() if value is not None]
+    loud = ["--verbose"] if verbose else []
+    sys.exit(main([f"--url={server}", f"--on-fault={on_fault}", *given, *loud, "--", spec]))

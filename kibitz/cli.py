@@ -1,0 +1,90 @@
+"""The `kibitz` command: a table of commands, each imported only when it is the one to run.
+
+Errors that a person can do something about end with one sentence and status 1; a mistake on
+the command line with click's usage and status 2; Ctrl-C with 130. Everything else is a bug and
+shows its traceback.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("kibitz.demo", "Show the whole thing on one screen."),
+    "play": ("kibitz.play", "Let bots play each other, here and now."),
+    "serve": ("kibitz.serve", "Run a server."),
+    "host": ("kibitz.host", "Open a lobby with a programme of matches."),
+    "bot": ("kibitz.bot", "Connect a bot to a server."),
+    "join": ("kibitz.watch", "Sit down at a lobby and play in the terminal."),
+    "watch": ("kibitz.watch", "Follow matches, live or from a file."),
+    "lobbies": ("kibitz.lists", "List the open lobbies of a server."),
+    "matches": ("kibitz.lists", "List the matches of a server."),
+    "games": ("kibitz.lists", "List the games, or explain one."),
+    "bots": ("kibitz.lists", "List the house bots."),
+    "replay": ("kibitz.replay", "Step through a recorded match."),
+    "export": ("kibitz.replay", "Draw a position of a record as a picture."),
+    "token": ("kibitz.token", "Make, list and revoke the tokens of accounts."),
+}
+"""Each command: the module that has a function of its name, and its line in the help."""
+
+
+class Commands(click.Group):
+    """The table above as a click group."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; turn errors that a person can mend into a sentence."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            if sentence := _sentence(error):
+                raise click.ClickException(sentence) from error
+            raise
+
+
+def _sentence(error: BaseException) -> str | None:
+    """Return what to tell of an error, or None where only a traceback helps."""
+    if isinstance(error, BaseExceptionGroup):
+        return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
+    from kibitz_games.api import GameError
+    from kibitz_protocol.errors import KibitzError
+    from kibitz_protocol.recordfile import RecordError
+
+    if isinstance(error, KibitzError | GameError | RecordError | OSError):
+        return str(error) or type(error).__name__
+    return None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="kibitz", prog_name="kibitz")
+def kibitz() -> None:
+    """A server where bots and people play board games, and you watch.
+
+    Start with `kibitz demo`. Each command explains itself with --help.
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    kibitz.main(args=None if argv is None else list(argv), prog_name="kibitz")

@@ -1,0 +1,78 @@
+"""Which server a command speaks to, and as whom: options that several commands share."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+
+from kibitz_protocol.client import Client
+
+URL = "ws://127.0.0.1:8765"
+"""Where a server is looked for when nothing is said."""
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+server_option = click.option(
+    "--server",
+    default=URL,
+    show_default=True,
+    envvar="KIBITZ_SERVER",
+    metavar="URL",
+    help="The server; KIBITZ_SERVER says it too.",
+)
+
+
+def identity_options(command: Command) -> Command:
+    """Add ``--name`` and ``--token-file``."""
+    named = click.option("--name", help="Your name there, if the server takes guests.")(command)
+    return click.option(
+        "--token-file",
+        type=click.Path(path_type=Path),
+        help="A file that holds the token of an account; KIBITZ_TOKEN has one too.",
+    )(named)
+
+
+def token(path: Path | None, environment: str | None) -> str | None:
+    """Return the token of a file, else the one of the environment."""
+    if path is None:
+        return environment or None
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{path}: expected a file with a token: {error}") from None
+    if len(text.split()) != 1 or not 8 <= len(text) <= 128:
+        raise click.BadParameter(f"{path}: expected one token of 8 to 128 characters")
+    return text
+
+
+def client(
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+    kind: Literal["bot", "human"] = "human",
+    patience: float | None = 120.0,
+) -> Client:
+    """Return the connection that the options describe; enter it to connect."""
+    import os
+
+    known = token(token_file, os.environ.get("KIBITZ_TOKEN"))
+    return Client(
+        server,
+        name=name if known or name else login(),
+        token=known,
+        kind=kind,
+        agent="kibitz",
+        patience=patience,
+    )
+
+
+def login() -> str:
+    """Return the name that this person has on this machine, as far as a server takes it."""
+    try:
+        found = getpass.getuser()
+    except (OSError, KeyError):
+        return "guest"
+    return "".join(c for c in found if c.isalnum() or c in "-_.")[:32] or "guest"

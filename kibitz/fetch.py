@@ -1,0 +1,27 @@
+"""The record of a finished match, fetched over plain HTTP from the server that played it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import urllib.request
+from pathlib import Path
+
+TIMEOUT_SECONDS = 30.0
+
+
+async def record(http_url: str, match: str, directory: Path) -> Path:
+    """Store the record of `match` in `directory` and return its path, or raise `OSError`."""
+    path = directory / f"{match}.jsonl"
+    await asyncio.to_thread(_store, f"{http_url}/records/{match}.jsonl", path)
+    return path
+
+
+def _store(url: str, path: Path) -> None:
+    """Write what `url` answers; never a part of it under the final name."""
+    no_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with contextlib.closing(no_proxy.open(url, timeout=TIMEOUT_SECONDS)) as answer:
+        body = answer.read()
+    partial = path.with_suffix(".part")
+    partial.write_bytes(body)
+    partial.replace(path)

@@ -1,0 +1,28 @@
+"""The house bots of a server: which there are, and the process that plays one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kibitz.leash import leashed
+
+
+class LocalHouse:
+    """House bots as processes of this machine, on a leash that this process holds.
+
+    `pace` is the least number of seconds that they take for a move, so that people can follow.
+    """
+
+    def __init__(self, pace: float = 0.0) -> None:
+        self._pace = pace
+
+    def personalities(self) -> Sequence[str]:
+        """Return the names that a lobby may ask for."""
+        from kibitz_bots.personalities import PERSONALITIES
+
+        return tuple(PERSONALITIES)
+
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        """Return the command line of the process that plays `personality` in `lobby`."""
+        module = ("kibitz.paced", f"{self._pace:g}") if self._pace else ("kibitz_bots",)
+        return leashed(*module, personality, "--url", url, "--lobby", lobby)

@@ -1,0 +1,170 @@
+"""`kibitz lobbies`, `matches`, `games` and `bots`: what there is, on a server or in the box."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from pydantic import BaseModel
+
+from kibitz import connection, report
+from kibitz.connection import identity_options, server_option
+from kibitz.running import run
+from kibitz_protocol.client import Client
+
+Answer = TypeVar("Answer")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _ask(client: Client, question: Callable[[Client], Awaitable[Answer]]) -> Answer:
+    async def ask() -> Answer:
+        async with client:
+            return await question(client)
+
+    return run(ask())
+
+
+def _print_json(models: list[Any]) -> None:
+    plain = [
+        m.model_dump(mode="json", exclude_none=True) if isinstance(m, BaseModel) else m
+        for m in models
+    ]
+    click.echo(json.dumps(plain))
+
+
+@click.command(short_help="List the open lobbies of a server.")
+@server_option
+@identity_options
+@json_option
+def lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
+    """List the lobbies that a server shows."""
+    found = _ask(connection.client(server, name, token_file), Client.lobbies).lobbies
+    if as_json:
+        return _print_json(list(found))
+    head = ("lobby", "name", "host", "state", "places", "join", "watch", "games")
+    rows = [
+        (
+            brief.lobby,
+            brief.name,
+            brief.host,
+            brief.state,
+            f"{brief.members}/{brief.places}",
+            brief.joinable,
+            "yes" if brief.watchable else "no",
+            ", ".join(brief.games),
+        )
+        for brief in found
+    ]
+    click.echo(report.table(head, rows) if rows else "no lobby is open; open one with kibitz host")
+    return None
+
+
+@click.command(short_help="List the matches of a server.")
+@server_option
+@identity_options
+@click.option("--lobby", help="Only those of this lobby.")
+@json_option
+def matches(
+    server: str, name: str | None, token_file: Path | None, lobby: str | None, as_json: bool
+) -> None:
+    """List the matches that run and may be watched, and the newest finished ones."""
+    client = connection.client(server, name, token_file)
+    found = _ask(client, lambda asked: asked.matches(lobby)).matches
+    if as_json:
+        return _print_json(list(found))
+    head = ("match", "lobby", "game", "players and places", "plies", "end")
+    rows = [
+        (
+            brief.match,
+            brief.lobby or "-",
+            brief.game,
+            report.placing(brief.seats, brief.result),
+            brief.result.plies if brief.result else brief.ply,
+            report.ending(brief.result),
+        )
+        for brief in found
+    ]
+    click.echo(report.table(head, rows) if rows else "no match is played, and none was")
+    return None
+
+
+@click.command(short_help="List the games, or explain one.")
+@click.argument("name", required=False)
+@json_option
+def games(name: str | None, as_json: bool) -> None:
+    """List the games in the box, or explain the options of one."""
+    from kibitz_games import kernels, registry
+
+    kernels.choose("plain")
+    chosen = [registry.get(each) for each in ([name] if name else registry.names())]
+    if as_json:
+        return _print_json([_describe(game) for game in chosen])
+    if name is None:
+        rows = [(g.info.name, _numbers(g.info.seats), g.info.summary) for g in chosen]
+        click.echo(report.table(("game", "players", "what it is"), rows))
+        return None
+    info, options = chosen[0].info, chosen[0].Options
+    click.echo(f"{info.title}: {info.summary}\nPlayers: {_numbers(info.seats)}\n\nOptions:")
+    for field, schema in options.model_json_schema(by_alias=True)["properties"].items():
+        click.echo(f"  {field}={_default(schema)}\n      {schema.get('description', '')}")
+    return None
+
+
+def _describe(game: Any) -> dict[str, Any]:
+    info = game.info
+    return {
+        "name": info.name,
+        "title": info.title,
+        "summary": info.summary,
+        "rules_version": info.rules_version,
+        "seats": list(info.seats),
+        "hidden": info.hidden,
+        "options": game.Options.model_json_schema(by_alias=True),
+        "move": game.Move.model_json_schema(by_alias=True),
+        "view": game.View.model_json_schema(by_alias=True),
+    }
+
+
+def _numbers(seats: tuple[int, ...]) -> str:
+    return ", ".join(map(str, seats))
+
+
+def _default(schema: dict[str, Any]) -> str:
+    value = schema.get("default")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "(usual)" if value is None else str(value)
+
+
+@click.command(short_help="List the house bots.")
+@click.option("--warm", is_flag=True, help="Compile what they need, so that they start at once.")
+@json_option
+def bots(warm: bool, as_json: bool) -> None:
+    """List the house bots, each with its parameters: GAME/NAME:KEY=VALUE,KEY=VALUE."""
+    from kibitz_bots.personalities import PERSONALITIES
+
+    if warm:
+        from kibitz.warmth import warm_up
+
+        warm_up(click.echo)
+        return None
+    if as_json:
+        return _print_json(
+            [
+                {
+                    "name": each.name,
+                    "summary": each.summary,
+                    "parameters": {p.name: p.summary for p in each.parameters},
+                }
+                for each in PERSONALITIES.values()
+            ]
+        )
+    rows = [
+        (each.name, ", ".join(p.name for p in each.parameters) or "-", each.summary)
+        for each in PERSONALITIES.values()
+    ]
+    click.echo(report.table(("bot", "parameters", "what it does"), rows))
+    return None

@@ -1,0 +1,314 @@
+"""`kibitz play`: some bots, some games, one command, one table.
+
+A private server, one process a bot, a lobby with a reserved seat for each. What the matches
+leave behind: a record each, and the log of each bot beside them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kibitz import fetch, notation, report
+from kibitz.children import child, tail
+from kibitz.course import Course
+from kibitz.leash import leashed
+from kibitz.notation import GameChoice
+from kibitz.private import PrivateServer, private_server
+from kibitz.running import draining, run
+from kibitz_protocol.client import Client
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.records import Conduct
+from kibitz_protocol.rooms import LobbySettings, ProgrammeItem, ReservedSeat
+
+GRACE_MS = 5_000
+"""How long the seat of a bot whose process is gone is kept: here nobody will come back."""
+AT_ONCE = 2
+"""Matches at the same time, so that the bots of a small machine do not starve each other."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contest:
+    """What is to be played."""
+
+    game: GameChoice
+    bots: Sequence[str]
+    games: int = 1
+    seed: int | None = None
+    time_control: TimeControl = field(default_factory=TimeControl)
+    at_once: int = AT_ONCE
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each bot, from what it is, told apart by numbers where that is the same."""
+        return distinct([_name(bot) for bot in self.bots])
+
+    def settings(self) -> LobbySettings:
+        """The lobby where it is played: a seat for each bot and for nobody else."""
+        item = ProgrammeItem(
+            game=self.game.name,
+            options=self.game.options,
+            seats=len(self.bots),
+            games=self.games,
+            time_control=self.time_control,
+            seed=self.seed,
+        )
+        return LobbySettings(
+            name="play",
+            joinable="closed",
+            seats=[ReservedSeat(name=name) for name in self.names],
+            programme=[item],
+            at_once=self.at_once,
+            conduct=Conduct(grace_ms=GRACE_MS),
+        )
+
+
+def _name(bot: str) -> str:
+    """Return ``random`` for ``game/random:seed=1``, ``mybot`` for ``bots/mybot.py``."""
+    stem = Path(bot).stem if bot.endswith(".py") else bot.partition(":")[0].rpartition("/")[2]
+    return re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot"
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names with a number behind those that were there before, whatever their case."""
+    seen: dict[str, int] = {}
+    answer = []
+    for name in names:
+        key = name.lower()
+        seen[key] = seen.get(key, 0) + 1
+        answer.append(name if seen[key] == 1 else f"{name}-{seen[key]}")
+    return answer
+
+
+@dataclass
+class Played:
+    """What came of a contest."""
+
+    course: Course
+    records: dict[str, str] = field(default_factory=dict)
+    trouble: list[str] = field(default_factory=list)
+    """A sentence for everything that ended in another way than it should."""
+
+    def tables(self) -> str:
+        """The matches and the standings, for a person."""
+        lines = self.course.view.standings if self.course.view else []
+        return f"{report.matches(self.course.matches, self.records)}\n\n{report.standings(lines)}"
+
+    def json(self) -> str:
+        """The same for a program: one JSON object."""
+        lines = self.course.view.standings if self.course.view else []
+        answer: dict[str, Any] = {
+            "matches": [
+                brief.model_dump(mode="json", exclude_none=True)
+                | {"record": self.records.get(brief.match)}
+                for brief in self.course.matches
+            ],
+            "standings": [line.model_dump(mode="json") for line in lines],
+            "trouble": self.trouble,
+        }
+        return json.dumps(answer)
+
+
+async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> Played:
+    """Play it on a private server; `records` exists; `tell` is given the lines."""
+    async with private_server(db) as server, _client(server) as client:
+        lobby = (await client.host(plan.settings())).lobby
+        assert lobby is not None
+        await client.join(lobby, role="spectator")
+        played = Played(Course(lobby))
+        async with contextlib.AsyncExitStack() as stack:
+            processes = await _start(plan, server, lobby, records, stack)
+            referee = _Referee(client, server, played, records, tell)
+            await referee.follow(processes)
+            await client.close_lobby(lobby)
+            await _let_go(processes)
+        played.trouble += report.abnormal(played.course.matches)
+        return played
+
+
+def _client(server: PrivateServer) -> Client:
+    return Client(server.url, name="the house", kind="human", agent="kibitz play")
+
+
+@dataclass(frozen=True)
+class _Player:
+    name: str
+    process: Process
+    log: Path
+
+
+async def _start(
+    plan: Contest,
+    server: PrivateServer,
+    lobby: str,
+    logs: Path,
+    stack: contextlib.AsyncExitStack,
+) -> list[_Player]:
+    players = []
+    for name, bot in zip(plan.names, plan.bots, strict=True):
+        log = logs / f"{name}.log"
+        command = leashed(
+            *("kibitz_bots", bot, "--url", server.url, "--lobby", lobby, "--name", name),
+            *("--at-once", str(plan.at_once)),
+        )
+        players.append(_Player(name, await stack.enter_async_context(child(command, log)), log))
+    return players
+
+
+async def _let_go(players: Sequence[_Player]) -> None:
+    """Bots whose lobby is gone end by themselves; those that do not are ended by `child`."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(3):
+            await asyncio.gather(*(player.process.wait() for player in players))
+
+
+class _Referee:
+    """Follows a lobby to the end of its programme, and fetches what it leaves."""
+
+    def __init__(
+        self, client: Client, server: PrivateServer, played: Played, records: Path, tell: Tell
+    ) -> None:
+        self._client = client
+        self._server = server
+        self._played = played
+        self._records = records
+        self._tell = tell
+
+    async def follow(self, players: Sequence[_Player]) -> None:
+        """Return when the programme is over, or cannot go on."""
+        async with asyncio.TaskGroup() as group:
+            watchers = [group.create_task(self._watch(player)) for player in players]
+            async with draining(lambda: self._close("finishing the running matches")):
+                await self._listen()
+            for watcher in watchers:
+                watcher.cancel()
+
+    async def _listen(self) -> None:
+        async for line in self._played.course.follow(self._client):
+            self._tell(line)
+            await self._fetch()
+
+    async def _fetch(self) -> None:
+        for brief in self._played.course.matches:
+            if brief.result is not None and brief.match not in self._played.records:
+                url = self._server.address.http_url
+                path = await fetch.record(url, brief.match, self._records)
+                self._played.records[brief.match] = str(path)
+
+    async def _watch(self, player: _Player) -> None:
+        """A process that ends while its lobby plays on has failed: nothing new is begun then."""
+        status = await player.process.wait()
+        if self._played.course.over:
+            return
+        said = tail(player.log)
+        sentence = f"{player.name} ended with status {status}; its log is {player.log}"
+        self._played.trouble.append(sentence)
+        self._tell(f"{sentence}\n{said}".rstrip())
+        await self._close("no new matches begin")
+
+    async def _close(self, why: str) -> None:
+        self._tell(f"{why}; Ctrl-C ends at once")
+        await self._client.close_lobby(self._played.course.lobby)
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+@click.command(short_help="Let bots play each other, here and now.")
+@click.argument("game", type=notation.GAME)
+@click.argument("bots", nargs=-1, required=True)
+@click.option("--games", default=1, show_default=True, type=click.IntRange(1, 10_000))
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the first match.")
+@click.option("--tc", default="none", type=notation.TIME_CONTROL, help="10+0.1, move=1, none, ...")
+@click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
+@click.option("--at-once", default=AT_ONCE, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--records", default="records", show_default=True, type=click.Path(path_type=Path))
+@click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
+def play(
+    game: GameChoice,
+    bots: tuple[str, ...],
+    games: int,
+    seed: int | None,
+    tc: TimeControl,
+    pairs: tuple[str, ...],
+    at_once: int,
+    records: Path,
+    db: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
+
+    Every bot is a process of its own on a private server. Prints who won and why, and where the
+    records are. The status is 1 when a bot crashed or anything else ended as it should not.
+
+    \b
+    kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
+    kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
+    """
+    try:
+        merged = GameChoice(game.name, game.options | notation.options(pairs))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--option") from None
+    plan = Contest(game=merged, bots=bots, games=games, seed=seed, time_control=tc, at_once=at_once)
+    check(plan)
+    records.mkdir(parents=True, exist_ok=True)
+    played = run(contest(plan, records, db, _silent if quiet else _tell))
+    click.echo(played.json() if as_json else played.tables())
+    for sentence in played.trouble:
+        click.echo(sentence, err=True)
+    sys.exit(1 if played.trouble else 0)
+
+
+def _silent(line: str) -> None:
+    pass
+
+
+def check(plan: Contest) -> None:
+    """Refuse what cannot be played before anything is started, with what was expected."""
+    from kibitz_bots.loading import SpecError
+    from kibitz_games.api import GameError
+
+    try:
+        for bot in plan.bots:
+            _check_bot(bot)
+        _check_game(plan)
+    except (SpecError, GameError) as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _check_bot(bot: str) -> None:
+    """Files are only looked for: their code runs in the process of the bot and nowhere else."""
+    from kibitz_bots.loading import SpecError
+    from kibitz_bots.personalities import find
+
+    if not bot.endswith(".py"):
+        find(bot)
+    elif not Path(bot).is_file():
+        raise SpecError(f"{bot}: no such file; expected a Python file with a Bot in it")
+
+
+def _check_game(plan: Contest) -> None:
+    from kibitz_games import kernels, registry
+    from kibitz_games.api import InvalidSetup
+
+    kernels.choose("plain")
+    info = registry.get(plan.game.name).info
+    if len(plan.bots) not in info.seats:
+        expected = ", ".join(map(str, info.seats))
+        raise InvalidSetup("BOTS", f"{info.name} is for {expected} players, not {len(plan.bots)}")

@@ -1,0 +1,69 @@
+"""How a command's coroutine runs: Ctrl-C asks it to finish, a second one ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
+INTERRUPTED = 130
+"""The exit status of a command that was ended before its end, as shells have it."""
+
+
+def run(main: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run a coroutine to its end on the fastest event loop there is.
+
+    SIGTERM cancels it, and so does Ctrl-C outside of `draining`; then the process ends with
+    `INTERRUPTED`.
+    """
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        try:
+            return runner.run(_heeding(main))
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            sys.exit(INTERRUPTED)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _heeding(main: Coroutine[Any, Any, Answer]) -> Answer:
+    task = asyncio.current_task()
+    assert task is not None
+    _on(signal.SIGTERM, task.cancel)
+    _on(signal.SIGINT, task.cancel)
+    return await main
+
+
+@contextlib.asynccontextmanager
+async def draining(finish: Callable[[], Coroutine[Any, Any, object]]) -> AsyncIterator[None]:
+    """Within the block the first Ctrl-C starts `finish`, and the second cancels this task.
+
+    The block ends when its body and what was started have ended.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    async with asyncio.TaskGroup() as group:
+
+        def first() -> None:
+            _on(signal.SIGINT, task.cancel)
+            group.create_task(finish())
+
+        _on(signal.SIGINT, first)
+        try:
+            yield
+        finally:
+            _on(signal.SIGINT, task.cancel)
+
+
+def _on(number: signal.Signals, react: Callable[[], object]) -> None:
+    with contextlib.suppress(NotImplementedError):  # no such signals on this system
+        asyncio.get_running_loop().add_signal_handler(number, react)
