@@ -213,6 +213,7 @@ class Store:
             self._db = _connect(path)
             _prepare(self._db, path)
             self._next_batch = _recover(self._db)
+            self._look = _reader(path)
         except sqlite3.Error as error:
             self._lock.release()
             raise ForeignDatabase(f"cannot open {str(path)!r}: {error}") from error
@@ -305,10 +306,11 @@ class Store:
         self._commits.put(False)
         await self._loop.run_in_executor(self._readers, self._thread.join)
         self._readers.shutdown()
-        with contextlib.suppress(sqlite3.Error):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         while not self._connections.empty():
             self._connections.get().close()
+        self._look.close()
+        with contextlib.suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
         self._lock.release()
 
@@ -325,13 +327,13 @@ class Store:
 
     def reload(self, key: str) -> Stored:
         """Return a stream whose appends were lost as the disk has it. It blocks for a moment."""
-        row = self._db.execute(
+        row = self._look.execute(
             "SELECT number, key, kind, head FROM stream WHERE key = ?", (key,)
         ).fetchone()
         if row is None:
             raise StoreError(f"no stream {key!r} on the disk")
-        found = _load(self._db, *row)
-        journal = _journal_of(self._db, found.stream)
+        found = _load(self._look, *row)
+        journal = _journal_of(self._look, found.stream)
         for line in journal:
             found.stream.chain = chain(found.stream.chain, line)
         stream = found.stream
@@ -339,13 +341,13 @@ class Store:
         if journal:
             stream.fresh = journal.copy()
             stream.since = self._position
-            stream.batch = _number(self._db, "SELECT min(batch) FROM journal")
+            stream.batch = _number(self._look, "SELECT min(batch) FROM journal")
             self._dirty[stream.number] = stream
         return Stored(stream, found.head, found.lines + journal)
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
         """Return what `finish` was given for the newest closed streams, newest first."""
-        rows = self._db.execute(
+        rows = self._look.execute(
             "SELECT summary FROM stream WHERE state = 'closed' AND kind = ?"
             " ORDER BY number DESC LIMIT ?",
             (kind, count),
@@ -354,7 +356,7 @@ class Store:
 
     def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
         """Return one row by an indexed look-up, which is cheap enough for the event loop."""
-        found: tuple[Value, ...] | None = self._db.execute(sql, values).fetchone()
+        found: tuple[Value, ...] | None = self._look.execute(sql, values).fetchone()
         return found
 
     async def transcript(self, key: str) -> Transcript | None:
@@ -378,9 +380,7 @@ class Store:
         try:
             db = self._connections.get_nowait()
         except Empty:
-            db = _connect(self._path)
-            db.execute("PRAGMA query_only = ON")
-            db.execute("PRAGMA wal_autocheckpoint = 0")
+            db = _reader(self._path)
         try:
             return query(db)
         finally:
@@ -596,6 +596,13 @@ def _lock(path: Path) -> FileLock:
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=0.05, isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    db = _connect(path)
+    db.execute("PRAGMA query_only = ON")
+    db.execute("PRAGMA wal_autocheckpoint = 0")
     return db
 
 

@@ -1,0 +1,542 @@
+"""One websocket connection: an asyncio protocol around websockets' sans-I/O `ServerProtocol`.
+
+There is no coroutine and no task here: bytes come in, are cut into frames, decoded, paid for,
+and end in a synchronous call of the desk. All that a ready-made server would do is done here:
+
+* The handshake under a deadline, with limits on its headers and a list of origins; a plain
+  HTTP request gets its page and the connection is closed.
+* Frames. The one that nearly every frame is, a whole masked text message, is unmasked here;
+  every other one is handed over to `ServerProtocol`, whole, so that it and we always agree on
+  where a frame begins. It answers pings, checks fragments and refuses what the RFC forbids.
+* Limits on what comes in (16 KiB a message, credits) and on what waits to go out (`outbox`).
+* Pings, which measure the round trip, and every deadline (`sweep`).
+* Closing: a close frame, then half-closed, then aborted when the other side takes too long.
+
+    handshake --101--> open --close(), protocol error, close frame--> leaving --> lost
+        |                 \\--connection lost--------------------------------------^
+        +--page, refusal--> leaving
+
+What a peer does wrong and what it gets:
+
+    no handshake in time       aborted              binary frame          closed 1003
+    headers over 16 KiB        431                  text that is no UTF-8 closed 1007
+    foreign origin             403                  message over 16 KiB   closed 1009
+    token in the URL           400                  broken framing        closed 1002
+    no hello in time           closed 4002          flood                 closed 1008
+    not JSON, unknown fields   refused, malformed   reads too slowly      closed 4001, aborted
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Protocol, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from websockets.exceptions import InvalidMessage
+from websockets.frames import CloseCode as Standard
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+from websockets.typing import Origin
+
+from kibitz_protocol.codec import DecodeError, decode_request, encode
+from kibitz_protocol.messages import Answer, ClientMessage, Move, Refused, ServerMessage
+from kibitz_protocol.refusals import HINTS, CloseCode, Code
+from kibitz_protocol.values import MAX_FRAME
+from kibitz_server import http
+from kibitz_server.accounts import Identity
+from kibitz_server.credits import Bucket, Purse, Tariff, Verdict
+from kibitz_server.outbox import Allowance, Cork, Outbox, text_frame
+from kibitz_server.sweep import Sweep
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # where websockets was installed without its compiled part
+    from websockets.utils import apply_mask
+
+LOG = logging.getLogger("kibitz.peer")
+HEADER_BYTES = 16 * 1024
+"""The longest handshake."""
+PATHS = frozenset({"/", "/ws"})
+"""Where websockets are served."""
+HTTP_PATIENCE_S = 30.0
+"""How long a page may take to be read."""
+_SECRETS = re.compile(r"token|secret|resume|auth|password|key", re.IGNORECASE)
+_WHOLE_TEXT = 0x81
+_MASKED = 0x80
+
+
+class Desk(Protocol):
+    """Who serves the peers."""
+
+    def admit(self, peer: Peer) -> bool:
+        """Whether there is room for another connection from this address."""
+
+    def move(self, peer: Peer, move: Move) -> None:
+        """Carry out a move; the desk asks `peer.pay` for those that it refuses."""
+
+    def request(self, peer: Peer, message: ClientMessage) -> None:
+        """Carry out a request that was paid for."""
+
+    def gone(self, peer: Peer) -> None:
+        """The connection is lost or being closed: nothing more comes from it."""
+
+
+class Figures(Protocol):
+    """What peers count."""
+
+    def refused(self, code: Code) -> None: ...
+
+    def shed(self, why: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """What all peers of a server share."""
+
+    loop: asyncio.AbstractEventLoop
+    clock: Callable[[], int]
+    """Monotonic milliseconds: what stamps the arrival of a move."""
+    desk: Desk
+    site: http.Site
+    figures: Figures
+    cork: Cork
+    sweep: Sweep
+    tariff: Tariff
+    allowance: Allowance
+    origins: Sequence[str]
+    """Origins that browsers may come from; clients that are no browsers send none."""
+    spawn: Callable[[Awaitable[None]], None]
+    """Runs what cannot be done at once; used for pages that come from the disk only."""
+
+
+class Peer(asyncio.Protocol):
+    """One connection."""
+
+    __slots__ = (
+        "_aborted",
+        "_framed",
+        "_in_debt",
+        "_partial",
+        "_parts",
+        "_ping_at",
+        "_port",
+        "_protocol",
+        "_told_gone",
+        "_transport",
+        "address",
+        "bearer",
+        "holdings",
+        "identity",
+        "leaving",
+        "local",
+        "outbox",
+        "purse",
+        "rtt_ms",
+    )
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self._protocol = ServerProtocol(
+            origins=[None, *map(Origin, port.origins)], max_size=MAX_FRAME, logger=LOG
+        )
+        self._protocol.debug = False
+        self._partial = b""
+        """Bytes that do not make a frame, or a handshake, yet."""
+        self._framed = False
+        """Whether bytes are cut into frames here; otherwise the protocol reads everything."""
+        self._parts: list[bytes] | None = None
+        """What has come of a fragmented message."""
+        self._in_debt = False
+        """Whether the last charge was refused, so that even moves are paid for."""
+        self._ping_at = 0
+        """When the ping was sent that is not answered yet, in milliseconds; 0 for none."""
+        self._told_gone = False
+        self._aborted = False
+        self.leaving = False
+        """Whether the connection is being closed."""
+        self.rtt_ms = 0
+        """Round trip as the server measured it, smoothed."""
+        self.identity: Identity | None = None
+        """Who is there, once hello was answered."""
+        self.bearer: str | None = None
+        """The token of the handshake's Authorization header."""
+        self.holdings: dict[str, object] = {}
+        """What the desk keeps about this connection, by match or lobby."""
+
+    # --- the transport's callbacks ----------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        port = self._port
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=port.allowance.high_water)
+        name = transport.get_extra_info("peername")
+        self.address = str(name[0]) if name else "?"
+        self.local = _is_loopback(self.address)
+        self.outbox = Outbox(self._transport, port.cork, port.allowance, self._too_slow)
+        self.purse = Purse(port.tariff.socket, port.loop.time())
+        port.sweep.connected(self)
+        if not port.desk.admit(self):
+            port.figures.shed("too many connections")
+            self._reply(http.BUSY, head=False)
+
+    def data_received(self, data: bytes) -> None:
+        if self._partial:
+            data = self._partial + data
+            self._partial = b""
+        if self._framed:
+            self._read(data)
+        elif self._protocol.state is State.CONNECTING and not self.leaving:
+            self._read_handshake(data)
+        else:
+            self._feed(data)
+
+    def eof_received(self) -> bool:
+        self._protocol.receive_eof()
+        self._push()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.outbox.close()
+        self._port.sweep.forget(self)
+        self._framed = False
+        self.leaving = True
+        self._tell_gone()
+
+    def pause_writing(self) -> None:
+        self.outbox.pause()
+        self._port.sweep.paused(self)
+
+    def resume_writing(self) -> None:
+        self._port.sweep.resumed(self)
+        self.outbox.resume()
+
+    # --- what the desk does -----------------------------------------------------------------
+
+    def answer(self, message: Answer) -> None:
+        """Send the answer to a request."""
+        self.outbox.send(text_frame(encode(message)))
+
+    def tell(self, message: ServerMessage) -> None:
+        """Send news that must not be dropped."""
+        self.outbox.send(text_frame(encode(message)))
+
+    def refuse(
+        self,
+        request: int,
+        code: Code,
+        message: str,
+        *,
+        hint: str | None = None,
+        retry_after_ms: int | None = None,
+        ply: int | None = None,
+    ) -> None:
+        """Answer that a request was not carried out."""
+        self._port.figures.refused(code)
+        self.answer(
+            Refused(
+                re=request,
+                code=code,
+                message=message,
+                hint=HINTS[code] if hint is None else hint,
+                retry_after_ms=retry_after_ms,
+                ply=ply,
+            )
+        )
+
+    def pay(self, cost: float, request: int) -> bool:
+        """Charge the peer; where that fails, it is refused or closed, and False returned."""
+        now = self._port.loop.time()
+        verdict = self.purse.charge(cost, now)
+        self._in_debt = verdict is not Verdict.GRANTED
+        if verdict is Verdict.GRANTED:
+            return True
+        if verdict is Verdict.FLOODING:
+            self._port.figures.shed("flood")
+            self.close(Standard.POLICY_VIOLATION, "too many messages")
+            return False
+        after = self.purse.retry_after_ms(cost, now)
+        message = f"too many messages, wait {after} ms"
+        self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=after)
+        return False
+
+    def share(self, bucket: Bucket) -> None:
+        """Pay from the bucket of the account or the address too."""
+        self.purse.share(bucket)
+
+    def greeted(self, identity: Identity) -> None:
+        """Hello was answered: the peer may stay."""
+        self.identity = identity
+        self._port.sweep.greeted(self)
+
+    def close(self, code: int, reason: str = "") -> None:
+        """Send what waits and a close frame; the connection is aborted if that takes too long."""
+        if self.leaving:
+            return
+        self.leaving = True
+        self.outbox.flush()
+        self.outbox.close()
+        self._framed = False
+        if self._protocol.state is State.OPEN:
+            self._protocol.send_close(code, _clipped(reason))
+            self._push()
+        else:
+            self._transport.close()
+        self._port.sweep.leaving(self)
+        self._tell_gone()
+
+    def abort(self) -> None:
+        """Drop the connection without another word."""
+        if not self._aborted:
+            self._aborted = True
+            self._port.figures.shed("aborted")
+            self.leaving = True
+            self.outbox.close()
+            self._transport.abort()
+
+    # --- what the sweep does ----------------------------------------------------------------
+
+    def ping(self) -> None:
+        if self._protocol.state is not State.OPEN or self.leaving:
+            return
+        self._ping_at = self._port.clock()
+        self._protocol.send_ping(self._ping_at.to_bytes(8, "big"))
+        self._push()
+
+    def overdue(self) -> None:
+        if self._protocol.state is not State.OPEN:
+            self.abort()
+            return
+        self.close(CloseCode.NO_HELLO, "no hello in time")
+
+    def backlog(self) -> int:
+        return self._transport.get_write_buffer_size()
+
+    # --- frames -----------------------------------------------------------------------------
+
+    def _read(self, data: bytes) -> None:
+        """Cut bytes into frames. Only whole frames go on; the rest waits for more."""
+        start, size = 0, len(data)
+        while size - start >= 2:
+            head, second = data[start], data[start + 1]
+            length, body = second & 0x7F, start + 6
+            if length > 125:
+                extent = 2 if length == 126 else 8
+                if size - start < 2 + extent:
+                    break
+                length = int.from_bytes(data[start + 2 : start + 2 + extent], "big")
+                body += extent
+            if second < _MASKED or length > MAX_FRAME:
+                break_off = data[start:]
+                self._framed = False
+                self._feed(break_off)  # the protocol refuses this from the header alone
+                return
+            end = body + length
+            if end > size:
+                break
+            if head == _WHOLE_TEXT and self._parts is None:
+                self._text(apply_mask(data[body:end], data[body - 4 : body]))
+            else:
+                self._unusual(data[start:end])
+            start = end
+            if not self._framed:
+                self._feed(data[start:])
+                return
+        if start < size:
+            self._partial = data[start:]
+
+    def _unusual(self, frame: bytes) -> None:
+        """A control frame, a fragment, a binary frame, or a violation of the protocol."""
+        if self.pay(self._port.tariff.control, 0):
+            self._feed(frame)
+
+    def _feed(self, data: bytes) -> None:
+        """Hand bytes over to the protocol and do what it says."""
+        if not data or self._protocol.reader.eof:
+            return
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            if isinstance(event, Request):
+                self._shake_hands(event)
+            elif not self.leaving:
+                self._frame(cast(Frame, event))
+        self._push()
+        if self._protocol.state is not State.OPEN and not self.leaving:
+            self._failed()
+
+    def _frame(self, frame: Frame) -> None:
+        match frame.opcode:
+            case Opcode.BINARY:
+                self.close(Standard.UNSUPPORTED_DATA, "text frames only")
+            case Opcode.TEXT | Opcode.CONT:
+                self._fragment(bytes(frame.data), frame.fin)
+            case Opcode.PONG:
+                self._pong(bytes(frame.data))
+            case Opcode.PING | Opcode.CLOSE:
+                pass  # answered by the protocol
+
+    def _fragment(self, data: bytes, fin: bool) -> None:
+        parts = self._parts or []
+        parts.append(data)
+        self._parts = None if fin else parts
+        if fin:
+            self._text(b"".join(parts))
+
+    def _pong(self, data: bytes) -> None:
+        if not self._ping_at or data != self._ping_at.to_bytes(8, "big"):
+            return  # nobody asked for it
+        sample = self._port.clock() - self._ping_at
+        self.rtt_ms = (7 * self.rtt_ms + sample) // 8 if self.rtt_ms else sample
+        self._ping_at = 0
+        self._port.sweep.ponged(self)
+
+    def _text(self, payload: bytes | bytearray) -> None:
+        try:
+            message = decode_request(payload)
+        except DecodeError as error:
+            self._garbage(payload, error)
+            return
+        if type(message) is Move:
+            if not self._in_debt or self.pay(1, message.id):
+                self._port.desk.move(self, message)
+        elif self.pay(self._port.tariff.cost(type(message)), message.id):
+            self._port.desk.request(self, message)
+
+    def _garbage(self, payload: bytes | bytearray, error: DecodeError) -> None:
+        try:
+            payload.decode()
+        except UnicodeDecodeError:
+            self.close(Standard.INVALID_DATA, "not UTF-8")
+            return
+        if self.pay(self._port.tariff.garbage, error.request):
+            self.refuse(error.request, error.code, str(error))
+
+    # --- handshake and pages ----------------------------------------------------------------
+
+    def _read_handshake(self, data: bytes) -> None:
+        """Wait for all headers; what follows them is frames already."""
+        end = data.find(b"\r\n\r\n")
+        if end < 0 and len(data) <= HEADER_BYTES:
+            self._partial = data
+            return
+        if end < 0 or end > HEADER_BYTES:
+            self._reply(http.HEADERS_TOO_LARGE, head=False)
+            return
+        method = data[: data.find(b" ")]
+        self._feed(data[: end + 4])
+        if isinstance(self._protocol.handshake_exc, InvalidMessage):
+            LOG.debug("no handshake from %s (%r)", self.address, method)
+        if self._framed and len(data) > end + 4:
+            self._read(data[end + 4 :])
+
+    def _shake_hands(self, request: Request) -> None:
+        upgrade = "Upgrade" in request.headers
+        target = urlsplit(request.path)
+        if any(_SECRETS.search(name) for name, _ in parse_qsl(target.query, True)):
+            self._reply(http.TOKEN_IN_URL, head=False)
+        elif not upgrade:
+            self._serve_page(request)
+        elif target.path not in PATHS:
+            self._reply(http.NOT_FOUND, head=False)
+        else:
+            self._accept(request)
+
+    def _accept(self, request: Request) -> None:
+        response = self._protocol.accept(request)
+        self._protocol.send_response(response)
+        self._push()
+        if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
+            self._leave_after_page()
+            return
+        self._framed = True
+        self.bearer = _bearer(request)
+        self._port.sweep.opened(self)
+
+    def _serve_page(self, request: Request) -> None:
+        head = request.method == "HEAD"
+        page = http.answer(request.method, request.path, self._port.site)
+        if isinstance(page, http.Page):
+            self._reply(page, head=head)
+        else:
+            self._port.spawn(self._reply_later(page, head))
+
+    async def _reply_later(self, page: Awaitable[http.Page], head: bool) -> None:
+        self._reply(await page, head=head)
+
+    def _reply(self, page: http.Page, *, head: bool) -> None:
+        """Send a page and half-close; the rest is the other side's."""
+        if self._transport.is_closing() or self._protocol.state is not State.CONNECTING:
+            return
+        if self._protocol.eof_sent:
+            return
+        self._protocol.send_response(page.response(head=head))
+        self._push()
+        self._leave_after_page()
+
+    def _leave_after_page(self) -> None:
+        self.leaving = True
+        self._port.sweep.leaving(self, HTTP_PATIENCE_S)
+        self._tell_gone()
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def _push(self) -> None:
+        """Write what the protocol has to say, after what the outbox has."""
+        self.outbox.flush()
+        for data in self._protocol.data_to_send():
+            if self._transport.is_closing():
+                return
+            if data:
+                self._transport.write(data)
+            else:
+                self._half_close()
+
+    def _half_close(self) -> None:
+        with contextlib.suppress(OSError, RuntimeError):
+            self._transport.write_eof()
+
+    def _failed(self) -> None:
+        """The protocol has given the connection up, or the other side has closed it."""
+        if self._protocol.state is State.CONNECTING:
+            if not self._protocol.eof_sent:
+                return  # a page that comes from the disk is on its way
+            self._transport.close()
+        self.leaving = True
+        self._framed = False
+        self.outbox.close()
+        self._port.sweep.leaving(self)
+        self._tell_gone()
+
+    def _too_slow(self) -> None:
+        self._port.figures.shed("too slow")
+        self.close(CloseCode.TOO_SLOW, "read faster")
+
+    def _tell_gone(self) -> None:
+        if not self._told_gone:
+            self._told_gone = True
+            self._port.desk.gone(self)
+
+
+def _clipped(reason: str) -> str:
+    """Shorten a reason to what a close frame holds (RFC 6455, section 5.5)."""
+    return reason.encode()[:120].decode(errors="ignore")
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token else None
