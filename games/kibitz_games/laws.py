@@ -60,7 +60,7 @@ def check_laws(
     """Check all laws on plays with each seed, number of seats and options; return the plies.
 
     A setup that the game refuses counts as none. `plies` cuts plays short; `spellings` adds
-    the law that everything except the legal moves is refused, tested at a few plies of each
+    the law that everything except the legal moves is refused, tested at two plies of each
     play; `drops` repeats each play with seats that leave at random moments.
     """
     total = 0
@@ -85,6 +85,7 @@ def lean(state: State, legal: Sequence[int], source: random.Random, noise: float
 def _check_play(setup: Setup, plies: int | None, spellings: Spellings | None, leaving: bool) -> int:
     game, source = setup.game, random.Random(setup.seed)
     state, ply, limit = setup.start(), 0, game.info.max_plies if plies is None else plies
+    tested = {0, source.randrange(1, 40)}
     while game.to_act(state) != OVER and ply < limit:
         try:
             if leaving and source.random() < 0.02:
@@ -92,7 +93,7 @@ def _check_play(setup: Setup, plies: int | None, spellings: Spellings | None, le
             _check_position(setup, state)
             if game.to_act(state) == OVER:
                 break
-            if spellings is not None and source.random() < 0.02:
+            if spellings is not None and ply in tested:
                 _check_refusals(game, state, spellings)
             ply += 1
             _check_step(game, state, lean(state, game.legal(state), source))
@@ -120,7 +121,7 @@ def _check_position(setup: Setup, state: State) -> None:
     any_state: Any = state
     _law(any_state.key == op.fresh_key(state), "the incremental key is the one from scratch")
     _law(bool(op.terminal(state)) == over, "the operation `terminal` agrees with the game")
-    for viewer in (None, *range(setup.seats)):
+    for viewer in (None, *range(setup.seats if game.info.hidden else 1)):
         _check_view(game, state, viewer)
     _check_outcome(setup, state)
     _law(state.tobytes() == before, "looking changes nothing")

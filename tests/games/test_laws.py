@@ -80,7 +80,7 @@ def test_laws(game: Game, options: Model, seats: int) -> None:
         seats=[seats],
         seeds=[1],
         spellings=SPELLINGS[game.info.name],
-        plies=150,
+        plies=100,
     )
     assert plies > 10
 

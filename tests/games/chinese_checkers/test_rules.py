@@ -1,0 +1,374 @@
+"""The rules beyond move counts: ends, ranks, passes, drops, and bugs that others had."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kibitz_games import operations as op
+from kibitz_games.api import OVER, State
+from kibitz_games.chinese_checkers import GAME, rules, wire
+from kibitz_games.chinese_checkers import geometry as geo
+
+STAR = geo.geometry("star", 4)
+N_HOME, S_HOME = STAR.home(0, 10), STAR.home(3, 10)
+
+
+def _start(seats: int = 2, **options: Any) -> State:
+    return GAME.start(wire.Options.model_validate(options), seats, {})
+
+
+def _place(
+    *pegs: tuple[int, ...], turn: int = 0, corners: tuple[int, ...] | None = None, **settings: Any
+) -> State:
+    """Return a position on the common star."""
+    usual = {"stop": 0, "through": True, "sticky": False, "long_jumps": False, "table": 3}
+    return rules.position(
+        pegs=pegs, turn=turn, corners=corners or geo.LAYOUTS[len(pegs)], **(usual | settings)
+    )
+
+
+def _do(state: State, *moves: str) -> None:
+    for move in moves:
+        GAME.play(state, GAME.decode(state, GAME.parse(move)))
+
+
+def _texts(state: State) -> list[str]:
+    return [GAME.text(GAME.encode(state, action)) for action in GAME.legal(state)]
+
+
+def _targets(state: State, source: int) -> set[int]:
+    return {a % 121 for a in GAME.legal(state) if a // 121 == source}
+
+
+def test_first_moves_of_the_north() -> None:
+    expected = "3-14 3-16 4-15 4-17 5-16 5-18 6-14 6-15 7-15 7-16 8-16 8-17 9-17 9-18"
+    assert _texts(_start()) == expected.split()
+
+
+def test_a_state_is_small() -> None:
+    assert rules.STATE.itemsize <= 6 * 1024
+
+
+@given(st.randoms(use_true_random=False))
+def test_parity_theorem(source: random.Random) -> None:
+    """Jumps keep the class of the hole; steps leave it; so no destination is both."""
+    holes = source.sample(range(121), 30)
+    state = _place(tuple(holes[:10]), tuple(holes[10:20]), tuple(holes[20:]))
+    before = state.tobytes()
+    for action in GAME.legal(state):
+        origin, target = divmod(action, 121)
+        jump = STAR.steps(origin, target) > 1
+        assert jump == (STAR.parity(origin) == STAR.parity(target))
+    assert state.tobytes() == before
+
+
+@given(st.randoms(use_true_random=False))
+def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Random) -> None:
+    """An independent generator, in the words of the rules, for both kinds of jumps."""
+    holes = source.sample(range(121), 30)
+    far = source.random() < 0.5
+    state = _place(tuple(holes[:10]), tuple(holes[10:20]), tuple(holes[20:]), long_jumps=far)
+    expected = {
+        origin * 121 + target
+        for origin in holes[:10]
+        for target in _destinations(set(holes) - {origin}, origin, far)
+    }
+    assert set(GAME.legal(state)) == expected
+
+
+def _destinations(occupied: set[int], origin: int, far: bool) -> set[int]:
+    near = {STAR.away(origin, d, 1) for d in range(6)} - {None} - occupied
+    reached, frontier = {origin}, [origin]
+    while frontier:
+        here = frontier.pop()
+        for d in range(6):
+            landing = _landing(occupied, here, d, far)
+            if landing is not None and landing not in reached:
+                reached.add(landing)
+                frontier.append(landing)
+    return {hole for hole in near | reached - {origin} if hole is not None}
+
+
+def _landing(occupied: set[int], here: int, direction: int, far: bool) -> int | None:
+    distances = range(1, 17) if far else (1,)
+    first = next((k for k in distances if STAR.away(here, direction, k) in occupied), None)
+    if first is None:
+        return None
+    way = [STAR.away(here, direction, k) for k in range(1, 2 * first + 1) if k != first]
+    clear = all(hole is not None and hole not in occupied for hole in way)
+    return way[-1] if clear else None
+
+
+def test_long_jumps_are_symmetric_and_between_empty_holes() -> None:
+    others = (0, 1, 2, 3, 4, 5, 6, 7)
+    state = _place((56, 58, *others), S_HOME, long_jumps=True)
+    assert 60 in _targets(state, 56)
+    blocked = _place((56, 58, *others), (59, *S_HOME[1:]), long_jumps=True)
+    assert 60 not in _targets(blocked, 56)
+    assert 60 not in _targets(_place((56, 58, *others), S_HOME), 56)
+
+
+def test_the_key_tells_whose_turn_it_is() -> None:
+    """A table of positions without the side to move mixes up two different ones."""
+    keys = {int(_place(N_HOME, S_HOME, turn=turn)["key"]) for turn in (0, 1)}
+    assert len(keys) == 2
+
+
+def test_nobody_has_won_with_a_goal_full_of_foreign_pegs() -> None:
+    """At the start each goal is full, and a peg that leaves and returns fills it again."""
+    state = _start()
+    _do(state, "3-14", "116-105", "14-3", "105-116")
+    assert GAME.to_act(state) == 0
+    assert GAME.outcome(state) is None
+
+
+def test_a_parked_foreign_peg_cannot_stop_a_finish() -> None:
+    parked, rest = 120, (60, 61, 62, 63, 50, 51, 52, 53, 40)
+    inside = tuple(hole for hole in S_HOME if hole not in (parked, 111))
+    entering = _beside(111)
+    state = _place((entering, 0, *inside), (parked, *rest))
+    _do(state, f"{entering}-111")
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.ranks, outcome.reason) == ((1, 2), "goal")
+
+
+def test_who_fills_the_goal_of_another_ends_it_for_that_one() -> None:
+    inside = tuple(hole for hole in S_HOME if hole not in (120, 111))
+    entering = _beside(111)
+    rest = (60, 61, 62, 63, 50, 51, 52, 53)
+    state = _place((0, 1, *inside), (120, entering, *rest), turn=1)
+    before = state.tobytes()
+    action = GAME.decode(state, GAME.parse(f"{entering}-111"))
+    GAME.play(state, action)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert outcome.ranks == (1, 2)
+    GAME.undo(state, action)
+    assert state.tobytes() == before
+
+
+def _beside(hole: int) -> int:
+    """Return a hole above one of the first row of the south's home."""
+    return next(h for d in (4, 5) if (h := STAR.away(hole, d, 1)) is not None)
+
+
+def _one_step_from_the_end(seat: int, seats: int) -> tuple[tuple[int, ...], str]:
+    """Return pegs of a seat that finishes with one step, and that step."""
+    goal = STAR.home((geo.LAYOUTS[seats][seat] + 3) % 6, 10)
+    edge, outer = next(
+        (h, o)
+        for h in goal
+        for d in range(6)
+        if (o := STAR.away(h, d, 1)) is not None and o not in goal
+    )
+    return (*(h for h in goal if h != edge), outer), f"{outer}-{edge}"
+
+
+def test_finishers_take_ranks_and_drop_out_of_the_order() -> None:
+    ready = [_one_step_from_the_end(seat, 3) for seat in range(3)]
+    state = _place(*(pegs for pegs, _ in ready))
+    _do(state, ready[0][1])
+    assert GAME.to_act(state) == 1
+    assert GAME.view(state, None).ranks == [1, 0, 0]
+    aside = next(t for t in _texts(state) if t != ready[1][1])
+    _do(state, aside)
+    assert GAME.to_act(state) == 2
+    _do(state, ready[2][1])
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.ranks, outcome.scores) == ((1, 3, 2), (1.0, 0.0, 0.5))
+    assert GAME.to_act(state) == OVER
+    assert not GAME.legal(state)
+
+
+@pytest.mark.parametrize("seat", range(6))
+def test_distance_is_nothing_exactly_at_the_goal(seat: int) -> None:
+    """A measure by rows leaves the corners of a goal empty; this one does not."""
+    pegs, move = _one_step_from_the_end(seat, 6)
+    others = [STAR.home(c, 10) for c in range(6)]
+    goal = (seat + 3) % 6
+    free = [h for h in range(121) if h not in pegs and int(_start(6)["zone"][h]) == rules.NO_ZONE]
+    others[goal] = tuple(free[:10])
+    others[seat] = pegs
+    state = _place(*others, turn=seat)
+    assert state["distance"][seat] == 1
+    _do(state, move)
+    assert state["distance"][seat] == 0
+    assert state["rank"][seat] == 1
+
+
+def _blocked() -> State:
+    """A star of size 1 where the peg at the top can neither step nor jump."""
+    return rules.position(
+        table=0,
+        stop=0,
+        through=True,
+        sticky=False,
+        long_jumps=False,
+        corners=(0, 1, 2, 3, 4),
+        pegs=((0,), (2,), (3,), (5,), (7,)),
+    )
+
+
+def test_without_a_move_the_pass_is_the_only_action() -> None:
+    state = _blocked()
+    assert _texts(state) == ["pass"]
+    before = state.tobytes()
+    GAME.play(state, 169)
+    assert GAME.to_act(state) == 1
+    assert GAME.view(state, None).last == wire.Last(passing=True)
+    GAME.undo(state, 169)
+    assert state.tobytes() == before
+
+
+def test_third_occurrence_of_a_position_ends_it() -> None:
+    state = _start()
+    dance = ("3-14", "116-105", "14-3", "105-116")
+    _do(state, *dance)
+    assert GAME.view(state, None).repeats == 2
+    _do(state, *dance[:3])
+    assert GAME.to_act(state) == 1
+    before, last = state.tobytes(), GAME.decode(state, GAME.parse(dance[3]))
+    GAME.play(state, last)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.reason, outcome.ranks, outcome.scores) == ("repetition", (1, 1), (0.5, 0.5))
+    GAME.undo(state, last)
+    assert state.tobytes() == before
+
+
+def test_pegs_of_one_colour_are_alike_to_repetition() -> None:
+    """Two pegs that swap their holes make the same position."""
+    state = _place((3, 56, 57, 58, 59, 60, 61, 62, 63, 64), S_HOME)
+    other = _place((56, 3, 57, 58, 59, 60, 61, 62, 63, 64), S_HOME)
+    assert state["key"] == other["key"]
+
+
+def _later(state: State, **changes: int) -> State:
+    """Return the state with another ply or another number of idle plies."""
+    return GAME.sample(GAME.view(state, None).model_copy(update=changes), 0)
+
+
+def test_fifty_rounds_without_progress_end_it() -> None:
+    start = _start()
+    _do(start, "3-14", "116-105")
+    state = _later(start, ply=120, idle=98)
+    _do(state, "14-3")
+    assert GAME.to_act(state) == 1
+    _do(state, "105-116")
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert outcome.reason == "stall"
+
+
+def test_progress_starts_the_count_again() -> None:
+    state = _later(_start(), ply=120, idle=99)
+    _do(state, "3-14")
+    assert GAME.view(state, None).idle == 0
+    assert GAME.outcome(state) is None
+
+
+def test_the_thousandth_ply_is_the_last_and_distance_ranks() -> None:
+    state = _later(_start(), ply=999, idle=3)
+    _do(state, "3-14")
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.reason, outcome.ranks) == ("length", (1, 2))
+
+
+def test_equal_distances_share_a_rank() -> None:
+    state = _later(_start(4), ply=999, idle=3)
+    _do(state, _texts(state)[0])
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert outcome.ranks == (1, 2, 2, 2)
+    assert outcome.scores == (1.0, *[pytest.approx(1 / 3)] * 3)
+
+
+def test_who_drops_out_ranks_last_and_leaves_the_pegs() -> None:
+    state = _start(4)
+    GAME.drop(state, 0)
+    assert GAME.to_act(state) == 1
+    assert GAME.view(state, None).pegs[0] == list(STAR.home(1, 10))
+    GAME.drop(state, 2)
+    GAME.drop(state, 2)
+    assert GAME.outcome(state) is None
+    GAME.drop(state, 1)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.ranks, outcome.reason) == ((4, 2, 3, 1), "dropped")
+
+
+def test_a_finisher_who_leaves_keeps_the_rank() -> None:
+    ready = [_one_step_from_the_end(seat, 3) for seat in range(3)]
+    state = _place(*(pegs for pegs, _ in ready))
+    _do(state, ready[0][1])
+    GAME.drop(state, 0)
+    GAME.drop(state, 2)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert outcome.ranks == (1, 2, 3)
+
+
+def test_the_home_of_one_who_dropped_out_is_open_again() -> None:
+    state = _place((9, *range(56, 65)), STAR.home(2, 10), STAR.home(4, 10), stop=2, through=False)
+    fence = rules.stoppable(state, 0)
+    GAME.drop(state, 1)
+    opened = rules.stoppable(state, 0)
+    assert opened & ~fence == 1 << 2 | 1 << 5
+
+
+def test_a_sticky_peg_stays_in_its_goal() -> None:
+    pegs = (111, 112, 60, 61, 62, 63, 50, 51, 52, 53)
+    rest = tuple(h for h in range(65, 75))
+    for sticky in (False, True):
+        state = _place(pegs, rest, sticky=sticky)
+        leaving = _targets(state, 111) - set(S_HOME)
+        assert bool(leaving) != sticky
+        assert _targets(state, 111) & set(S_HOME)
+
+
+def test_holding_the_turn_is_reversible() -> None:
+    state = _start(3)
+    before = state.tobytes()
+    GAME.play(state, GAME.legal(state)[0])
+    held = op.hold(state, 0)
+    assert GAME.to_act(state) == 0
+    assert state["key"] == op.fresh_key(state)
+    op.hold(state, held)
+    GAME.undo(state, int(state["history"][0]))
+    assert state.tobytes() == before
+
+
+def test_order_prefers_long_ways_forward() -> None:
+    state = _start()
+    forward, back = 0 * 121 + 14, 14 * 121 + 0
+    assert op.order(state, forward) > op.order(state, 3 * 121 + 14) > op.order(state, back)
+    assert op.order(state, 121 * 121) == 0
+
+
+def test_repetition_is_found_as_a_full_list_of_positions_finds_it() -> None:
+    """Against a model that keeps every position of the play."""
+    source, found = random.Random(2), 0
+    for _ in range(40):
+        state = _start(2, size=1)
+        seen = [_placement(state)]
+        while GAME.to_act(state) != OVER:
+            GAME.play(state, source.choice(GAME.legal(state)))
+            seen.append(_placement(state))
+            if GAME.outcome(state) is None or state["end"] == rules.END_REPETITION:
+                assert GAME.view(state, None).repeats == seen.count(seen[-1])
+        found += int(state["end"]) == rules.END_REPETITION
+    assert found > 5
+
+
+def _placement(state: State) -> tuple[bytes, int]:
+    pegs: np.ndarray[Any, Any] = state["pegs"]
+    return np.sort(pegs[:2, : int(state["each"])], axis=1).tobytes(), int(state["turn"])
