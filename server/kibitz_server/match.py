@@ -378,7 +378,8 @@ class Match:
     def your_turn(self, now: int | None = None) -> messages.YourTurn:
         """Return all that the seat to act needs; `now` tells how much of an open turn is left."""
         legal = self.game.legal(self.state)
-        count = len(legal)
+        rule = self.game.info.legal_rule or None
+        listed = rule is None and len(legal) <= LEGAL_LISTED
         values = {
             "type": "your_turn",
             "match": self.setup.match,
@@ -386,8 +387,9 @@ class Match:
             "seat": self.to_act,
             "ply": self.ply,
             "view": self.view(self.to_act),
-            "legal": [self._wire(action) for action in legal] if count <= LEGAL_LISTED else None,
-            "legal_count": count,
+            "legal": [self._wire(action) for action in legal] if listed else None,
+            "legal_rule": rule,
+            "legal_count": len(legal),
             "clocks": self.clocks,
             "left_ms": self._left_ms(now),
         }
@@ -497,8 +499,8 @@ class Match:
         if self.result is not None or seat in self.out:
             return [self._refuse_over(seat)]
         known = self.away.get(seat)
-        if known is not None and command.reason in {known.reason, "disconnect"}:
-            return []
+        if known is not None and (known.reason == "left" or command.reason != "left"):
+            return []  # the first absence counts, unless the player now leaves for good
         grace = 0 if command.reason == "left" else self.setup.conduct.grace_ms
         entry = Left(seq=self.seq + 1, at_ms=at, seat=seat, reason=command.reason, grace_ms=grace)
         return [*self._append(entry), *self._settle(at)]

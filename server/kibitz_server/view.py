@@ -34,7 +34,9 @@ REFEREE: Final[Viewer] = -2
 """A viewer who may know everything; every viewer is one when the match is over."""
 
 LEGAL_LISTED: Final = 512
-"""The longest list of legal actions that `your_turn` carries; their count is always given."""
+"""The longest list of legal actions that `your_turn` carries; their count is always given.
+
+A game that says in words what is legal (`GameInfo.legal_rule`) has no list at all."""
 
 _EVERYBODY: Final = -3
 """The key under which an event is kept that looks the same to every viewer."""

@@ -1,0 +1,112 @@
+"""The ledger of time: free time, main time, bank and periods, in that order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_server import clock as ledger
+
+BYO = TimeControl.parse("byo=60+3x10")
+
+
+@pytest.mark.parametrize(
+    ("text", "charged", "left"),
+    [
+        ("move=1", 999, Clock()),
+        ("move=1", 1000, None),
+        ("10+0.1", 0, Clock(main_ms=10_000)),
+        ("10+0.1", 9_999, Clock(main_ms=1)),
+        ("10+0.1", 10_000, None),
+        ("move=1,bank=60", 1_000, Clock(bank_ms=60_000)),
+        ("move=1,bank=60", 1_001, Clock(bank_ms=59_999)),
+        ("move=1,bank=60", 60_999, Clock(bank_ms=1)),
+        ("move=1,bank=60", 61_000, None),
+        ("10+0,bank=5", 12_000, Clock(bank_ms=3_000)),
+        ("byo=60+3x10", 60_000, Clock(periods=3)),
+        ("byo=60+3x10", 69_999, Clock(periods=3)),
+        ("byo=60+3x10", 70_000, Clock(periods=2)),
+        ("byo=60+3x10", 89_999, Clock(periods=1)),
+        ("byo=60+3x10", 90_000, None),
+    ],
+)
+def test_a_turn_is_charged_in_order(text: str, charged: int, left: Clock | None) -> None:
+    control = TimeControl.parse(text)
+    assert ledger.spend(control, ledger.full(control), charged) == left
+
+
+def test_an_unfinished_period_is_whole_again() -> None:
+    clock: Clock | None = Clock(periods=2)
+    for _ in range(5):
+        assert clock is not None
+        clock = ledger.spend(BYO, clock, 9_999)
+    assert clock == Clock(periods=2)
+
+
+def test_the_increment_comes_after_the_move() -> None:
+    control = TimeControl.parse("10+2")
+    spent = ledger.spend(control, ledger.full(control), 4_000)
+    assert spent == Clock(main_ms=6_000)
+    assert ledger.reward(control, spent) == Clock(main_ms=8_000)
+
+
+def test_an_increment_cannot_be_spent_before_it_is_earned() -> None:
+    control = TimeControl.parse("1+60")
+    assert ledger.spend(control, ledger.full(control), 1_000) is None
+
+
+def test_a_fallen_flag_leaves_nothing() -> None:
+    assert ledger.emptied(Clock(main_ms=5, bank_ms=6, periods=7)) == Clock()
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "rtt", "allowed"),
+    [(500, 30, 30), (20, 30, 20), (500, 4_000, 100), (500, 0, 0), (500, -7, 0)],
+)
+def test_the_allowance_is_the_measured_round_trip_capped(
+    elapsed: int, rtt: int, allowed: int
+) -> None:
+    assert ledger.allowance(elapsed, rtt) == allowed
+
+
+controls = st.builds(
+    TimeControl,
+    move_ms=st.integers(0, 2_000),
+    main_ms=st.integers(0, 5_000),
+    increment_ms=st.integers(0, 500),
+    bank_ms=st.integers(0, 3_000),
+    periods=st.integers(0, 4),
+    period_ms=st.integers(1, 1_000),
+)
+
+
+@given(controls, st.lists(st.integers(0, 6_000), max_size=12))
+def test_time_is_conserved(control: TimeControl, turns: list[int]) -> None:
+    """Nothing is charged twice or lost: what is left is what there was, less what was used."""
+    clock = ledger.full(control)
+    for charged in turns:
+        total = ledger.until_flag(control, clock)
+        after = ledger.spend(control, clock, charged)
+        assert (after is None) == (charged >= total)
+        if after is None:
+            return
+        used = ledger.until_flag(control, clock) - ledger.until_flag(control, after)
+        over = max(0, charged - control.move_ms)
+        # A period begun is given back, so less than one period may be missing from the sum.
+        assert used <= over < used + (control.period_ms if after != clock or used == 0 else 1)
+        if not control.periods:
+            assert used == over
+        clock = after
+
+
+@given(controls, st.integers(0, 9_000), st.integers(0, 9_000))
+def test_more_time_used_never_leaves_more(control: TimeControl, less: int, more: int) -> None:
+    less, more = sorted((less, more))
+    first = ledger.spend(control, ledger.full(control), less)
+    second = ledger.spend(control, ledger.full(control), more)
+    if first is None:
+        assert second is None
+    elif second is not None:
+        assert ledger.until_flag(control, second) <= ledger.until_flag(control, first)

@@ -1,0 +1,836 @@
+"""Every rule of a match, one test each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kibitz_games.api import OVER, Game, InvalidSetup
+from kibitz_games.chinese_checkers import GAME as CHINESE_CHECKERS
+from kibitz_protocol.clocks import Clock
+from kibitz_protocol.records import (
+    Cause,
+    Comment,
+    Conduct,
+    Flagged,
+    Hidden,
+    Left,
+    Moved,
+    Noted,
+    Player,
+    Replaced,
+    Returned,
+)
+from kibitz_protocol.refusals import Code
+from kibitz_server.clock import ALLOWANCE_CAP_MS
+from kibitz_server.match import (
+    Abort,
+    Accepted,
+    Append,
+    BrokenLog,
+    Command,
+    Effect,
+    Finished,
+    Forfeit,
+    Leave,
+    Match,
+    Note,
+    Play,
+    Refuse,
+    Replace,
+    Resign,
+    Return,
+    WantStandIn,
+)
+from kibitz_server.view import LEGAL_LISTED, PUBLIC, REFEREE
+from tests.server.toys import SEED, Grid, Race, Shell, Veil, digest, setup, variant
+
+HOUSE = Player(player="h1", name="House", kind="house")
+REPLACING = Conduct(on_leave="replace", stand_in="toy-race/walker", grace_ms=1_000)
+
+
+def grid(seats: int = 2, game: Game | None = None, **facts: Any) -> Shell:
+    game = game or Grid()
+    return Shell(game, setup(game, seats, **facts))
+
+
+def race(seats: int = 3, **facts: Any) -> Shell:
+    return Shell(Race(), setup(Race(), seats, **facts))
+
+
+def kinds(effects: list[Effect]) -> list[str]:
+    return [
+        effect.entry.kind if isinstance(effect, Append) else type(effect).__name__
+        for effect in effects
+    ]
+
+
+def refusal(effects: list[Effect]) -> Refuse:
+    (found,) = [effect for effect in effects if isinstance(effect, Refuse)]
+    return found
+
+
+# --- moves ----------------------------------------------------------------------------------
+
+
+def test_a_move_is_appended_before_it_is_accepted() -> None:
+    shell = grid()
+    effects = shell.play(wait=250, rtt_ms=40, x=1, y=2)
+    assert kinds(effects) == ["move", "Accepted"]
+    assert effects[1] == Accepted(seat=0, id=1, seq=1)
+    assert shell.log == [
+        Moved(
+            seq=1,
+            at_ms=250,
+            ply=0,
+            seat=0,
+            action={"x": 1, "y": 2},
+            elapsed_ms=250,
+            allowance_ms=40,
+            id=1,
+        )
+    ]
+    assert (shell.match.ply, shell.match.to_act, shell.match.seq) == (1, 1, 1)
+
+
+def test_the_last_move_ends_the_match_by_the_rules() -> None:
+    shell = grid()
+    for x, y in [(0, 0), (0, 1), (1, 0), (1, 1)]:
+        shell.play(x=x, y=y)
+    effects = shell.play(x=2, y=0)
+    assert kinds(effects) == ["move", "Accepted", "Finished"]
+    (result,) = shell.finished
+    assert (result.cause, result.reason, result.plies) == (Cause.RULES, "row", 5)
+    assert [(seat.rank, seat.score, seat.cause) for seat in result.seats] == [
+        (1, 1.0, None),
+        (2, 0.0, None),
+    ]
+    assert shell.match.to_act == OVER
+
+
+def test_a_duplicate_is_accepted_again_and_changes_nothing() -> None:
+    shell = grid()
+    move = shell.move(x=0, y=0)
+    shell.do(move)
+    shell.play(x=1, y=1)
+    before = digest(shell.match)
+    assert shell.do(move, 5) == [Accepted(seat=0, id=move.id, seq=1)]
+    assert digest(shell.match) == before
+
+
+def test_a_duplicate_of_the_last_move_is_accepted_after_the_end() -> None:
+    shell = grid()
+    shell.play(x=0, y=0)
+    move = shell.move(x=1, y=1)
+    shell.do(move)
+    shell.do(Resign(0))
+    assert shell.do(move) == [Accepted(seat=1, id=move.id, seq=2)]
+
+
+@pytest.mark.parametrize(("id_", "ply"), [(1, 1), (2, 0)])
+def test_another_id_or_ply_is_no_duplicate(id_: int, ply: int) -> None:
+    shell = grid()
+    shell.do(Play(0, 1, 0, {"x": 0, "y": 0}))
+    shell.play(x=1, y=1)
+    found = refusal(shell.do(Play(0, id_, ply, {"x": 0, "y": 0})))
+    assert (found.code, found.ply) == (Code.STALE, 2)
+
+
+@pytest.mark.parametrize("ply", [1, 7])
+def test_a_wrong_ply_is_stale_and_says_the_present_one(ply: int) -> None:
+    found = refusal(grid().do(Play(0, 1, ply, {"x": 0, "y": 0})))
+    assert (found.code, found.ply, found.id) == (Code.STALE, 0, 1)
+
+
+def test_only_the_seat_to_act_may_move() -> None:
+    shell = grid()
+    assert refusal(shell.do(Play(1, 1, 0, {"x": 0, "y": 0}))).code is Code.NOT_YOUR_TURN
+    assert shell.log == []
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ({}, "action.x: field required"),
+        ({"x": 1, "y": "b"}, "action.y: input should be a valid integer"),
+        ({"x": 1, "y": 99}, "action.y: input should be less than or equal to 31"),
+        ({"x": 1, "y": 1, "z": 1}, "action.z: extra inputs are not permitted"),
+    ],
+)
+def test_an_action_of_the_wrong_shape_is_malformed(action: dict[str, Any], message: str) -> None:
+    found = refusal(grid().do(Play(0, 1, 0, action)))
+    assert found.code is Code.MALFORMED
+    assert found.message.startswith(message)
+
+
+def test_an_illegal_move_says_why_and_changes_nothing() -> None:
+    shell = grid()
+    shell.play(x=1, y=1)
+    before = digest(shell.match)
+    found = refusal(shell.play(x=1, y=1))
+    assert (found.code, found.message) == (Code.ILLEGAL, "cell 1,1 is taken")
+    assert digest(shell.match) == before
+
+
+def test_too_many_illegal_moves_lose() -> None:
+    shell = grid(conduct=Conduct(max_illegal=3))
+    shell.play(x=0, y=0)
+    assert kinds(shell.play(x=0, y=0)) == ["Refuse"]
+    assert kinds(shell.play(x=9, y=9)) == ["Refuse"]
+    assert kinds(shell.play(x=0)) == ["Refuse", "forfeit", "Finished"]
+    lost = shell.finished[0].seats[1]
+    assert lost.cause is Cause.ILLEGAL
+    assert lost.detail == "3 illegal moves, the last: action.y: field required"
+
+
+def test_illegal_moves_of_one_seat_do_not_count_for_another() -> None:
+    shell = grid(conduct=Conduct(max_illegal=2))
+    shell.play(x=9, y=9)
+    shell.play(x=0, y=0)
+    assert kinds(shell.play(x=9, y=9)) == ["Refuse"]
+    shell.play(x=1, y=1)
+    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "forfeit", "Finished"]
+
+
+def test_where_something_is_hidden_the_result_does_not_quote_a_refusal() -> None:
+    veil = Veil()
+    shell = Shell(veil, setup(veil, 2, conduct=Conduct(max_illegal=1)))
+    shell.play(card=7)
+    assert shell.finished[0].seats[0].detail == "1 illegal moves"
+
+
+def test_the_log_holds_the_action_as_the_game_writes_it() -> None:
+    shell = grid()
+    shell.do(Play(0, 1, 0, {"y": 1, "x": 2}))
+    moved = shell.log[0]
+    assert isinstance(moved, Moved)
+    assert list(moved.action) == ["x", "y"]
+
+
+def test_a_finished_match_refuses_everything() -> None:
+    shell = grid()
+    shell.do(Resign(1))
+    before = digest(shell.match)
+    commands: list[Command] = [
+        Play(0, 1, 0, {"x": 0, "y": 0}),
+        Resign(0),
+        Leave(0, "left"),
+        Return(0),
+        Replace(0, HOUSE, Cause.CRASH),
+        Forfeit(0, Cause.CRASH),
+        Note(0, "bye"),
+    ]
+    for command in commands:
+        assert refusal(shell.do(command)).code is Code.OVER
+    assert shell.do(Abort("late")) == []
+    assert digest(shell.match) == before
+    assert shell.match.deadline() is None
+
+
+# --- time -----------------------------------------------------------------------------------
+
+
+def test_time_counts_from_the_open_turn_less_the_allowance() -> None:
+    shell = grid(clock="10+0.5")
+    shell.play(wait=1_000, rtt_ms=30, x=0, y=0)
+    assert shell.match.clocks == [Clock(main_ms=9_530), Clock(main_ms=10_000)]
+
+
+def test_nobody_pays_for_the_time_before_a_turn_is_open() -> None:
+    match = Match.new(Grid(), setup(Grid(), clock="10+0"))
+    match.open_turn(100)
+    match.handle(Play(0, 1, 0, {"x": 0, "y": 0}), 600)
+    assert match.deadline() is None
+    match.open_turn(900)
+    (append, _) = match.handle(Play(1, 1, 1, {"x": 1, "y": 0}), 1_000)
+    assert isinstance(append, Append)
+    assert isinstance(append.entry, Moved)
+    assert (append.entry.elapsed_ms, append.entry.wait_ms) == (100, 300)
+    assert match.clocks == [Clock(main_ms=9_500), Clock(main_ms=9_900)]
+
+
+def test_opening_an_open_turn_again_changes_nothing() -> None:
+    shell = grid(clock="10+0")
+    before = shell.match.deadline()
+    shell.match.open_turn(shell.now + 5_000)
+    assert shell.match.deadline() == before
+
+
+def test_the_timer_waits_for_the_allowance_too() -> None:
+    shell = grid(clock="move=1")
+    assert shell.match.deadline() == shell.now + 1_000 + ALLOWANCE_CAP_MS
+    assert shell.tick(1_000 + ALLOWANCE_CAP_MS - 1) == []
+    assert kinds(shell.tick(1)) == ["flag", "forfeit", "Finished"]
+    assert shell.finished[0].cause is Cause.TIME
+
+
+def test_inside_the_allowance_the_network_flags_nobody() -> None:
+    shell = grid(clock="move=1")
+    assert kinds(shell.play(wait=1_049, rtt_ms=50, x=0, y=0)) == ["move", "Accepted"]
+
+
+def test_a_late_move_is_decided_by_the_ledger_before_any_tick() -> None:
+    shell = grid(clock="move=1")
+    effects = shell.play(wait=1_050, rtt_ms=50, x=0, y=0)
+    assert kinds(effects) == ["flag", "forfeit", "Finished", "Refuse"]
+    assert refusal(effects).code is Code.OVER
+    assert shell.log[0] == Flagged(seq=1, at_ms=1_050, ply=0, seat=0, elapsed_ms=1_050)
+
+
+def test_timers_that_are_due_come_before_the_command() -> None:
+    shell = grid(clock="move=1")
+    assert kinds(shell.do(Resign(1), 5_000)) == ["flag", "forfeit", "Finished", "Refuse"]
+    assert [seat.cause for seat in shell.finished[0].seats] == [Cause.TIME, None]
+
+
+def test_without_a_clock_no_flag_falls() -> None:
+    shell = grid()
+    assert shell.match.deadline() is None
+    assert shell.tick(10**9) == []
+    assert shell.match.clocks is None
+    assert shell.match.your_turn().left_ms is None
+
+
+def test_a_random_game_moves_for_the_seat_from_seed_and_ply() -> None:
+    game = variant(Grid, on_flag="random")
+    logs = []
+    for _ in range(2):
+        shell = grid(game=game, clock="move=1")
+        assert kinds(shell.tick(2_000)) == ["flag", "move"]
+        assert kinds(shell.tick(2_000)) == ["flag", "move"]
+        logs.append(shell.log)
+    assert logs[0] == logs[1]
+    moved = logs[0][1]
+    assert isinstance(moved, Moved)
+    assert (moved.seat, moved.ply, moved.id) == (0, 0, None)
+
+
+def test_a_late_move_in_a_random_game_is_stale() -> None:
+    shell = grid(game=variant(Grid, on_flag="random"), clock="move=1")
+    effects = shell.play(wait=1_000, x=0, y=0)
+    assert kinds(effects) == ["flag", "move", "Refuse"]
+    assert (refusal(effects).code, refusal(effects).ply) == (Code.STALE, 1)
+
+
+def test_a_skipping_game_plays_its_first_action() -> None:
+    game = variant(Race, on_flag="skip")
+    shell = Shell(game, setup(game, 2, clock="move=1"))
+    shell.tick(2_000)
+    moved = shell.log[1]
+    assert isinstance(moved, Moved)
+    assert moved.action == {"steps": 0}
+    assert shell.match.result is None
+
+
+def test_a_flag_takes_all_time_and_the_increment_still_comes() -> None:
+    game = variant(Race, on_flag="skip")
+    shell = Shell(game, setup(game, 2, clock="1+3"))
+    shell.tick(2_000)
+    assert shell.match.clocks == [Clock(main_ms=3_000), Clock(main_ms=1_000)]
+
+
+def test_with_three_seats_a_flag_drops_one_and_the_rest_play_on() -> None:
+    shell = race(clock="move=1")
+    assert kinds(shell.tick(1_200)) == ["flag", "forfeit"]
+    assert (shell.match.to_act, shell.match.ply) == (1, 0)
+    assert shell.match.deadline() == shell.now + 1_100
+
+
+def test_your_turn_says_how_much_time_is_left() -> None:
+    shell = grid(clock="10+0")
+    assert shell.match.your_turn().left_ms == 10_000
+    assert shell.match.your_turn(shell.now + 4_000).left_ms == 6_000
+    assert shell.match.your_turn(shell.now + 40_000).left_ms == 0
+
+
+# --- resigning and dropping -----------------------------------------------------------------
+
+
+def test_a_seat_may_resign_out_of_turn() -> None:
+    shell = grid()
+    assert kinds(shell.do(Resign(1))) == ["resign", "Finished"]
+    result = shell.finished[0]
+    assert result.cause is Cause.RESIGNATION
+    assert [(seat.rank, seat.score, seat.cause) for seat in result.seats] == [
+        (1, 1.0, None),
+        (2, 0.0, Cause.RESIGNATION),
+    ]
+
+
+def test_with_three_seats_the_turn_and_its_clock_go_on() -> None:
+    shell = race(clock="move=10")
+    deadline = shell.match.deadline()
+    shell.do(Resign(2), 300)
+    assert shell.match.result is None
+    assert (shell.match.to_act, shell.match.deadline()) == (0, deadline)
+
+
+def test_a_drop_brings_a_new_your_turn_to_the_seat_to_act() -> None:
+    shell = race()
+    before = shell.match.turn
+    shell.do(Resign(2))
+    assert shell.match.turn > before
+
+
+def test_the_seats_that_drop_out_rank_last_first() -> None:
+    shell = race(seats=4, goal=3)
+    shell.do(Resign(2))
+    shell.do(Resign(0))
+    shell.play(steps=3)
+    result = shell.finished[0]
+    assert [seat.rank for seat in result.seats] == [3, 1, 4, 2]
+    assert (result.cause, result.reason) == (Cause.RULES, "goal")
+
+
+def test_a_seat_that_is_out_is_refused() -> None:
+    shell = race()
+    shell.do(Resign(0))
+    assert refusal(shell.do(Resign(0))).message == "seat 0 is out of the play"
+    assert refusal(shell.do(Play(0, 9, 0, {"steps": 1}))).code is Code.OVER
+    assert refusal(shell.do(Return(0))).code is Code.OVER
+
+
+def test_a_seat_that_has_finished_keeps_its_rank_whatever_it_does() -> None:
+    shell = race(goal=3, conduct=Conduct(grace_ms=100))
+    shell.play(steps=3)
+    assert refusal(shell.do(Resign(0))).code is Code.OVER
+    assert refusal(shell.do(Forfeit(0, Cause.CRASH))).code is Code.OVER
+    assert kinds(shell.do(Leave(0, "left"))) == ["leave"]
+    assert shell.tick(10_000) == []
+    shell.play(steps=3)
+    assert [seat.rank for seat in shell.finished[0].seats] == [1, 2, 3]
+    assert shell.finished[0].seats[0].cause is None
+
+
+def test_a_game_without_drops_ends_with_the_first() -> None:
+    game = variant(Race, drops=False)
+    shell = Shell(game, setup(game, 3))
+    assert kinds(shell.do(Resign(1))) == ["resign", "Finished"]
+    result = shell.finished[0]
+    assert [(seat.rank, seat.score) for seat in result.seats] == [(1, 0.75), (3, 0.0), (1, 0.75)]
+    assert (result.cause, shell.match.to_act) == (Cause.RESIGNATION, OVER)
+
+
+def test_a_forfeit_names_cause_and_detail() -> None:
+    shell = grid()
+    shell.do(Forfeit(0, Cause.CRASH, "exit status 3"))
+    lost = shell.finished[0].seats[0]
+    assert (lost.cause, lost.detail) == (Cause.CRASH, "exit status 3")
+
+
+def test_an_abort_ends_without_asking_the_game() -> None:
+    shell = race()
+    shell.do(Resign(1))
+    assert kinds(shell.do(Abort("the disk is full"))) == ["abort", "Finished"]
+    result = shell.finished[0]
+    assert result.cause is Cause.INFRASTRUCTURE
+    assert [seat.rank for seat in result.seats] == [1, 3, 1]
+
+
+def test_after_a_failure_of_the_game_the_match_can_still_be_aborted() -> None:
+    class Broken(Race):
+        def play(self, state: Any, action: int) -> None:
+            raise RuntimeError("a bug in the rules")
+
+    shell = Shell(Broken(), setup(Race(), 2))
+    with pytest.raises(RuntimeError, match="a bug"):
+        shell.play(steps=1)
+    shell.do(Abort("the rules failed"))
+    assert [entry.seq for entry in shell.log] == [1]
+
+
+# --- going away and coming back -------------------------------------------------------------
+
+
+def test_who_leaves_for_good_forfeits_at_once() -> None:
+    shell = grid()
+    assert kinds(shell.do(Leave(1, "left"))) == ["leave", "forfeit", "Finished"]
+    lost = shell.finished[0].seats[1]
+    assert (lost.cause, lost.detail) == (Cause.DISCONNECT, "left the match")
+
+
+@pytest.mark.parametrize("reason", ["disconnect", "crash"])
+def test_who_is_cut_off_has_the_grace(reason: Any) -> None:
+    shell = grid(conduct=Conduct(grace_ms=1_000))
+    shell.do(Leave(1, reason), 10)
+    assert shell.log == [Left(seq=1, at_ms=10, seat=1, reason=reason, grace_ms=1_000)]
+    assert list(shell.match.away) == [1]
+    assert shell.match.deadline() == shell.now + 1_000
+    assert shell.tick(999) == []
+    assert kinds(shell.tick(1)) == ["forfeit", "Finished"]
+    assert shell.finished[0].seats[1].cause == reason
+
+
+def test_who_comes_back_in_time_plays_on() -> None:
+    shell = grid(conduct=Conduct(grace_ms=1_000))
+    shell.do(Leave(1, "disconnect"))
+    shell.do(Return(1), 999)
+    assert shell.log[-1] == Returned(seq=2, at_ms=999, seat=1)
+    assert (shell.match.away, shell.match.deadline()) == ({}, None)
+
+
+def test_who_comes_back_too_late_finds_the_match_over() -> None:
+    shell = grid(conduct=Conduct(grace_ms=1_000))
+    shell.do(Leave(1, "disconnect"))
+    assert kinds(shell.do(Return(1), 1_000)) == ["forfeit", "Finished", "Refuse"]
+
+
+def test_going_twice_and_coming_twice_is_once() -> None:
+    shell = grid()
+    shell.do(Leave(1, "disconnect"))
+    assert shell.do(Leave(1, "disconnect")) == []
+    assert shell.do(Leave(1, "crash")) == []
+    shell.do(Return(1))
+    assert shell.do(Return(1)) == []
+
+
+def test_who_is_away_may_still_leave_for_good() -> None:
+    shell = grid()
+    shell.do(Leave(1, "disconnect"))
+    assert kinds(shell.do(Leave(1, "left"))) == ["leave", "forfeit", "Finished"]
+
+
+def test_the_clock_of_an_absent_seat_runs_on() -> None:
+    shell = grid(clock="move=1", conduct=Conduct(grace_ms=60_000))
+    shell.do(Leave(0, "disconnect"))
+    assert kinds(shell.tick(1_100)) == ["flag", "forfeit", "Finished"]
+    assert shell.finished[0].cause is Cause.TIME
+
+
+def test_the_earlier_of_flag_and_grace_decides() -> None:
+    shell = grid(clock="move=10", conduct=Conduct(grace_ms=500))
+    shell.do(Leave(0, "disconnect"))
+    shell.tick(60_000)
+    assert shell.finished[0].cause is Cause.DISCONNECT
+
+
+def test_when_everybody_stays_away_the_match_is_abandoned() -> None:
+    shell = grid(conduct=Conduct(grace_ms=1_000))
+    shell.do(Leave(0, "disconnect"))
+    shell.do(Leave(1, "disconnect"), 600)
+    assert shell.tick(400) == []
+    assert kinds(shell.tick(600)) == ["forfeit", "Finished"]
+    result = shell.finished[0]
+    assert result.cause is Cause.ABANDONED
+    assert [(seat.rank, seat.score, seat.cause) for seat in result.seats] == [
+        (1, 0.5, Cause.ABANDONED)
+    ] * 2
+
+
+def test_who_returns_to_a_deserted_match_wins_if_the_others_are_past_their_grace() -> None:
+    shell = grid(conduct=Conduct(grace_ms=1_000))
+    shell.do(Leave(0, "disconnect"))
+    shell.do(Leave(1, "disconnect"), 600)
+    assert kinds(shell.do(Return(1), 500)) == ["return", "forfeit", "Finished"]
+    assert [seat.rank for seat in shell.finished[0].seats] == [2, 1]
+
+
+def test_an_abandoned_match_keeps_the_ranks_of_those_who_finished() -> None:
+    shell = race(seats=4, goal=3, conduct=Conduct(grace_ms=1_000))
+    shell.play(steps=3)
+    shell.do(Resign(1))
+    for seat in (2, 3):
+        shell.do(Leave(seat, "crash"))
+    shell.tick(1_000)
+    result = shell.finished[0]
+    assert [seat.rank for seat in result.seats] == [1, 4, 2, 2]
+    assert [seat.cause for seat in result.seats] == [
+        None,
+        Cause.RESIGNATION,
+        Cause.ABANDONED,
+        Cause.ABANDONED,
+    ]
+
+
+# --- stand-ins ------------------------------------------------------------------------------
+
+
+def test_a_replacing_table_asks_for_a_stand_in_once() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(0, "crash"))
+    assert shell.tick(1_000) == [WantStandIn(0, "toy-race/walker", Cause.CRASH)]
+    assert shell.tick(60_000) == []
+    assert shell.match.deadline() is None
+
+
+def test_who_leaves_a_replacing_table_is_replaced_at_once() -> None:
+    shell = race(conduct=REPLACING)
+    assert kinds(shell.do(Leave(0, "left"))) == ["leave", "WantStandIn"]
+
+
+def test_who_has_left_for_good_stays_so() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(0, "left"))
+    assert shell.do(Leave(0, "crash")) == []
+    assert shell.do(Leave(0, "left")) == []
+
+
+def test_without_a_personality_nobody_can_be_replaced() -> None:
+    shell = grid(conduct=Conduct(on_leave="replace"))
+    assert kinds(shell.do(Leave(0, "left"))) == ["leave", "forfeit", "Finished"]
+
+
+def test_a_stand_in_takes_the_seat_and_a_turn_of_its_own() -> None:
+    shell = race(conduct=REPLACING, clock="move=2")
+    shell.do(Leave(0, "left"))
+    turn = shell.match.turn
+    effects = shell.do(Replace(0, HOUSE, Cause.DISCONNECT), 30_000)
+    assert kinds(effects) == ["replace"]
+    assert shell.log[-1] == Replaced(
+        seq=2, at_ms=30_000, seat=0, player=HOUSE, cause=Cause.DISCONNECT
+    )
+    assert shell.match.snapshot(PUBLIC, "watching").seats[0] == HOUSE
+    assert (shell.match.to_act, shell.match.away) == (0, {})
+    assert shell.match.turn > turn
+    assert shell.match.deadline() == shell.now + 2_100
+
+
+def test_the_player_of_a_replaced_seat_does_not_get_it_back() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(0, "left"))
+    shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
+    found = refusal(shell.do(Return(0, player="p0")))
+    assert (found.code, found.message) == (Code.NOT_SEATED, "seat 0 is played by House now")
+    assert shell.do(Return(0, player="h1")) == []
+
+
+def test_moves_of_the_player_before_are_no_duplicates_of_the_stand_in() -> None:
+    shell = race(conduct=REPLACING)
+    move = shell.move(steps=1)
+    shell.do(move)
+    shell.do(Leave(0, "left"))
+    shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
+    assert refusal(shell.do(move)).code is Code.STALE
+
+
+def test_who_returns_before_the_stand_in_keeps_the_seat() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(0, "crash"))
+    shell.tick(1_000)
+    assert kinds(shell.do(Return(0, player="p0"))) == ["return"]
+    assert refusal(shell.do(Replace(0, HOUSE, Cause.CRASH))).code is Code.WRONG_STATE
+
+
+def test_a_caller_without_a_stand_in_forfeits_the_seat() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(0, "crash"))
+    shell.tick(1_000)
+    assert kinds(shell.do(Forfeit(0, Cause.CRASH, "no house bot"))) == ["forfeit"]
+    assert shell.match.to_act == 1
+
+
+# --- notes ----------------------------------------------------------------------------------
+
+
+def test_a_note_is_for_its_owner_and_the_referee() -> None:
+    shell = grid()
+    shell.do(Note(1, "thinking"), 7)
+    note = Noted(seq=1, at_ms=7, seat=1, text="thinking")
+    sight = shell.sights[0]
+    assert sight.event(1).entry == note
+    assert sight.event(REFEREE).entry == note
+    for viewer in (0, PUBLIC):
+        assert sight.event(viewer).entry == Hidden(seq=1, at_ms=7)
+
+
+def test_a_note_does_not_touch_the_turn() -> None:
+    shell = grid(clock="10+0")
+    turn, deadline = shell.match.turn, shell.match.deadline()
+    shell.do(Note(1, "thinking"), 7)
+    assert (shell.match.turn, shell.match.deadline()) == (turn, deadline)
+
+
+# --- what is told ---------------------------------------------------------------------------
+
+
+def test_a_snapshot_is_the_whole_match() -> None:
+    shell = grid(clock="10+0", row=3)
+    shell.play(wait=1_000, x=0, y=0)
+    shell.do(Leave(0, "disconnect"))
+    seen = shell.match.snapshot(1, "rejoined", you=1)
+    assert (seen.seq, seen.ply, seen.to_act, seen.you, seen.away) == (2, 1, 1, 1, [0])
+    assert seen.view == {"cells": [1] + [0] * 8, "turn": 1}
+    assert seen.clocks == [Clock(main_ms=9_000), Clock(main_ms=10_000)]
+    assert seen.options == {"row": 3}
+    assert seen.result is None
+    assert type(seen).model_validate_json(seen.model_dump_json()) == seen
+
+
+def test_your_turn_lists_the_legal_actions() -> None:
+    shell = grid(columns=2, rows=1)
+    turn = shell.match.your_turn()
+    assert turn.legal == [{"x": 0, "y": 0}, {"x": 1, "y": 0}]
+    assert (turn.legal_count, turn.seat, turn.ply, turn.legal_rule) == (2, 0, 0, None)
+    assert type(turn).model_validate_json(turn.model_dump_json()) == turn
+
+
+def test_a_long_list_is_only_counted() -> None:
+    rows = LEGAL_LISTED // 32
+    at_limit = grid(columns=32, rows=rows).match.your_turn()
+    beyond = grid(columns=32, rows=rows + 1).match.your_turn()
+    assert at_limit.legal is not None
+    assert len(at_limit.legal) == at_limit.legal_count == LEGAL_LISTED
+    assert (beyond.legal, beyond.legal_count) == (None, LEGAL_LISTED + 32)
+
+
+def test_a_rule_in_words_stands_for_the_list() -> None:
+    shell = grid(game=variant(Grid, legal_rule="any empty cell"))
+    turn = shell.match.your_turn()
+    assert (turn.legal, turn.legal_rule, turn.legal_count) == (None, "any empty cell", 9)
+
+
+def test_the_end_reveals_seed_and_everything() -> None:
+    veil = Veil()
+    shell = Shell(veil, setup(veil, 2))
+    shell.play(card=2)
+    shell.do(Resign(1))
+    news = shell.match.finished("/records/m1.jsonl")
+    assert (news.seed, news.seq, news.result) == (SEED, 2, shell.finished[0])
+    assert news.view["hands"] == shell.setup.deal["hands"]
+    assert shell.match.snapshot(0, "rejoined").view == news.view
+    assert type(news).model_validate_json(news.model_dump_json()) == news
+
+
+# --- the fold -------------------------------------------------------------------------------
+
+
+def eventful() -> Shell:
+    """Return a match in which every kind of entry has happened."""
+    game = variant(Race, on_flag="random")
+    shell = Shell(game, setup(game, 5, clock="5+1", conduct=REPLACING, goal=4))
+    shell.do(
+        Play(0, 1, 0, {"steps": 3}, Comment(value=0.5, depth=3, line=["3"], text="ahead")), 500
+    )
+    shell.do(Note(1, "hm"), 3)
+    shell.tick(20_000)
+    shell.do(Leave(4, "disconnect"), 5)
+    shell.do(Return(4), 5)
+    shell.do(Leave(2, "left"), 5)
+    shell.do(Replace(2, HOUSE, Cause.DISCONNECT), 5)
+    shell.play(wait=4_000, rtt_ms=20, steps=2)
+    shell.do(Resign(3), 9)
+    shell.do(Forfeit(4, Cause.CRASH, "exit status 1"), 9)
+    shell.play(wait=9, steps=1)
+    shell.do(Abort("out of disk"), 9)
+    return shell
+
+
+def test_restoring_any_prefix_gives_the_live_match() -> None:
+    shell = eventful()
+    assert {entry.kind for entry in shell.log} == {
+        "move", "note", "flag", "leave", "return", "replace", "resign", "forfeit", "abort",
+    }  # fmt: skip
+    live = Match.new(shell.game, shell.setup)
+    for count, entry in enumerate(shell.log):
+        restored = Match.restore(shell.game, shell.setup, shell.log[:count])
+        assert digest(restored) == digest(live)
+        live._apply(entry)
+    assert digest(live) == digest(shell.match)
+
+
+def test_a_replay_shows_what_was_seen_live() -> None:
+    shell = eventful()
+    replayed = list(Match.replay(shell.game, shell.setup, shell.log))
+    for viewer in (0, 1, 2, PUBLIC, REFEREE):
+        live = [sight.event(viewer).model_dump_json() for sight in shell.sights]
+        assert [sight.event(viewer).model_dump_json() for sight in replayed] == live
+
+
+def test_downtime_is_charged_to_nobody() -> None:
+    shell = grid(clock="10+0", conduct=Conduct(grace_ms=1_000))
+    shell.play(wait=4_000, x=0, y=0)
+    shell.do(Leave(0, "disconnect"), 10)
+    shell.now += 400
+    shell.restart(downtime=77)
+    assert shell.match.deadline() == 77 + 1_000
+    shell.play(wait=100, x=1, y=0)
+    assert shell.match.clocks == [Clock(main_ms=6_000), Clock(main_ms=9_900)]
+    assert shell.log[-1].at_ms == 4_010 + 100
+
+
+def test_a_crash_between_flag_and_consequence_is_made_up_for() -> None:
+    shell = grid(clock="move=1")
+    shell.tick(2_000)
+    del shell.log[1:]
+    shell.restart()
+    assert [entry.kind for entry in shell.log] == ["flag", "forfeit"]
+    assert shell.match.result is not None
+    assert shell.match.result.cause is Cause.TIME
+
+
+def test_a_crash_between_leaving_and_consequence_is_made_up_for() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(1, "left"))
+    match = Match.restore(shell.game, shell.setup, shell.log)
+    assert match.tick(5) == [WantStandIn(1, "toy-race/walker", Cause.DISCONNECT)]
+
+
+def test_a_duplicate_is_known_after_a_restart() -> None:
+    shell = grid()
+    move = shell.move(x=0, y=0)
+    shell.do(move)
+    shell.restart()
+    assert shell.do(move) == [Accepted(seat=0, id=move.id, seq=1)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (Returned(seq=2, at_ms=0, seat=0), "entry 2 does not follow entry 0"),
+        (Moved(seq=1, at_ms=0, ply=1, seat=0, action={}), "entry 1 is not the turn of seat 0"),
+        (Moved(seq=1, at_ms=0, ply=0, seat=1, action={}), "entry 1 is not the turn of seat 0"),
+        (
+            Moved(seq=1, at_ms=0, ply=0, seat=0, action={"x": 9, "y": 9}),
+            "entry 1 is not legal: cell 9,9 is off the board",
+        ),
+        (
+            Moved(seq=1, at_ms=0, ply=0, seat=0, action={"x": 0, "y": 0}, elapsed_ms=1_000),
+            "entry 1 is a move after the flag",
+        ),
+        (Flagged(seq=1, at_ms=0, ply=0, seat=1, elapsed_ms=0), "entry 1 is a flag that cannot"),
+        (Hidden(seq=1, at_ms=0), "entry 1 is hidden"),
+    ],
+)
+def test_entries_that_do_not_fold_are_named(entry: Any, message: str) -> None:
+    with pytest.raises(BrokenLog, match=message):
+        Match.restore(Grid(), setup(Grid(), clock="move=1"), [entry])
+
+
+def test_an_entry_after_the_end_does_not_fold() -> None:
+    shell = grid()
+    shell.do(Resign(0))
+    late = Noted(seq=2, at_ms=0, seat=0, text="late")
+    with pytest.raises(BrokenLog, match="entry 2 does not follow"):
+        Match.restore(shell.game, shell.setup, [*shell.log, late])
+
+
+def test_a_setup_of_other_rules_is_refused() -> None:
+    newer = variant(Grid, rules_version=2)
+    with pytest.raises(BrokenLog, match="toy-grid with rules version 1, not of toy-grid 2"):
+        Match.new(newer, setup(Grid()))
+
+
+def test_options_that_the_game_does_not_offer_are_refused() -> None:
+    with pytest.raises(InvalidSetup, match=r"options\.size"):
+        Match.new(CHINESE_CHECKERS, setup(CHINESE_CHECKERS, board="star", size=9))
+
+
+def test_matches_without_an_end_show_no_result() -> None:
+    shell = grid()
+    with pytest.raises(AssertionError, match="goes on"):
+        shell.match.finished("x")
+    assert Finished not in map(type, shell.play(x=0, y=0))
+
+
+@pytest.mark.parametrize("seats", [2, 3, 6])
+def test_chinese_checkers_restores_from_any_entry(seats: int) -> None:
+    shell = Shell(CHINESE_CHECKERS, setup(CHINESE_CHECKERS, seats, clock="60+1"))
+    digests = [digest(shell.match)]
+    while shell.match.ply < 30:
+        legal = CHINESE_CHECKERS.legal(shell.match.state)
+        shell.play(wait=5, **shell.wire(legal[(shell.match.ply * 7) % len(legal)]))
+        digests.append(digest(shell.match))
+    for count in range(0, len(digests), 5):
+        restored = Match.restore(CHINESE_CHECKERS, shell.setup, shell.log[:count])
+        assert digest(restored) == digests[count]
