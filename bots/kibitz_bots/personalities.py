@@ -69,9 +69,9 @@ def find(spec: str) -> Factory:
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, PERSONALITIES, n=1, cutoff=0.5)
-    meant = f"; did you mean {near[0]}?" if near else ""
+    meant = f"; did you mean {near[0]}?" if near else ";"
     known = ", ".join(PERSONALITIES)
-    return f"unknown bot {name!r}{meant} Expected a path to a .py file, or one of {known}"
+    return f"unknown bot {name!r}{meant} expected a path to a .py file, or one of {known}"
 
 
 def _read(personality: Personality, part: str) -> tuple[str, Any]:

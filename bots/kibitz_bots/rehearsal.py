@@ -46,8 +46,8 @@ class Call:
 class ScriptedPeer:
     """Stands in for `kibitz_protocol.client.Client`: tells what it is told to, notes every call.
 
-    A call is answered at once, unless `refuse` has an error ready for it or `holding` names it;
-    then it waits until it is `release`d.
+    A call is answered at once, unless `refuse` has an error ready for it or `holding` has an event for it;
+    then the answer waits for that event.
     """
 
     player = PLAYER

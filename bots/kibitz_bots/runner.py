@@ -395,7 +395,8 @@ class Run:
         self._readying.discard(view.lobby)
 
     async def _warm(self, programme: list[ProgrammeItem]) -> None:
-        if self._warmed != programme:
+        idle = type(self._first).warm is Bot.warm
+        if not idle and self._warmed != programme:
             self._warmed = programme
             await in_thread(lambda: self._first.warm(programme))
 

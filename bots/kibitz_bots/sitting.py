@@ -88,6 +88,8 @@ class Sitting:
         self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
         # The ply of the newest turn that was taken up, so that none is taken up twice.
         self._taken: int | None = None
+        # How far the match has come; turns of earlier plies need no answer.
+        self._ply = 0
         # The turn that is being thought about, and the wait for an ``async`` choose.
         self._turn: Turn | None = None
         self._thinking: asyncio.Future[Any] | None = None
@@ -121,7 +123,7 @@ class Sitting:
         if isinstance(entry, Replaced) and entry.seat == self.match.seat:
             log.warning("match %s: seat taken over, cause %s", self.match.id, entry.cause)
             self.end(None)
-        turn = self._turn
+        turn, self._ply = self._turn, message.ply
         if turn is not None and (message.ply > turn.ply or message.to_act != turn.seat):
             turn.called_off.set()
             if self._thinking is not None:
@@ -150,6 +152,8 @@ class Sitting:
         await asyncio.wait(both, timeout=at_most, return_when=asyncio.FIRST_COMPLETED)
 
     async def _play(self, message: YourTurn) -> None:
+        if message.ply < self._ply:
+            return
         control, seat, shared = self.match.time_control, message.seat, self._shared
         own = message.clocks[seat] if message.clocks else None
         budget = plan(control, own, message.left_ms, overhead=shared.overhead, clock=shared.clock)

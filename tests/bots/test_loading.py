@@ -1,0 +1,78 @@
+"""From a word on the command line to a bot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kibitz_bots import SpecError, load
+from kibitz_bots.sdk import Bot
+
+ONE = """
+from kibitz import Bot, Turn
+
+class First(Bot):
+    def choose(self, turn: Turn) -> dict:
+        return turn.legal[0]
+"""
+
+
+def _file(tmp_path: Path, text: str, name: str = "mybot.py") -> str:
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_file_with_one_bot(tmp_path: Path) -> None:
+    bot = load(_file(tmp_path, ONE))()
+    assert isinstance(bot, Bot)
+    assert type(bot).__name__ == "First"
+
+
+def test_a_file_may_say_which_bot_it_means(tmp_path: Path) -> None:
+    two = ONE + "\nclass Second(First):\n    pass\n"
+    assert type(load(_file(tmp_path, two + "BOT = Second"))()).__name__ == "Second"
+    made = two + "def make():\n    return Second()\nBOT = make"
+    assert type(load(_file(tmp_path, made, "made.py"))()).__name__ == "Second"
+
+
+def test_private_and_imported_bots_do_not_count(tmp_path: Path) -> None:
+    _file(tmp_path, ONE, "neighbour_of_mybot.py")
+    text = """
+from neighbour_of_mybot import First
+
+class _Base(First):
+    pass
+
+class Mine(_Base):
+    pass
+"""
+    assert type(load(_file(tmp_path, text))()).__name__ == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "expectation"),
+    [
+        ("x = 1", "expected one subclass of kibitz.Bot, or BOT = ...; found none"),
+        (ONE + "class B(First):\n    pass", "found First, B"),
+        ("BOT = 17", "expected BOT to be a subclass of Bot, not 17"),
+        ("from kibitz import Bot\nclass A(Bot):\n    pass", "A needs a method choose"),
+        ("x = 1\ny = x / 0", "line 2: ZeroDivisionError"),
+        ("x = (1\n", "line 1: SyntaxError"),
+        ("import no_such_module_at_all", "line 1: ModuleNotFoundError"),
+    ],
+)
+def test_a_bad_file_is_named_with_what_was_expected(
+    tmp_path: Path, text: str, expectation: str
+) -> None:
+    path = _file(tmp_path, text)
+    with pytest.raises(SpecError) as raised:
+        load(path)
+    assert str(raised.value).startswith(path)
+    assert expectation in str(raised.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"nobody\.py: no such file"):
+        load(str(tmp_path / "nobody.py"))

@@ -1,0 +1,120 @@
+"""A bot as a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kibitz_bots import process
+from kibitz_bots.loading import SpecError
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python process to its end."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | environment,
+        check=False,
+    )
+
+
+def test_a_token_comes_from_a_file_or_from_the_environment(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(" abcdefgh12\n")
+    assert process._token(path, {}) == "abcdefgh12"
+    assert process._token(None, {"KIBITZ_TOKEN": "of-the-environment"}) == "of-the-environment"
+    assert process._token(None, {}) is None
+
+
+@pytest.mark.parametrize("text", ["", "short", "two words here"])
+def test_a_bad_token_file_is_named_and_its_content_is_not(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "token"
+    path.write_text(text)
+    with pytest.raises(SpecError, match="expected one token of at least 8") as raised:
+        process._token(path, {})
+    assert str(path) in str(raised.value)
+    assert not text or text not in str(raised.value)
+
+
+def test_a_missing_token_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="expected a file with a token"):
+        process._token(tmp_path / "none", {})
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
+def test_counts_are_whole_numbers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        process.main(["chinese-checkers/random", "--matches", number])
+    assert "expected a whole number from 1" in capsys.readouterr().err
+
+
+def test_an_unknown_bot_cannot_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    assert process.main(["chinese-checkers/nobody"]) == 2
+    assert "unknown bot" in capsys.readouterr().err
+
+
+@pytest.mark.e2e
+def test_a_file_is_a_program_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "mybot.py"
+    path.write_text(
+        "from kibitz import Bot\n"
+        "class First(Bot):\n"
+        "    def choose(self, turn):\n"
+        "        return turn.legal[0]\n"
+        "if __name__ == '__main__':\n"
+        "    First.main()\n"
+    )
+    done = run(str(path), "--help")
+    assert done.returncode == 0
+    assert "--lobby" in done.stdout
+    assert "SPEC" not in done.stdout
+
+
+@pytest.mark.e2e
+def test_a_bot_without_a_search_loads_no_compiler() -> None:
+    code = (
+        "import sys, kibitz_bots, kibitz_bots.runner, kibitz_protocol.client\n"
+        "bot = kibitz_bots.load('chinese-checkers/random')()\n"
+        "bot.warm([])\n"
+        "sys.exit('numba' in sys.modules or 'llvmlite' in sys.modules)"
+    )
+    assert run("-c", code).returncode == 0
+
+
+@pytest.mark.e2e
+def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
+    """Recursive machine code from a cache must not crash; no call may be left unresolved."""
+    code = (
+        "from kibitz_bots import load\n"
+        "from kibitz_games import registry\n"
+        "from kibitz_bots.search import iddfs\n"
+        "bot = load('chinese-checkers/iddfs-hand:depth=3')()\n"
+        "bot.warm([])\n"
+        "game = registry.get('chinese-checkers')\n"
+        "found = bot._find(game.start(game.Options(), 2, {}), seconds=60, seed=0,"
+        " called_off=None)\n"
+        "print(found.action, found.value, found.nodes)\n"
+        "assert '.numba.unresolved' not in "
+        "''.join(map(str, iddfs._plan.inspect_llvm().values()))\n"
+    )
+    cold = run("-c", code, KIBITZ_CACHE=str(tmp_path), NUMBA_DISABLE_JIT="0", KIBITZ_PLAIN="0")
+    assert cold.returncode == 0, cold.stderr
+    warm = run(
+        "-c",
+        code.rpartition("assert")[0],
+        KIBITZ_CACHE=str(tmp_path),
+        NUMBA_DISABLE_JIT="0",
+        KIBITZ_PLAIN="0",
+    )
+    plain = run("-c", code.rpartition("assert")[0], KIBITZ_PLAIN="1")
+    assert (warm.returncode, warm.stdout) == (0, cold.stdout), warm.stderr
+    assert plain.stdout == cold.stdout, plain.stderr

@@ -1,0 +1,595 @@
+"""A run against a scripted server: turns, faults, reconnects, lobbies, ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+
+from kibitz_bots.rehearsal import (
+    PLAYER,
+    ScriptedPeer,
+    finished,
+    rehearse,
+    snapshot,
+    your_turn,
+)
+from kibitz_bots.runner import NothingToPlay, Stop, Tally, capabilities
+from kibitz_bots.sdk import Bot, Choice, Match, Move, Turn
+from kibitz_protocol.errors import RefusedError, UnansweredError
+from kibitz_protocol.messages import Event, LobbyClosed, LobbyNews
+from kibitz_protocol.records import Cause, Comment, Flagged, Player, Replaced, Result
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.rooms import (
+    LobbySettings,
+    LobbyView,
+    Member,
+    OpenSeat,
+    ProgrammeItem,
+)
+
+WAIT_S = 10
+"""A test that waits longer has failed; nothing here takes any time."""
+FLAG = Flagged(seq=1, at_ms=0, ply=0, seat=0, elapsed_ms=5)
+Virtual = Callable[[Coroutine[Any, Any, Any]], Any]
+
+
+class First(Bot):
+    """Plays the first legal move."""
+
+    def choose(self, turn: Turn) -> Move:
+        return turn.legal[0]
+
+
+@contextlib.asynccontextmanager
+async def running(
+    make: Callable[[], Bot], peer: ScriptedPeer, **aim: Any
+) -> AsyncIterator[asyncio.Task[Tally]]:
+    """Run a bot in the background; it must have ended when the block ends."""
+    async with asyncio.timeout(WAIT_S):
+        task = asyncio.create_task(rehearse(make, peer, **aim))
+        try:
+            yield task
+            await task
+        finally:
+            task.cancel()
+
+
+def lobby(*, ready: bool = False, state: Any = "gathering", round: int = 1) -> LobbyNews:
+    item = ProgrammeItem(game="nim")
+    member = Member(player=PLAYER, name="me", kind="bot", seat=0, ready=ready, connected=True)
+    view = LobbyView(
+        lobby="L1",
+        settings=LobbySettings(seats=[OpenSeat()], programme=[item]),
+        host="h",
+        state=state,
+        round=round,
+        members=[member],
+        planned=1,
+        done=0,
+        live=[],
+        standings=[],
+    )
+    return LobbyNews(lobby=view)
+
+
+def event(match: str, entry: Any, *, ply: int, to_act: int) -> Event:
+    return Event(match=match, ply=ply, to_act=to_act, entry=entry)
+
+
+def refusal(code: Code, message: str = "no", retry_after_ms: int | None = None) -> RefusedError:
+    return RefusedError(code, message, "", retry_after_ms)
+
+
+# --- turns ----------------------------------------------------------------------------------
+
+
+async def test_a_turn_is_answered_with_the_chosen_move() -> None:
+    peer = ScriptedPeer(["m1"])
+    async with running(First, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1", ply=4, legal=[{"take": 2}, {"take": 1}]))
+        move = await peer.expect("move")
+        peer.tell(finished("m1"))
+    assert (move.about, move.details) == ("m1", (4, {"take": 2}, None))
+    assert task.result() == Tally(played=1)
+
+
+async def test_a_comment_travels_with_the_move() -> None:
+    class Talker(Bot):
+        def choose(self, turn: Turn) -> Choice | Move:
+            if turn.ply == 0:
+                return Choice(turn.legal[0], Comment(text="hm"))
+            turn.comment("sure", value=0.5, depth=3, nodes=7, line=["a", "b"])
+            turn.comment(value=0.75)
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Talker, peer):
+        peer.tell(snapshot("m1"), your_turn("m1", ply=0))
+        first = await peer.expect("move")
+        peer.tell(your_turn("m1", ply=2))
+        second = await peer.expect("move")
+        peer.tell(finished("m1"))
+    assert first.details[2] == Comment(text="hm")
+    assert second.details[2] == Comment(
+        text="sure", value=0.75, depth=3, nodes=7, line=["a", "b"]
+    )
+
+
+async def test_an_async_bot_runs_on_the_loop() -> None:
+    class Async(Bot):
+        async def choose(self, turn: Turn) -> Move:
+            assert threading.current_thread() is threading.main_thread()
+            await asyncio.sleep(0)
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Async, peer):
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("move")
+        peer.tell(finished("m1"))
+
+
+async def test_several_matches_are_thought_about_at_the_same_time() -> None:
+    both = threading.Barrier(2, timeout=WAIT_S)
+
+    class Meeting(Bot):
+        def choose(self, turn: Turn) -> Move:
+            both.wait()  # passed only while another match is in here too
+            return {"match": turn.match.id}
+
+    peer = ScriptedPeer(["m1", "m2"])
+    async with running(Meeting, peer) as task:
+        peer.tell(snapshot("m1"), snapshot("m2"), your_turn("m1"), your_turn("m2"))
+        moves = [await peer.expect("move"), await peer.expect("move")]
+        peer.tell(finished("m1"), finished("m2"))
+    assert {(move.about, move.details[1]["match"]) for move in moves} == {
+        ("m1", "m1"),
+        ("m2", "m2"),
+    }
+    assert task.result().played == 2
+
+
+async def test_every_match_has_a_bot_of_its_own_and_hears_its_course() -> None:
+    heard: list[tuple[int, str, str]] = []
+
+    class Listener(First):
+        def started(self, match: Match) -> None:
+            heard.append((id(self), "started", match.id))
+
+        def finished(self, match: Match, result: Result) -> None:
+            heard.append((id(self), result.reason, match.id))
+
+    peer = ScriptedPeer(["m1", "m2"])
+    async with running(Listener, peer):
+        peer.tell(snapshot("m1"), finished("m1"), snapshot("m2"), finished("m2"))
+    by_match = {match: [each for each in heard if each[2] == match] for match in ("m1", "m2")}
+    assert [each[1] for each in by_match["m1"]] == ["started", "goal"]
+    assert [each[1] for each in by_match["m2"]] == ["started", "goal"]
+    assert by_match["m1"][0][0] == by_match["m1"][1][0] != by_match["m2"][0][0]
+
+
+async def test_the_loop_stays_free_while_a_bot_thinks() -> None:
+    go_on = threading.Event()
+
+    class Slow(Bot):
+        def choose(self, turn: Turn) -> Move:
+            assert go_on.wait(WAIT_S)
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1", "m2"])
+    async with running(Slow, peer):
+        peer.tell(snapshot("m1"), your_turn("m1"), snapshot("m2"), finished("m2"))
+        await asyncio.sleep(0)  # the loop is here although `choose` has not returned
+        assert peer.called("move") == []
+        go_on.set()
+        await peer.expect("move")
+        peer.tell(finished("m1"))
+
+
+# --- reconnects -----------------------------------------------------------------------------
+
+
+async def test_a_reconnect_while_thinking_starts_no_second_search() -> None:
+    started: list[int] = []
+    thinking, go_on = threading.Event(), threading.Event()
+
+    class Slow(Bot):
+        def choose(self, turn: Turn) -> Move:
+            started.append(turn.ply)
+            thinking.set()
+            assert go_on.wait(WAIT_S)
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Slow, peer):
+        peer.tell(snapshot("m1"), your_turn("m1", ply=6))
+        await asyncio.to_thread(thinking.wait, WAIT_S)
+        peer.tell(snapshot("m1", why="rejoined", ply=6), your_turn("m1", ply=6))
+        peer.tell(snapshot("m1", why="rejoined", ply=6), your_turn("m1", ply=6))
+        go_on.set()
+        move = await peer.expect("move")
+        peer.tell(your_turn("m1", ply=8))
+        await peer.expect("move")
+        peer.tell(finished("m1"))
+    assert move.details[0] == 6
+    assert started == [6, 8]
+
+
+async def test_an_answer_that_came_too_late_is_dropped() -> None:
+    called_off: list[bool] = []
+    thinking = threading.Event()
+
+    class Patient(Bot):
+        def choose(self, turn: Turn) -> Move:
+            if turn.ply == 0:
+                thinking.set()
+                called_off.append(turn.called_off.wait(WAIT_S))
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Patient, peer):
+        peer.tell(snapshot("m1"), your_turn("m1", ply=0))
+        await asyncio.to_thread(thinking.wait, WAIT_S)
+        peer.tell(event("m1", FLAG, ply=1, to_act=1), your_turn("m1", ply=2))
+        move = await peer.expect("move")
+        peer.tell(finished("m1"))
+    assert called_off == [True]
+    assert move.details[0] == 2
+    assert len(peer.called("move")) == 1
+
+
+async def test_a_turn_that_was_gone_before_it_began_is_passed_over() -> None:
+    asked: list[int] = []
+
+    class Asked(First):
+        def choose(self, turn: Turn) -> Move:
+            asked.append(turn.ply)
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Asked, peer):
+        peer.tell(snapshot("m1"), your_turn("m1", ply=0))
+        peer.tell(event("m1", FLAG, ply=1, to_act=1), your_turn("m1", ply=2))
+        await peer.expect("move")
+        peer.tell(finished("m1"))
+    assert asked == [2]
+
+
+async def test_an_async_search_is_cancelled_when_its_turn_is_gone() -> None:
+    thinking, cancelled = asyncio.Event(), asyncio.Event()
+
+    class Patient(Bot):
+        async def choose(self, turn: Turn) -> Move:
+            if turn.ply == 0:
+                thinking.set()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    cancelled.set()
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Patient, peer):
+        peer.tell(snapshot("m1"), your_turn("m1", ply=0))
+        await thinking.wait()
+        peer.tell(event("m1", FLAG, ply=1, to_act=1), your_turn("m1", ply=2))
+        await cancelled.wait()
+        assert (await peer.expect("move")).details[0] == 2
+        peer.tell(finished("m1"))
+
+
+async def test_a_bot_that_never_answers_does_not_keep_a_finished_match_open() -> None:
+    peer, forever = ScriptedPeer(["m1"]), threading.Event()
+
+    class Stuck(Bot):
+        def choose(self, turn: Turn) -> Move:
+            forever.wait()
+            return {}
+
+    async with running(Stuck, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"), finished("m1"))
+    forever.set()
+    assert task.result() == Tally(played=1)
+
+
+async def test_a_stale_answer_waits_for_the_newest_turn() -> None:
+    peer = ScriptedPeer(["m1"])
+    peer.refuse("move", refusal(Code.STALE))
+    async with running(First, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1", ply=3))
+        await peer.expect("move")
+        peer.tell(your_turn("m1", ply=5))
+        assert (await peer.expect("move")).details[0] == 5
+        peer.tell(finished("m1"))
+    assert task.result() == Tally(played=1)
+
+
+async def test_a_seat_that_was_taken_over_is_given_up() -> None:
+    peer = ScriptedPeer(["m1"])
+    other = Player(player="h1", name="house", kind="house")
+    taken = Replaced(seq=1, at_ms=0, seat=0, player=other, cause=Cause.DISCONNECT)
+    async with running(First, peer) as task:
+        peer.tell(snapshot("m1"), event("m1", taken, ply=0, to_act=0))
+    assert task.result().faults == 0
+
+
+# --- faults ---------------------------------------------------------------------------------
+
+
+class Broken(Bot):
+    """Raises at its first turn."""
+
+    def choose(self, turn: Turn) -> Move:
+        raise LookupError("where is my book?")
+
+
+@pytest.mark.parametrize("on_fault", ["resign", "exit"])
+async def test_a_crash_is_printed_noted_and_resigned(on_fault: str) -> None:
+    peer, terminal = ScriptedPeer(["m1", "m2"]), io.StringIO()
+    async with running(Broken, peer, on_fault=on_fault, terminal=terminal) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("resign")
+        if on_fault == "resign":
+            peer.tell(snapshot("m2"), finished("m2"), finished("m1"))
+    text = "\n".join(call.details[0] for call in peer.called("note"))
+    for place in (text, terminal.getvalue()):
+        assert "LookupError: where is my book?" in place
+        assert "in choose" in place
+    assert text.endswith("crash: LookupError: where is my book?")
+    assert [call.name for call in peer.calls if call.name != "note"] == ["resign"]
+    assert task.result().faults == 1
+    assert not task.result().clean
+
+
+async def test_a_bot_that_calls_exit_has_crashed() -> None:
+    class Quitter(Bot):
+        def choose(self, turn: Turn) -> Move:
+            sys.exit(3)
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Quitter, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("resign")
+        peer.tell(finished("m1"))
+    assert task.result().faults == 1
+
+
+async def test_a_crash_in_a_hook_is_a_crash() -> None:
+    class Broken(First):
+        def started(self, match: Match) -> None:
+            raise ValueError("no book for this opening")
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Broken, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("resign")
+        peer.tell(finished("m1"))
+    assert task.result() == Tally(played=1, faults=1)
+    assert peer.called("move") == []
+
+
+class Stubborn(Bot):
+    """Answers what it is told to, and remembers what it was told."""
+
+    answers: Sequence[Any] = ()
+
+    def __init__(self) -> None:
+        self.refusals: list[str | None] = []
+
+    def choose(self, turn: Turn) -> Any:
+        self.refusals.append(turn.refusal)
+        return self.answers[len(self.refusals) - 1]
+
+
+async def test_an_illegal_answer_is_asked_for_once_more_with_the_reason() -> None:
+    bot = Stubborn()
+    bot.answers = [{"take": 9}, {"take": 1}]
+    peer = ScriptedPeer(["m1"])
+    peer.refuse("move", refusal(Code.ILLEGAL, "there are only 3"))
+    async with running(lambda: bot, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("move")
+        assert (await peer.expect("move")).details[:2] == (0, {"take": 1})
+        peer.tell(finished("m1"))
+    assert bot.refusals == [None, "illegal: there are only 3"]
+    notes = "\n".join(call.details[0] for call in peer.called("note"))
+    assert "refused: illegal: there are only 3 (ply 0, answer {'take': 9})" in notes
+    assert task.result() == Tally(played=1)
+
+
+async def test_a_second_illegal_answer_resigns_the_match() -> None:
+    bot = Stubborn()
+    bot.answers = [{"take": 9}, {"take": 8}]
+    peer = ScriptedPeer(["m1"])
+    peer.refuse("move", refusal(Code.ILLEGAL), refusal(Code.ILLEGAL))
+    async with running(lambda: bot, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("resign")
+        peer.tell(finished("m1"))
+    assert "resigns: 2 illegal answers at ply 0" in peer.called("note")[-1].details[0]
+    assert task.result() == Tally(played=1, faults=1)
+
+
+@pytest.mark.parametrize("answer", [None, 17, "3-14", [1, 2]])
+async def test_something_that_is_no_move_is_an_illegal_answer(answer: object) -> None:
+    bot = Stubborn()
+    bot.answers = [answer, {"take": 1}]
+    peer = ScriptedPeer(["m1"])
+    async with running(lambda: bot, peer):
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        assert (await peer.expect("move")).details[:2] == (0, {"take": 1})
+        peer.tell(finished("m1"))
+    assert bot.refusals[1] is not None
+    assert type(answer).__name__ in bot.refusals[1]
+
+
+def test_a_move_that_came_too_fast_is_sent_again_when_it_may(virtually: Virtual) -> None:
+    class Async(Bot):
+        async def choose(self, turn: Turn) -> Move:
+            return turn.legal[0]
+
+    async def course() -> list[float]:
+        peer = ScriptedPeer(["m1"])
+        peer.refuse("move", refusal(Code.RATE_LIMITED, retry_after_ms=2500))
+        peer.refuse("move", refusal(Code.UNAVAILABLE))
+        loop = asyncio.get_running_loop()
+        task = asyncio.create_task(rehearse(Async, peer))
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        times = []
+        for _ in range(3):
+            await peer.expect("move")
+            times.append(loop.time())
+        peer.tell(finished("m1"))
+        await task
+        return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+
+    assert virtually(course()) == [2.5, 1.0]
+
+
+def test_a_bot_that_thinks_long_has_its_output_in_the_record_meanwhile(
+    virtually: Virtual,
+) -> None:
+    class Chatty(Bot):
+        async def choose(self, turn: Turn) -> Move:
+            sys.stderr.write("depth 1\n")
+            await asyncio.sleep(30)
+            return turn.legal[0]
+
+    async def course() -> list[str]:
+        from kibitz_bots.notes import captured_stderr
+
+        peer = ScriptedPeer(["m1"])
+        with captured_stderr():
+            task = asyncio.create_task(rehearse(Chatty, peer))
+            peer.tell(snapshot("m1"), your_turn("m1"))
+            await peer.expect("move")
+            peer.tell(finished("m1"))
+            await task
+        return [call.name for call in peer.calls]
+
+    assert virtually(course()) == ["note", "move"]
+
+
+# --- lobbies and ends -----------------------------------------------------------------------
+
+
+async def test_a_bot_joins_warms_up_and_only_then_is_ready() -> None:
+    course: list[object] = []
+    peer = ScriptedPeer()
+
+    class Warm(First):
+        def warm(self, programme: Sequence[ProgrammeItem]) -> None:
+            course.append(([item.game for item in programme], peer.called("ready")))
+
+    async with running(Warm, peer, lobby="L1", invite="code") as task:
+        assert (await peer.expect("join")).details == ("code",)
+        peer.tell(lobby())
+        await peer.expect("ready")
+        peer.tell(lobby(ready=True), snapshot("m1"), finished("m1"))
+        peer.tell(LobbyClosed(lobby="L1", reason="closed"))
+    assert course == [(["nim"], [])]
+    assert task.result() == Tally(played=1)
+
+
+async def test_a_rematch_is_followed() -> None:
+    peer = ScriptedPeer()
+    async with running(First, peer, lobby="L1", matches=2) as task:
+        peer.tell(lobby())
+        await peer.expect("ready")
+        peer.tell(lobby(ready=True, state="running"), snapshot("m1"), finished("m1"))
+        peer.tell(lobby(ready=True, state="finished"), lobby(round=2))
+        await peer.expect("ready")
+        peer.tell(lobby(ready=True, round=2), snapshot("m2"), finished("m2"))
+        assert (await peer.expect("leave")).about == "L1"
+    assert task.result().played == 2
+
+
+async def test_being_kicked_is_trouble() -> None:
+    peer = ScriptedPeer()
+    async with running(First, peer, lobby="L1") as task:
+        peer.tell(LobbyClosed(lobby="L1", reason="kicked"))
+    assert task.result().trouble == "removed from lobby L1"
+
+
+async def test_a_lobby_that_refuses_ends_the_run_with_the_reason() -> None:
+    peer = ScriptedPeer()
+    peer.refuse("join", UnansweredError("broke off"), refusal(Code.FULL, "no seat is free"))
+    with pytest.raises(RefusedError, match="no seat is free"):
+        async with running(First, peer, lobby="L1"):
+            pass
+    assert len(peer.called("join")) == 2
+
+
+async def test_nothing_to_play_is_an_error() -> None:
+    with pytest.raises(NothingToPlay, match="name a lobby"):
+        async with running(First, ScriptedPeer()):
+            pass
+
+
+async def test_a_player_who_comes_back_needs_no_lobby_name() -> None:
+    peer = ScriptedPeer(lobbies=["L1"])
+    async with running(First, peer):
+        peer.tell(lobby())
+        assert (await peer.expect("ready")).about == "L1"
+        peer.tell(LobbyClosed(lobby="L1", reason="expired"))
+    assert peer.called("join") == []
+
+
+async def test_draining_plays_on_and_begins_nothing_new() -> None:
+    peer, stop = ScriptedPeer(["m1"], ["L1"]), Stop()
+    async with running(First, peer, stop=stop) as task:
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("move")
+        stop.interrupt()
+        await asyncio.sleep(0)
+        peer.tell(snapshot("m2"))
+        assert (await peer.expect("leave_match")).about == "m2"
+        peer.tell(your_turn("m1", ply=2))
+        await peer.expect("move")
+        peer.tell(finished("m1"))
+        await peer.expect("leave")
+    assert task.result() == Tally(played=1)
+
+
+async def test_a_second_interrupt_leaves_at_once() -> None:
+    peer, stop = ScriptedPeer(["m1"], ["L1"]), Stop()
+    async with running(First, peer, stop=stop):
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("move")
+        stop.interrupt()
+        stop.interrupt()
+        await peer.expect("leave")
+
+
+async def test_disconnecting_keeps_the_seats() -> None:
+    peer, stop = ScriptedPeer(["m1"], ["L1"]), Stop()
+    async with running(First, peer, stop=stop):
+        peer.tell(snapshot("m1"), your_turn("m1"))
+        await peer.expect("move")
+        stop.disconnect()
+    assert [call.name for call in peer.calls] == ["move"]
+
+
+async def test_the_end_of_the_connection_is_trouble() -> None:
+    peer = ScriptedPeer(["m1"])
+    async with running(First, peer) as task:
+        peer.tell(snapshot("m1"), None)
+    assert task.result().trouble == "the connection has ended"
+
+
+def test_capabilities_are_those_of_the_class() -> None:
+    class Picky(First):
+        games = ("nim", "go")
+        seats = (2,)
+        at_once = 3
+
+    claim = capabilities(Picky())
+    assert [(each.game, each.seats) for each in claim.games] == [("nim", [2]), ("go", [2])]
+    assert (claim.at_once, capabilities(Picky(), 7).at_once) == (3, 7)
