@@ -426,6 +426,32 @@ def test_matches_follow_each_other_and_the_standings_add_up() -> None:
     ]
 
 
+def test_no_more_matches_run_than_the_host_allows() -> None:
+    programme = [ProgrammeItem(game="toy", games=9)]
+    room = Room(settings(OpenSeat(), OpenSeat(), OpenSeat(), programme=programme, at_once=3))
+    for name in ("ada", "bob", "cyd"):
+        room.do(Join(player(name), Capabilities(at_once=9)))
+        room.do(Ready(name))
+    most = 0
+    while room.lobby.state == "running":
+        most = max(most, len(room.lobby.roll.running))
+        room.end()
+    assert most == 3
+
+
+def test_a_bot_plays_no_more_at_once_than_it_claims() -> None:
+    programme = [ProgrammeItem(game="toy", games=9)]
+    room = Room(settings(OpenSeat(), OpenSeat(), OpenSeat(), programme=programme, at_once=9))
+    for name, places in (("ada", 1), ("bob", 2), ("cyd", 9)):
+        room.do(Join(player(name), Capabilities(at_once=places)))
+        room.do(Ready(name))
+    running = [planned.players for planned in room.lobby.roll.running.values()]
+    assert [tuple(each.player for each in players) for players in running] == [
+        ("ada", "bob"),
+        ("bob", "cyd"),
+    ]
+
+
 def test_a_match_told_twice_counts_once() -> None:
     room = Room(settings())
     room.seat("ada", "bob")
@@ -811,9 +837,9 @@ class AnyOrder(RuleBasedStateMachine):
 
     @initialize(
         programme=st.lists(ITEMS, min_size=1, max_size=2),
-        at_once=st.integers(1, 3),
+        at_once=st.sampled_from([1, 1, 2, 3]),
         auto_start=st.booleans(),
-        places=st.integers(1, 2),
+        places=st.integers(1, 3),
     )
     def open(
         self, programme: list[ProgrammeItem], at_once: int, auto_start: bool, places: int
@@ -844,6 +870,13 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(name=NAMES, ready=st.sampled_from([True, True, True, False]))
     def say_ready(self, name: str, ready: bool) -> None:
         self.do(Ready(name, ready))
+
+    @rule()
+    def everybody_comes(self) -> None:
+        for name in ("ada", "bob", "dan", "h"):
+            self.join(name)
+        self.all_ready()
+        self.do(Start("host"))
 
     @rule()
     def all_ready(self) -> None:
