@@ -130,8 +130,8 @@ class Stream:
     kind: Kind
     tail: int = 0
     """Number of the last entry that was appended."""
-    durable: int = 0
-    """Number of the last entry that is on the disk."""
+    durable: int = -1
+    """Number of the last entry that is on the disk; -1 before the head is, 0 for the head."""
     chain: str = ""
     """Hash over the head and all entries up to `tail`."""
     fresh: list[bytes] = field(default_factory=list)

@@ -1,0 +1,206 @@
+"""House bots: processes that the server starts, listens to, ends and always reaps.
+
+The server knows no bot. Whoever composes it hands over a `House`, which says which bots there
+are and how a process of one is started. The process connects like any other client; the
+secret that it comes with is in its environment, never on its command line.
+
+Each process leads a process group of its own, so that whatever it started ends with it. Its
+last lines are kept: they go into the match's record when it crashes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+LAST_LINES = 20
+LINE_BYTES = 200
+TERM_PATIENCE_S = 3.0
+"""How long a process may take to end by itself before it is killed."""
+
+
+class House(Protocol):
+    """Which house bots there are, and how their processes are started."""
+
+    def personalities(self) -> Sequence[str]: ...
+
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        """Return the command line of a process that plays `personality` in a lobby.
+
+        The process finds its resume secret in the environment as KIBITZ_RESUME.
+        """
+
+
+class Employee:
+    """One process of a house bot, from its start until it was reaped."""
+
+    __slots__ = ("_dismissed", "_lines", "_process", "status")
+
+    def __init__(self) -> None:
+        self._lines: deque[str] = deque(maxlen=LAST_LINES)
+        self._process: asyncio.subprocess.Process | None = None
+        self._dismissed = False
+        self.status: int | None = None
+        """Exit status once the process has ended; negative for a signal."""
+
+    @property
+    def dismissed(self) -> bool:
+        """Whether the server itself ended the process."""
+        return self._dismissed
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    @property
+    def last_words(self) -> str:
+        """What to say of the end: the exit status, and the last lines that it wrote."""
+        ended = f"the bot's process ended with status {self.status}"
+        return "\n".join([*self._lines, ended])
+
+    def dismiss(self) -> None:
+        """Ask the process to end. `work` sees to it that it does."""
+        self._dismissed = True
+        self._signal(signal.SIGTERM)
+
+    async def work(self, command: Sequence[str], environment: dict[str, str]) -> None:
+        """Run the process until it ends. When cancelled, the process is ended first.
+
+        Never raises for what the process does; a command that cannot be started counts as a
+        process that ended with status 127.
+        """
+        if self._dismissed:
+            return
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._lines.append(f"cannot start {command[0]!r}: {error.strerror}")
+            self.status = 127
+            return
+        try:
+            if self._dismissed:
+                self._signal(signal.SIGTERM)
+            await self._listen(self._process)
+        finally:
+            await self._reap(self._process)
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the last lines until the process has ended."""
+        output = process.stdout
+        if output is None:
+            raise AssertionError("the process was started with a pipe")
+        ended = asyncio.ensure_future(process.wait())
+        reading = asyncio.ensure_future(self._read(output))
+        try:
+            await ended
+            # What the process left running may hold the pipe open for ever.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(reading, 1.0)
+        finally:
+            for future in (ended, reading):
+                future.cancel()
+            await asyncio.gather(ended, reading, return_exceptions=True)
+
+    async def _read(self, output: asyncio.StreamReader) -> None:
+        tail = b""
+        while chunk := await output.read(4096):
+            *lines, tail = (tail + chunk).split(b"\n")
+            for text in lines:
+                self._keep(text)
+            tail = tail[-LINE_BYTES:]
+        self._keep(tail)
+
+    def _keep(self, text: bytes) -> None:
+        decoded = text[:LINE_BYTES].decode(errors="replace").strip()
+        if decoded:
+            self._lines.append("".join(char if char.isprintable() else "?" for char in decoded))
+
+    async def _reap(self, process: asyncio.subprocess.Process) -> None:
+        """End the whole group, politely first, and collect the exit status."""
+        self._signal(signal.SIGTERM)
+        try:
+            self.status = await asyncio.wait_for(process.wait(), TERM_PATIENCE_S)
+        except TimeoutError:
+            pass
+        finally:
+            self._signal(signal.SIGKILL)
+            self.status = await process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
+
+
+class Staff:
+    """All house bots of a server."""
+
+    def __init__(
+        self, house: House | None, spawn: Callable[[Awaitable[None]], None], url: Callable[[], str]
+    ) -> None:
+        self._house = house
+        self._spawn = spawn
+        self._url = url
+        self._working: set[Employee] = set()
+        self._closed = False
+
+    def personalities(self) -> list[str]:
+        return [] if self._house is None else list(self._house.personalities())
+
+    def knows(self, personality: str) -> bool:
+        """Whether there is such a bot, whatever parameters follow its name."""
+        return personality.partition(":")[0] in self.personalities()
+
+    @property
+    def count(self) -> int:
+        return len(self._working)
+
+    def hire(
+        self,
+        personality: str,
+        lobby: str,
+        resume: str,
+        ended: Callable[[Employee], None],
+    ) -> Employee:
+        """Start a process; `ended` is called once, when it has ended and was not dismissed."""
+        employee = Employee()
+        if self._house is None or self._closed:
+            employee.dismiss()
+            return employee
+        command = list(self._house.command(personality, self._url(), lobby))
+        environment = {**os.environ, "KIBITZ_RESUME": resume}
+        self._working.add(employee)
+        self._spawn(self._employ(employee, command, environment, ended))
+        return employee
+
+    def close(self) -> None:
+        """Dismiss everybody and hire nobody any more."""
+        self._closed = True
+        for employee in self._working:
+            employee.dismiss()
+
+    async def _employ(
+        self,
+        employee: Employee,
+        command: Sequence[str],
+        environment: dict[str, str],
+        ended: Callable[[Employee], None],
+    ) -> None:
+        try:
+            await employee.work(command, environment)
+        finally:
+            self._working.discard(employee)
+        if not employee.dismissed:
+            ended(employee)

@@ -1,0 +1,124 @@
+"""The server's figures, as prometheus collects them.
+
+The hot path adds to plain integers and lists; they become prometheus' samples only when
+somebody asks. Each server has a registry of its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from kibitz_protocol.records import Cause
+from kibitz_protocol.refusals import Code
+
+if TYPE_CHECKING:  # the library is imported when the first page is asked for
+    from prometheus_client.core import Metric
+
+SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+ENTRIES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+
+
+class Histogram:
+    """Counts by upper bound, and the sum."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, value: float) -> None:
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    @property
+    def count(self) -> int:
+        return sum(self._counts)
+
+    def buckets(self) -> tuple[list[tuple[str, float]], float]:
+        """Return cumulative counts by bound, as prometheus wants them, and the sum."""
+        total = 0
+        lines: list[tuple[str, float]] = []
+        for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
+            total += count
+            lines.append((bound, float(total)))
+        return lines, self._sum
+
+
+class Figures:
+    """What a server counts."""
+
+    def __init__(self) -> None:
+        self.moves = 0
+        self.finished: Counter[Cause] = Counter()
+        self.refusals: Counter[Code] = Counter()
+        self.sheds: Counter[str] = Counter()
+        self.commit_entries = Histogram(ENTRIES)
+        self.commit_seconds = Histogram(SECONDS)
+        self.move_seconds = Histogram(SECONDS)
+        self.loop_lag = Histogram(SECONDS)
+        self.gauges: Callable[[], Mapping[str, int]] = dict
+        """What is there now, asked for when the page is."""
+
+    def moved(self, milliseconds: int) -> None:
+        self.moves += 1
+        self.move_seconds.observe(milliseconds / 1000)
+
+    def ended(self, cause: Cause) -> None:
+        self.finished[cause] += 1
+
+    def refused(self, code: Code) -> None:
+        self.refusals[code] += 1
+
+    def shed(self, why: str) -> None:
+        self.sheds[why] += 1
+
+    def committed(self, entries: int, seconds: float) -> None:
+        self.commit_entries.observe(entries)
+        self.commit_seconds.observe(seconds)
+
+    def lagged(self, seconds: float) -> None:
+        self.loop_lag.observe(seconds)
+
+    # --- prometheus -------------------------------------------------------------------------
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield prometheus' metrics; the collector protocol of its client library."""
+        from prometheus_client.core import (
+            CounterMetricFamily,
+            GaugeMetricFamily,
+            HistogramMetricFamily,
+        )
+
+        for name, value in self.gauges().items():
+            yield GaugeMetricFamily(f"kibitz_{name}", f"{name.replace('_', ' ')} now", value)
+        yield CounterMetricFamily("kibitz_moves", "moves accepted", self.moves)
+        for name, text, label, counts in (
+            ("matches_finished", "matches that are over", "cause", self.finished),
+            ("refusals", "requests that were refused", "code", self.refusals),
+            ("peers_shed", "connections that the server ended", "why", self.sheds),
+        ):
+            family = CounterMetricFamily(f"kibitz_{name}", text, labels=[label])
+            for key, count in counts.items():
+                family.add_metric([str(key)], count)
+            yield family
+        for name, text, histogram in (
+            ("commit_entries", "entries in one commit", self.commit_entries),
+            ("commit_seconds", "from the first row to the disk", self.commit_seconds),
+            ("move_seconds", "from a move's arrival to its answer", self.move_seconds),
+            ("loop_lag_seconds", "how late the event loop was", self.loop_lag),
+        ):
+            buckets, total = histogram.buckets()
+            yield HistogramMetricFamily(f"kibitz_{name}", text, buckets=buckets, sum_value=total)
+
+    def page(self) -> bytes:
+        """Return the page of /metrics."""
+        from prometheus_client import CollectorRegistry, generate_latest
+
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(self)
+        return generate_latest(registry)

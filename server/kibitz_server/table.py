@@ -1,0 +1,556 @@
+"""A table: one match, its log, its clock, the players' connections and the spectators.
+
+Everything that a match makes goes to the store first, and into `_held`. When the store says
+that an entry is on the disk, what is held up to it is released, in order: events to all who
+see the match, the answer to whom it concerns, at last the next turn. So nobody is told what a
+crash could take back, and the clock of a turn starts when the turn is sent, not before the
+disk was done with the move before it.
+
+    request --> match.handle --> effects --Append--> store ...commit... durable --> _release
+                                    \\--Refuse--> at once          (Accepted, Finished, turns)
+
+A seat is answered on its present connection only. A newer connection of the seat's player
+replaces the older one, which is closed, once the claim was found valid.
+
+When something in here raises, the match ends with cause `infrastructure`, and nothing else
+does. When the log cannot be written, the table is given back to the hall, which loads the
+match again as the disk has it.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop, TimerHandle
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, Protocol, TypeAlias, assert_never
+
+from kibitz_protocol.codec import encode
+from kibitz_protocol.messages import Done, Event, Finished, Move, Rejoin, ServerMessage
+from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult
+from kibitz_protocol.refusals import CloseCode, Code
+from kibitz_protocol.rooms import MatchBrief
+from kibitz_server import match as rules
+from kibitz_server.gallery import Gallery
+from kibitz_server.match import Command, Effect, Match, Play
+from kibitz_server.outbox import text_frame
+from kibitz_server.peer import Peer
+from kibitz_server.record import line
+from kibitz_server.store import Store, StoreError, Stream
+from kibitz_server.view import PUBLIC, Sight
+
+LOG = logging.getLogger("kibitz.table")
+Held: TypeAlias = Callable[[], None]
+
+
+class MoveFigures(Protocol):
+    """What tables count."""
+
+    def moved(self, milliseconds: int) -> None: ...
+
+    def refused(self, code: Code) -> None: ...
+
+
+class Floor(Protocol):
+    """What a table needs around it."""
+
+    loop: AbstractEventLoop
+    clock: Callable[[], int]
+    store: Store
+    figures: MoveFigures
+
+    def over(self, table: Table) -> None:
+        """The match is over, durably, and everybody was told."""
+
+    def unwritten(self, table: Table, error: StoreError) -> None:
+        """The log could not be written: load the match again, `table` is of no use any more."""
+
+    def want_stand_in(self, table: Table, want: rules.WantStandIn) -> None:
+        """Find a house bot, then `replace` or `forfeit` the seat."""
+
+
+class Table:
+    """The shell around one match."""
+
+    __slots__ = (
+        "_cold",
+        "_floor",
+        "_frame",
+        "_framed_event",
+        "_held",
+        "_news",
+        "_sockets",
+        "_timer",
+        "_timer_at",
+        "_told_turn",
+        "closed",
+        "gallery",
+        "listed",
+        "match",
+        "stream",
+    )
+
+    def __init__(self, floor: Floor, match: Match, stream: Stream, *, listed: bool) -> None:
+        seats = len(match.players)
+        self._floor = floor
+        self.match = match
+        self.stream = stream
+        self.listed = listed
+        """Whether lists show the match to everybody."""
+        self.closed = False
+        self._held: deque[tuple[int, Held]] = deque()
+        """What may be told once the entry of that number is durable."""
+        self._sockets: list[Peer | None] = [None] * seats
+        """Per seat the connection whose commands count."""
+        self._news: list[Peer | None] = [None] * seats
+        """Per seat the connection that is told what happens; it follows `_sockets`."""
+        self._told_turn = -1
+        """The newest turn that was sent and opened."""
+        self._cold: set[int] = set()
+        """Seats that nobody has come back to since a restart: no turn is opened for them."""
+        self._framed_event: Event | None = None
+        self._frame = b""
+        self._timer: TimerHandle | None = None
+        self._timer_at = 0
+        self.gallery = Gallery(match, self._framed, self._when_settled)
+
+    # --- beginning --------------------------------------------------------------------------
+
+    def begin(self, seated: Callable[[Player], Peer | None]) -> None:
+        """Start a new match, whose setup is on its way to the disk, with who is connected."""
+        for seat, player in enumerate(self.match.players):
+            peer = seated(player)
+            if peer is not None:
+                self._sockets[seat] = peer
+                self._hold(0, self._entrance(seat, peer, "started"))
+        for seat, peer in enumerate(self._sockets):
+            if peer is None:
+                self.command(rules.Leave(seat, "disconnect"))
+
+    def resume(self) -> None:
+        """Go on after a restart, where nobody is connected yet."""
+        self._cold = set(range(len(self._sockets)))
+        now = self._floor.clock()
+        self._carry_out(self.match.tick(now), None, 0)
+        for seat in self._cold:
+            if seat not in self.match.away and seat not in self.match.out:
+                self.command(rules.Leave(seat, "disconnect"))
+        self._arm()
+
+    def inherit(self, former: Table) -> None:
+        """Take the connections of a table whose log was lost, and tell them where things are."""
+        for seat, peer in enumerate(former._sockets):
+            if peer is not None and not peer.leaving:
+                self._sockets[seat] = peer
+                self._entrance(seat, peer, "rejoined")()
+        for outbox in former.gallery.viewers:
+            self.gallery.enter(outbox)
+        for seat, peer in enumerate(self._sockets):
+            if peer is None and seat not in self.match.away:
+                self.command(rules.Leave(seat, "disconnect"))
+        self._turn()
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def move(self, peer: Peer, move: Move) -> bool:
+        """Carry out a move; return whether it was a new one and accepted."""
+        seat = self.match.to_act
+        if seat < 0 or self._sockets[seat] is not peer:
+            found = self.seat_of(peer)
+            if found is None:
+                peer.refuse(move.id, Code.NOT_SEATED, "no seat at this match on this connection")
+                return False
+            seat = found
+        play = Play(seat, move.id, move.ply, move.action, move.comment, peer.rtt_ms)
+        before = self.match.seq
+        self.command(play, peer, move.id)
+        return self.match.seq > before
+
+    def resign(self, peer: Peer, request: int) -> None:
+        self._seated(peer, request, rules.Resign)
+
+    def leave(self, peer: Peer, request: int) -> None:
+        """The player goes away for good."""
+        self._seated(peer, request, lambda seat: rules.Leave(seat, "left"))
+
+    def note(self, peer: Peer, request: int, text: str) -> None:
+        self._seated(peer, request, lambda seat: rules.Note(seat, text))
+
+    def rejoin(self, peer: Peer, player: str, request: Rejoin) -> None:
+        """Give a seat to its player's newest connection."""
+        seat = self.seat_owned_by(player)
+        if seat is None:
+            peer.refuse(request.id, Code.NOT_SEATED, "you have no seat at this match")
+            return
+        former = self._sockets[seat]
+        self._sockets[seat] = peer
+        self._news[seat] = None
+        self._cold.discard(seat)
+        if former is not None and former is not peer:
+            former.close(CloseCode.REPLACED, "a newer connection took the seat")
+        if seat in self.match.away:
+            self.command(rules.Return(seat, player))
+        entrance = self._entrance(seat, peer, "rejoined")
+
+        def enter() -> None:
+            peer.answer(Done(re=request.id))
+            entrance()
+
+        self._when_settled(enter)
+
+    def watch(self, peer: Peer, request: int) -> None:
+        """Let a spectator in, whom the hall found entitled to it."""
+
+        def enter() -> None:
+            peer.answer(Done(re=request))
+            if not peer.leaving:
+                self.gallery.enter(peer.outbox)
+
+        self._when_settled(enter)
+
+    # --- what the hall and the lobby do -----------------------------------------------------
+
+    def vacate(self, player: str) -> None:
+        """The player has left the lobby, and with it the match."""
+        seat = self.seat_owned_by(player)
+        if seat is not None:
+            self.command(rules.Leave(seat, "left"))
+
+    def disconnected(self, peer: Peer) -> None:
+        """A connection is gone; the seat's grace begins."""
+        self.gallery.leave(peer.outbox)
+        for seat, held in enumerate(self._sockets):
+            if held is peer:
+                self._sockets[seat] = self._news[seat] = None
+                self.command(rules.Leave(seat, "disconnect"))
+
+    def crashed(self, player: str, last_words: str) -> None:
+        """A house bot's process has ended; its last lines go into the record."""
+        seat = self.seat_owned_by(player)
+        if seat is None or self.match.result is not None:
+            return
+        if last_words:
+            self.command(rules.Note(seat, last_words[-2000:]))
+        self.command(rules.Leave(seat, "crash"))
+
+    def replace(self, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
+        """Seat a stand-in; return whether the seat was still to be had."""
+        self.command(rules.Replace(seat, player, cause))
+        if self.match.result is not None or self.match.players[seat] != player:
+            return False
+        self._cold.discard(seat)
+        self._sockets[seat] = peer
+        self._when_settled(self._entrance(seat, peer, "started"))
+        return True
+
+    def forfeit(self, seat: int, cause: Cause, detail: str) -> None:
+        self.command(rules.Forfeit(seat, cause, detail))
+
+    def abort(self, detail: str) -> None:
+        """End the match: the server cannot go on with it."""
+        if self.match.result is None:
+            self.command(rules.Abort(detail))
+
+    def suspend(self) -> None:
+        """Stop the timers: the server goes down, and the log goes on at the next start."""
+        self.closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # --- what others ask --------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        return self.match.setup.match
+
+    def seat_of(self, peer: Peer) -> int | None:
+        """Return the seat whose commands come on this connection."""
+        for seat, held in enumerate(self._sockets):
+            if held is peer:
+                return seat
+        return None
+
+    def seat_owned_by(self, player: str) -> int | None:
+        for seat, owner in enumerate(self.match.players):
+            if owner.player == player:
+                return seat
+        return None
+
+    def unfinished_for(self, player: str) -> bool:
+        """Whether the player still has to play here."""
+        seat = self.seat_owned_by(player)
+        return seat is not None and seat not in self.match.out and self.match.result is None
+
+    def brief(self) -> MatchBrief:
+        """Return the match's line in a list, as spectators may see it."""
+        setup = self.match.setup
+        return MatchBrief(
+            match=setup.match,
+            lobby=setup.lobby,
+            number=setup.number,
+            game=setup.game,
+            seats=list(self.match.players),
+            ply=self.gallery.ply if self.match.result is None else self.match.ply,
+            time_control=setup.time_control,
+            watchable=self.gallery.open,
+            result=self.match.result,
+        )
+
+    # --- the mechanism ----------------------------------------------------------------------
+
+    def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
+        """Let the match carry out a command, and do what it asks for."""
+        if self.closed:
+            return
+        try:
+            effects = self.match.handle(command, self._floor.clock())
+            self._carry_out(effects, peer, request)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
+        if self._timer is None:
+            self._arm()
+
+    def durable(self, seq: int) -> None:
+        """The store has everything up to entry `seq`: tell it."""
+        held = self._held
+        try:
+            while held and held[0][0] <= seq:
+                held.popleft()[1]()
+            if not held:
+                self._turn()
+        except Exception:
+            LOG.exception("match %s cannot be told", self.key)
+            self._break()
+
+    def lost(self, error: StoreError) -> None:
+        """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
+        self.suspend()
+        self._held.clear()
+        self._floor.unwritten(self, error)
+
+    def _seated(self, peer: Peer, request: int, command: Callable[[int], Command]) -> None:
+        """Carry out a command of a seat and answer it when it is durable."""
+        seat = self.seat_of(peer)
+        if seat is None:
+            peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
+            return
+        before = self.match.seq
+        if self.closed:
+            peer.refuse(request, Code.UNAVAILABLE, "the server is going down")
+            return
+        made = command(seat)
+        refusal = self._refusal_of(made)
+        if refusal is not None:
+            peer.refuse(request, refusal.code, refusal.message)
+            return
+        seq = self.match.seq if self.match.seq > before else None
+        self._hold(self.match.seq, lambda: peer.answer(Done(re=request, seq=seq)))
+
+    def _refusal_of(self, command: Command) -> rules.Refuse | None:
+        """Carry out a command that is answered by its only effect, a refusal, or not at all."""
+        try:
+            effects = self.match.handle(command, self._floor.clock())
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
+            return rules.Refuse(-1, None, Code.INTERNAL, "the match cannot go on", self.match.ply)
+        refusals = [effect for effect in effects if isinstance(effect, rules.Refuse)]
+        self._carry_out([effect for effect in effects if effect not in refusals], None, 0)
+        self._arm()
+        return refusals[0] if refusals else None
+
+    def _carry_out(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
+        for effect in effects:
+            match effect:
+                case rules.Append(entry, sight):
+                    self._floor.store.append(self.stream, entry.seq, line(entry), self)
+                    self._held.append((entry.seq, partial(self._show, sight)))
+                case rules.Accepted(_, id, seq):
+                    self._accept(peer, id, seq)
+                case rules.Refuse(_, _, code, message, ply):
+                    self._refuse(peer, request, code, message, ply)
+                case rules.Finished(result):
+                    self._finish(result)
+                case rules.WantStandIn():
+                    self._floor.want_stand_in(self, effect)
+                case _:
+                    assert_never(effect)
+
+    def _hold(self, seq: int, told: Held) -> None:
+        """Tell now what is durable already, and nothing before what is held."""
+        if not self._held and seq <= self.stream.durable:
+            told()
+        else:
+            self._held.append((seq, told))
+
+    def _when_settled(self, told: Held) -> None:
+        """Tell once nothing of the match waits for the disk any more."""
+        if not self._held:
+            told()
+        else:
+            self._held.append((self.match.seq, lambda: self._when_settled(told)))
+
+    def _accept(self, peer: Peer | None, request: int, seq: int) -> None:
+        if peer is None:
+            raise AssertionError("a move was accepted that nobody sent")
+        arrived = self._floor.clock()
+
+        def answer() -> None:
+            peer.answer(Done(re=request, seq=seq))
+            self._floor.figures.moved(self._floor.clock() - arrived)
+
+        self._hold(seq, answer)
+
+    def _refuse(self, peer: Peer | None, request: int, code: Code, message: str, ply: int) -> None:
+        if peer is not None:
+            peer.refuse(request, code, message, ply=ply if code is Code.STALE else None)
+
+    def _show(self, sight: Sight) -> None:
+        """Show everybody a durable entry."""
+        for seat, peer in enumerate(self._news):
+            if peer is not None:
+                peer.outbox.send(self._framed(sight.event(seat)))
+        self.gallery.show(sight, self._floor.clock())
+
+    def _framed(self, event: Event) -> bytes:
+        """Encode an event once, however many see it."""
+        if event is not self._framed_event:
+            self._framed_event = event
+            self._frame = text_frame(encode(event))
+        return self._frame
+
+    def _turn(self) -> None:
+        """Send the turn and start its clock, now that all before it is durable and told."""
+        match = self.match
+        new = match.result is None and match.turn != self._told_turn
+        if new and match.to_act not in self._cold:
+            self._told_turn = match.turn
+            peer = self._news[match.to_act]
+            if peer is not None:
+                peer.outbox.send(text_frame(encode(match.your_turn())))
+            match.open_turn(self._floor.clock())
+        self._arm()
+
+    def _entrance(
+        self, seat: int, peer: Peer, why: Literal["started", "rejoined"]
+    ) -> Callable[[], None]:
+        """Return what makes a connection hear of the match: a snapshot first, then the news."""
+
+        def enter() -> None:
+            if self._sockets[seat] is not peer:
+                return
+            self._news[seat] = peer
+            match = self.match
+            peer.tell(match.snapshot(seat, why, seat))
+            if match.result is not None:
+                peer.tell(self._ending())
+            elif match.to_act == seat:
+                self._repeat_turn(peer)
+
+        return enter
+
+    def _repeat_turn(self, peer: Peer) -> None:
+        """Send a turn that was opened already; one that was not is sent when it is."""
+        match = self.match
+        if match.turn == self._told_turn:
+            peer.tell(match.your_turn(self._floor.clock()))
+        elif not self._held:
+            self._turn()
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def _finish(self, result: Result) -> None:
+        """Close the log in the batch of its last entry, and tell the end after it."""
+        footer = line(Footer(result=result, hash=self.stream.chain))
+        self._floor.store.finish(self.stream, footer, encode(self.brief()))
+        self._held.append((self.match.seq, self._tell_end))
+
+    def _tell_end(self) -> None:
+        self.gallery.reveal()
+        frame = text_frame(encode(self._ending()))
+        for peer in self._news:
+            if peer is not None:
+                peer.outbox.send(frame)
+        self.gallery.tell(frame)
+        self.suspend()
+        self._floor.over(self)
+
+    def _ending(self) -> Finished:
+        return self.match.finished(f"/records/{self.key}.jsonl")
+
+    def _break(self) -> None:
+        """Something raised: end this match and nothing else."""
+        try:
+            if self.match.result is None:
+                self._carry_out(
+                    self.match.handle(rules.Abort("internal error"), self._floor.clock()), None, 0
+                )
+        except Exception:
+            LOG.exception("match %s cannot even be aborted", self.key)
+            self._cut_off()
+
+    def _cut_off(self) -> None:
+        """Write the end that the match itself cannot make any more."""
+        if self.closed:
+            return
+        seats = [SeatResult(rank=1, score=0.0) for _ in self._sockets]
+        result = Result(
+            seats=seats, cause=Cause.INFRASTRUCTURE, reason="internal error", plies=self.match.ply
+        )
+        seq = self.stream.tail + 1
+        entry = Aborted(seq=seq, at_ms=self.match.at_ms, detail="internal error")
+        self._held.clear()
+        self.match.result = result
+        try:
+            self._floor.store.append(self.stream, seq, line(entry), self)
+            self._finish(result)
+        except StoreError:
+            self.suspend()
+            self._floor.over(self)
+
+    # --- the timer --------------------------------------------------------------------------
+
+    def _arm(self) -> None:
+        """Have the timer fire by the next deadline; one that fires too early costs less."""
+        due = self.match.deadline()
+        late = self.gallery.deadline()
+        if late is not None and (due is None or late < due):
+            due = late
+        if due is None or self.closed:
+            return
+        if self._timer is not None:
+            if self._timer_at <= due:
+                return
+            self._timer.cancel()
+        floor = self._floor
+        self._timer_at = due
+        self._timer = floor.loop.call_later(max(0, due - floor.clock()) / 1000, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now = self._floor.clock()
+        try:
+            self.gallery.shift(now)
+            self._carry_out(self.match.tick(now), None, 0)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
+        self._arm()
+
+
+def viewer_of(table: Table, peer: Peer) -> int | None:
+    """Return as whom a connection sees a match: a seat, the spectators' eyes, or not at all."""
+    seat = table.seat_of(peer)
+    if seat is not None:
+        return seat
+    if peer.outbox in table.gallery.viewers:
+        return table.gallery.eyes if table.gallery.eyes is not None else PUBLIC
+    return None
+
+
+def encoded(message: ServerMessage) -> bytes:
+    """Return a message as a frame that can be sent to many."""
+    return text_frame(encode(message))
