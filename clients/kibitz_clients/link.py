@@ -1,0 +1,71 @@
+"""What the screens need of a connection: the part of `kibitz_protocol.client.Client` they use.
+
+A port of its own, so that tests can stand in for the server without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Literal, Protocol, TypeAlias
+
+from kibitz_protocol.messages import Done, EventList, LobbyList, MatchList
+from kibitz_protocol.records import Comment
+from kibitz_protocol.session import Gone, News
+
+
+class Link(Protocol):
+    """A connection to a server that keeps itself up; requests raise `KibitzError`."""
+
+    @property
+    def player(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def online(self) -> bool:
+        """Whether requests are answered now, rather than after a reconnect."""
+        ...
+
+    def news(self) -> AsyncIterator[News | Gone]: ...
+
+    async def lobbies(self) -> LobbyList: ...
+
+    async def matches(self, lobby: str | None = None) -> MatchList: ...
+
+    async def join(
+        self,
+        lobby: str,
+        *,
+        invite: str | None = None,
+        role: Literal["player", "spectator"] = "player",
+    ) -> Done: ...
+
+    async def leave(self, lobby: str) -> Done: ...
+
+    async def ready(self, lobby: str, ready: bool = True) -> Done: ...
+
+    async def start(self, lobby: str) -> Done: ...
+
+    async def rematch(self, lobby: str) -> Done: ...
+
+    async def watch(self, match: str) -> Done: ...
+
+    async def unwatch(self, match: str) -> Done: ...
+
+    async def move(
+        self,
+        match: str,
+        ply: int,
+        action: Mapping[str, bool | int | str],
+        comment: Comment | None = None,
+    ) -> Done: ...
+
+    async def resign(self, match: str) -> Done: ...
+
+    async def history(self, match: str, first: int = 1, count: int = 200) -> EventList: ...
+
+
+Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Link]]
+"""Makes a connection when it is entered."""

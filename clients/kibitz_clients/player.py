@@ -1,0 +1,135 @@
+"""Choosing a move by its places: what a person picks, and what is left to pick.
+
+No rule is known here. `your_turn` lists the legal actions, `Game.touches` names the places
+that each is picked by, and a `Picker` narrows the list with every place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from pydantic import ValidationError
+
+from kibitz_games.api import Game, GameError
+from kibitz_games.scene import Cell, Scene
+from kibitz_protocol.messages import YourTurn
+
+Wire: TypeAlias = Mapping[str, bool | int | str]
+"""An action as it travels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A legal action with the places that it is picked by, in order."""
+
+    wire: Wire
+    text: str
+    touches: tuple[str, ...]
+
+
+def choices(game: Game, turn: YourTurn) -> tuple[Choice, ...]:
+    """Return the legal actions of a turn; empty where the server only counts them."""
+    made = []
+    for fields in turn.legal or ():
+        move = game.Move.model_validate(fields)
+        made.append(Choice(game.dump(move), game.text(move), game.touches(move)))
+    return tuple(made)
+
+
+@dataclass
+class Picker:
+    """The choice of one move.
+
+    `picked` are the places so far. A move is `ready` once it is the one that is picked by
+    exactly these places; several with the same places are told apart with `turn_over`.
+    """
+
+    choices: Sequence[Choice]
+    picked: tuple[str, ...] = ()
+    _which: int = field(default=0, repr=False)
+
+    @property
+    def open(self) -> list[Choice]:
+        """The choices that begin with what is picked."""
+        count = len(self.picked)
+        return [choice for choice in self.choices if choice.touches[:count] == self.picked]
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """The places that may be picked next."""
+        count = len(self.picked)
+        return frozenset(c.touches[count] for c in self.open if len(c.touches) > count)
+
+    @property
+    def same(self) -> list[Choice]:
+        """The choices picked by exactly these places."""
+        return [choice for choice in self.choices if choice.touches == self.picked]
+
+    @property
+    def ready(self) -> Choice | None:
+        """The move to play when it is confirmed."""
+        same = self.same
+        return same[self._which % len(same)] if same else None
+
+    def pick(self, place: str) -> bool:
+        """Pick a place, or begin anew with it; False where no move is picked by it."""
+        for start in (self.picked, self.picked[:-1], ()):
+            trial = Picker(self.choices, (*start, place))
+            if trial.open:
+                self.picked, self._which = trial.picked, 0
+                return True
+        return False
+
+    def back(self) -> bool:
+        """Take the last place back; False where there is none."""
+        had = bool(self.picked)
+        self.picked, self._which = self.picked[:-1], 0
+        return had
+
+    def turn_over(self) -> None:
+        """Take the next of the moves that are picked by the same places."""
+        self._which += 1
+
+    def choose(self, choice: Choice) -> None:
+        """Pick all places of a move at once."""
+        self.picked = choice.touches
+        self._which = self.same.index(choice)
+
+
+def typed(game: Game, picker: Picker, text: str) -> Choice | str:
+    """Return the move that `text` writes, or a sentence on why it is none.
+
+    Where the server does not list the legal moves, whatever the game can read is a move for
+    the server to judge.
+    """
+    try:
+        move = game.parse(text.strip())
+        wire = game.dump(move)
+    except (GameError, ValidationError) as error:
+        return str(error)
+    if not picker.choices:
+        return Choice(wire, game.text(move), game.touches(move))
+    found = next((choice for choice in picker.choices if choice.wire == wire), None)
+    return found or f"{text.strip()} is not a legal move now"
+
+
+STEEP: Final = 1.7
+"""Units of y count so many of x on a hexagonal lattice, where rows are closer."""
+
+
+def towards(scene: Scene, place: str | None, across: int, down: int) -> str | None:
+    """Return the place that an arrow key leads to from `place`: the nearest in that direction."""
+    here = next((cell for cell in scene.cells if cell.name == place), None)
+    if here is None:
+        return scene.cells[len(scene.cells) // 2].name if scene.cells else None
+    steep = STEEP if scene.lattice == "hex" else 1.0
+
+    def cost(cell: Cell) -> float:
+        along = (cell.x - here.x) * across + (cell.y - here.y) * down * steep
+        aside = abs((cell.x - here.x) * down) + abs((cell.y - here.y) * across * steep)
+        return along + 2.5 * aside if along > 0 else float("inf")
+
+    best = min(scene.cells, key=cost, default=here)
+    return best.name if cost(best) < float("inf") else here.name

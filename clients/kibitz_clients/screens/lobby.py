@@ -1,0 +1,217 @@
+"""A lobby: its members, the standings and the running matches."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from kibitz_clients import palette, words
+from kibitz_clients.screens.base import View
+from kibitz_clients.screens.dialogs import Keys
+from kibitz_protocol.rooms import LobbyView
+
+KEYS = (
+    ("up down", "choose a running match"),
+    ("enter", "watch it"),
+    ("n", "watch the next running match"),
+    ("f", "follow: go to the next match when one ends"),
+    ("r", "ready, or not ready"),
+    ("s", "start (host)"),
+    ("m", "rematch (host)"),
+    ("b", "back"),
+    ("q", "quit"),
+)
+
+
+class LobbyScreen(View):
+    """Shows one lobby; its player says here that they are ready."""
+
+    DEFAULT_CSS = """
+    LobbyScreen { background: #14171d; color: #d5dae3; }
+    LobbyScreen #title { height: 1; background: #1d222b; padding: 0 1; }
+    LobbyScreen VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size: 1 1; }
+    LobbyScreen .head { height: 1; color: #6f7a8c; margin-top: 1; }
+    LobbyScreen OptionList {
+        height: auto; max-height: 12; padding: 0; scrollbar-size: 1 1;
+    }
+    LobbyScreen OptionList, LobbyScreen OptionList:focus {
+        background: #14171d; border: none; background-tint: transparent;
+    }
+    LobbyScreen OptionList > .option-list--option-highlighted { background: #242a35; }
+    LobbyScreen OptionList:focus > .option-list--option-highlighted {
+        background: #39414f; color: #ffffff; text-style: bold;
+    }
+    LobbyScreen #members, LobbyScreen #standings { height: auto; }
+    LobbyScreen #status { height: auto; padding: 0 1; background: #1d222b; }
+    LobbyScreen #keys { height: 1; padding: 0 1; color: #6f7a8c; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("n", "next"),
+        ("f", "follow"),
+        ("r", "ready"),
+        ("s", "start"),
+        ("m", "rematch"),
+        ("b,escape", "back"),
+        ("question_mark", "help"),
+        ("q", "app.quit"),
+    ]
+
+    def __init__(self, lobby: str) -> None:
+        super().__init__()
+        self.lobby = lobby
+        self._said = ""
+        self._listed: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        with VerticalScroll():
+            yield Static("Running", classes="head")
+            yield OptionList(id="live")
+            yield Static("Members", classes="head")
+            yield Static(id="members")
+            yield Static("Standings", classes="head")
+            yield Static(id="standings")
+        yield Static(id="status")
+        yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).focus()
+
+    @property
+    def view(self) -> LobbyView | None:
+        return self.house.gallery.lobbies.get(self.lobby)
+
+    def draw(self) -> None:
+        self.query_one("#title", Static).update(self._title())
+        self.query_one("#status", Static).update(self._status())
+        follow = "on" if self.house.follow else "off"
+        keys = f"enter watch  r ready  n next  f follow {follow}  b back  ? help  q quit"
+        self.query_one("#keys", Static).update(keys)
+        view = self.view
+        if view is not None:
+            self.query_one("#members", Static).update(_members(view))
+            self.query_one("#standings", Static).update(_standings(view))
+            self._list_live(view)
+
+    def _list_live(self, view: LobbyView) -> None:
+        lines = [
+            f"match {brief.number}  {brief.game}  "
+            + "  ".join(words.player(seat, who) for seat, who in enumerate(brief.seats))
+            for brief in view.live
+        ]
+        if lines == self._listed and lines:
+            return
+        self._listed = lines
+        options = self.query_one(OptionList)
+        chosen = options.highlighted or 0
+        options.clear_options()
+        options.add_options(
+            Option(line, id=brief.match) for line, brief in zip(lines, view.live, strict=True)
+        )
+        if lines:
+            options.highlighted = min(chosen, len(lines) - 1)
+        else:
+            options.add_option(Option("no match is running", disabled=True))
+
+    def _title(self) -> Text:
+        view = self.view
+        if view is None:
+            return Text(f"lobby {self.lobby} …", "bold")
+        text = Text(view.settings.name, "bold")
+        text.append(f" · {self.lobby} · {view.state} · round {view.round} · ", "not bold")
+        text.append(f"{view.done} of {view.planned} matches", "not bold")
+        if view.invite:
+            text.append(f" · invite {view.invite}", "not bold")
+        if not self.house.online:
+            text.append("  reconnecting …", "bold #ffb86b")
+        return text
+
+    def _status(self) -> Text:
+        if self._said:
+            return Text(self._said, "bold #ffb86b")
+        view = self.view
+        mine = (
+            next((m for m in view.members if m.player == self.house.player), None) if view else None
+        )
+        if view is None or mine is None:
+            return Text("you watch this lobby", palette.DIM)
+        if view.state == "gathering" and not mine.ready:
+            return Text("press r when you are ready", f"bold {palette.HINT}")
+        if view.state == "gathering":
+            return Text("ready; waiting for the others", palette.TEXT)
+        if view.state == "finished":
+            return Text("all matches are played; m asks for a rematch", f"bold {palette.HINT}")
+        return Text("your next match opens by itself", palette.TEXT)
+
+    def answered(self, sentence: str) -> None:
+        self._said = sentence
+        self.told()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if event.option_id is not None:
+            self.house.watch_match(event.option_id)
+
+    def action_next(self) -> None:
+        brief = self.house.gallery.next_match(self.lobby, 0)
+        if brief is not None:
+            self.house.watch_match(brief.match)
+
+    def action_follow(self) -> None:
+        self.house.follow = not self.house.follow
+        self.told()
+
+    def action_ready(self) -> None:
+        view = self.view
+        mine = [m for m in view.members if m.player == self.house.player] if view else []
+        if mine:
+            self.house.send_ready(self.lobby, not mine[0].ready, self.answered)
+        else:
+            self.answered("you have no seat in this lobby")
+
+    def action_start(self) -> None:
+        self.house.send_start(self.lobby, self.answered)
+
+    def action_rematch(self) -> None:
+        self.house.send_rematch(self.lobby, self.answered)
+
+    def action_back(self) -> None:
+        self.house.back()
+
+    def action_help(self) -> None:
+        self.app.push_screen(Keys("A lobby", KEYS))
+
+
+def _grid(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style=palette.DIM, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, justify="right" if column in _NUMBERS else "left")
+    return table
+
+
+_NUMBERS = {"seat", "points", "played", "won", "drawn", "lost"}
+
+
+def _members(view: LobbyView) -> Table:
+    table = _grid("seat", "name", "kind", "")
+    for member in sorted(view.members, key=lambda member: member.seat):
+        state = "ready" if member.ready else "not ready"
+        state = state if member.connected else "away"
+        host = " (host)" if member.player == view.host else ""
+        table.add_row(str(member.seat + 1), member.name + host, member.kind, state)
+    return table
+
+
+def _standings(view: LobbyView) -> Table:
+    table = _grid("points", "name", "played", "won", "drawn", "lost", "causes")
+    for line in sorted(view.standings, key=lambda line: (-line.points, line.name)):
+        causes = ", ".join(f"{count} {cause}" for cause, count in line.causes.items())
+        counts = (line.played, line.wins, line.draws, line.losses)
+        table.add_row(f"{line.points:g}", line.name, *map(str, counts), causes)
+    return table

@@ -1,0 +1,238 @@
+"""A match on the screen: the board, the players, the moves; live or stepped through."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Static
+
+from kibitz_clients import palette, replay, words
+from kibitz_clients.canvas import Overlay
+from kibitz_clients.follow import Playhead, Timeline
+from kibitz_clients.screens.base import View
+from kibitz_clients.screens.dialogs import Keys
+from kibitz_clients.widgets.board import Board
+from kibitz_clients.widgets.moves import Moves
+from kibitz_clients.widgets.seats import Seats
+from kibitz_games.api import Game
+from kibitz_games.scene import Scene
+
+WATCHING = (
+    ("left right", "step back and forth, also , and ."),
+    ("home end", "to the first and the last step"),
+    ("space", "live again"),
+    ("p", "play the steps by themselves"),
+    ("n", "the next match of the lobby"),
+    ("f", "follow: go to the next match when this one ends"),
+    ("l", "the lobby: members, standings"),
+    ("#", "names of the places"),
+    ("b", "back"),
+    ("q", "quit"),
+)
+_PLAY_S = 0.6
+"""How long a step is shown when the steps play by themselves, in seconds."""
+
+
+class MatchScreen(View):
+    """Follows one timeline."""
+
+    DEFAULT_CSS = """
+    MatchScreen { background: #14171d; color: #d5dae3; }
+    MatchScreen #title { height: 1; background: #1d222b; padding: 0 1; }
+    MatchScreen #body { height: 1fr; }
+    MatchScreen #side { width: 28; border-left: vkey #2f3540; }
+    MatchScreen.wide #side { width: 40; }
+    MatchScreen #course { height: 1; padding: 0 1; color: #6f7a8c; }
+    MatchScreen #status { height: auto; max-height: 4; padding: 0 1; background: #1d222b; }
+    MatchScreen #keys { height: 1; padding: 0 1; color: #6f7a8c; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("left,up,comma", "step(-1)"),
+        ("right,down,full_stop", "step(1)"),
+        ("home", "first"),
+        ("end,space", "live"),
+        ("p", "play"),
+        ("n", "next"),
+        ("f", "follow"),
+        ("l", "lobby"),
+        ("number_sign", "names"),
+        ("b", "back"),
+        ("question_mark", "help"),
+        ("q", "app.quit"),
+    ]
+
+    def __init__(self, timeline: Timeline, game: Game | None) -> None:
+        super().__init__()
+        self.timeline = timeline
+        self.playhead = Playhead(timeline)
+        self.game = game
+        self.names = False
+        self.said = ""
+        """What was just answered to this person: a refusal, or that a move is on its way."""
+        self._playing = False
+
+    @property
+    def match(self) -> str:
+        return self.timeline.facts.match
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        with Horizontal(id="body"):
+            yield Board(id="board")
+            with Vertical(id="side"):
+                yield Seats(id="seats")
+                yield Static(id="course")
+                yield Moves(id="moves")
+        yield Static(id="status")
+        yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        self.set_interval(0.2, self.told)
+        self.set_interval(_PLAY_S, self._play_on)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width >= 100, "wide")
+        self.call_after_refresh(self.told)
+
+    # ------------------------------------------------------------------------------ drawing
+
+    def draw(self) -> None:
+        frame = self.playhead.frame
+        now = self.house.now()
+        at, last = self.playhead.position
+        self.query_one(Board).show(self.scene(), self.overlay())
+        self.query_one(Seats).show(self.timeline, frame, now)
+        self.query_one(Moves).show(self.game, self.timeline, at)
+        self.query_one("#title", Static).update(self._title())
+        self.query_one("#course", Static).update(f"{at} of {last} steps" if last else "no step yet")
+        self.query_one("#status", Static).update(self.status())
+        self.query_one("#keys", Static).update(self.keys())
+
+    def scene(self) -> Scene:
+        if self.game is None:
+            name = self.timeline.facts.game
+            return Scene("square", (), (), (f"this client does not know {name!r}",))
+        return replay.scene(self.game, self.playhead.frame)
+
+    def overlay(self) -> Overlay:
+        """What is drawn over the board."""
+        return Overlay(names=self.names)
+
+    def _title(self) -> Text:
+        facts = self.timeline.facts
+        name = self.game.info.title if self.game else facts.game
+        title = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
+        lobby = self.house.gallery.lobbies.get(facts.lobby or "")
+        where = f" · {lobby.settings.name}" if lobby else ""
+        ply = self.playhead.frame.ply
+        title.append(f" · match {facts.number}{where} · ply {ply}  ", "not bold")
+        return title.append_text(self._state())
+
+    def _state(self) -> Text:
+        at, last = self.playhead.position
+        if not self.house.online:
+            return Text("reconnecting …", "bold #ffb86b")
+        if not self.playhead.live:
+            return Text(f"◀ step {at} of {last}", "bold #f2de4b")
+        if self.house.recorded or self.timeline.over:
+            return Text("■ over" if self.timeline.over else "■ unfinished", palette.DIM)
+        return Text("● live", f"bold {palette.HINT}")
+
+    def status(self) -> Text:
+        """The line below the board."""
+        if self.said:
+            return Text(self.said, "bold #ffb86b")
+        result = self.timeline.result
+        if result is not None and self.playhead.frame.seq == self.timeline.steps[-1].seq:
+            winner = words.winner(self.timeline.facts, result)
+            return Text(winner, f"bold {palette.HINT}")
+        return self._whose_turn()
+
+    def _whose_turn(self) -> Text:
+        frame = self.playhead.frame
+        facts = self.timeline.facts
+        text = Text(no_wrap=True, overflow="ellipsis")
+        entry = frame.entry
+        seat = words.seat_of(entry) if entry else None
+        if entry is not None and seat is not None:
+            text.append(words.player(seat, facts.seats[seat]), palette.colour(seat))
+            text.append(f": {words.entry(self.game, entry)}")
+            if frame.comment is not None:
+                text.append(f"  {words.comment(frame.comment)}", palette.DIM)
+            text.append("  ")
+        if 0 <= frame.to_act < len(facts.seats):
+            mover = words.player(frame.to_act, facts.seats[frame.to_act])
+            text.append(mover, f"bold {palette.colour(frame.to_act)}")
+            text.append(" to move")
+        return text
+
+    def keys(self) -> str:
+        """The keys that matter most now."""
+        follow = "on" if self.house.follow else "off"
+        return f"←→ step  space live  n next  f follow {follow}  b back  ? help  q quit"
+
+    # ----------------------------------------------------------------------------- stepping
+
+    def action_step(self, by: int) -> None:
+        self._playing = False
+        if by < 0:
+            self.playhead.back()
+        else:
+            self.playhead.forward()
+        self.told()
+
+    def action_first(self) -> None:
+        self.playhead.first()
+        self.told()
+
+    def action_live(self) -> None:
+        self._playing = False
+        self.playhead.go_live()
+        self.told()
+
+    def action_play(self) -> None:
+        """Play the steps from here, or from the start when all of them were seen."""
+        self._playing = not self._playing
+        if self._playing and self.playhead.live:
+            self.playhead.first()
+        self.told()
+
+    def _play_on(self) -> None:
+        if not self._playing:
+            return
+        self.playhead.forward()
+        self._playing = not self.playhead.live
+        self.told()
+
+    def on_moves_clicked(self, message: Moves.Clicked) -> None:
+        self._playing = False
+        self.playhead.go(message.seq)
+        self.told()
+
+    # ------------------------------------------------------------------------- other screens
+
+    def action_names(self) -> None:
+        self.names = not self.names
+        self.told()
+
+    def action_next(self) -> None:
+        self.house.show_next(self.timeline.facts)
+
+    def action_follow(self) -> None:
+        self.house.follow = not self.house.follow
+        self.told()
+
+    def action_lobby(self) -> None:
+        if self.timeline.facts.lobby is not None:
+            self.house.show_lobby(self.timeline.facts.lobby)
+
+    def action_back(self) -> None:
+        self.house.back()
+
+    def action_help(self) -> None:
+        self.app.push_screen(Keys("A match", WATCHING))

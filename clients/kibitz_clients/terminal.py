@@ -1,0 +1,356 @@
+"""The terminal client: a Textual application over one connection, or over a record.
+
+    hall ──enter──> lobby ──enter──> match          b goes back, q quits, ? shows the keys
+
+The application reads the news in one task and folds it into a `Gallery`; screens draw what
+the gallery holds and are told when it has changed. Requests run in workers of their own and
+report refusals as sentences to the screen that asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar, Final
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.theme import Theme
+
+from kibitz_clients import palette, words
+from kibitz_clients.follow import Facts, Gallery, Timeline
+from kibitz_clients.link import Connect, Link
+from kibitz_clients.player import Choice
+from kibitz_clients.screens.base import View
+from kibitz_clients.screens.hall import HallScreen
+from kibitz_clients.screens.lobby import LobbyScreen
+from kibitz_clients.screens.match import MatchScreen
+from kibitz_clients.screens.play import PlayScreen
+from kibitz_games.api import Game
+from kibitz_protocol.errors import KibitzError, RefusedError
+from kibitz_protocol.messages import (
+    Finished,
+    LobbyClosed,
+    MatchStarted,
+    Snapshot,
+    YourTurn,
+)
+from kibitz_protocol.rooms import LobbyBrief, MatchBrief
+from kibitz_protocol.session import Gone, News
+
+THEME: Final = Theme(
+    name="kibitz",
+    dark=True,
+    primary="#4fb3f0",
+    secondary="#2cc295",
+    accent="#f2de4b",
+    warning="#ffb86b",
+    error="#ff6b6b",
+    success=palette.HINT,
+    foreground=palette.TEXT,
+    background=palette.BACKDROP,
+    surface="#1d222b",
+    panel="#242a35",
+    variables={
+        "scrollbar": "#39414f",
+        "scrollbar-hover": palette.DIM,
+        "scrollbar-active": palette.DIM,
+        "scrollbar-background": palette.BACKDROP,
+        "scrollbar-background-hover": palette.BACKDROP,
+        "scrollbar-background-active": palette.BACKDROP,
+        "scrollbar-corner-color": palette.BACKDROP,
+    },
+)
+
+Answered = Callable[[str], None]
+"""Takes what became of a request: a sentence, or nothing when it was done."""
+Lists = Callable[[list[LobbyBrief], list[MatchBrief]], None]
+
+
+def monotonic() -> int:
+    """Return milliseconds of a clock that never runs backwards."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class KibitzApp(App[str]):
+    """Watches and plays over `connect`, or shows `recorded`.
+
+    `match` and `lobby` say where to begin; with neither it is the hall. `play` takes a seat in
+    the lobby. The application's result is the sentence that it ended with, None when the
+    person quit.
+    """
+
+    TITLE = "kibitz"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [("q", "quit", "quit")]
+
+    def __init__(
+        self,
+        games: Mapping[str, Game],
+        connect: Connect | None = None,
+        *,
+        recorded: Timeline | None = None,
+        match: str | None = None,
+        lobby: str | None = None,
+        invite: str | None = None,
+        play: bool = False,
+        follow: bool = False,
+        where: str = "",
+        now: Callable[[], int] = monotonic,
+    ) -> None:
+        super().__init__()
+        self.register_theme(THEME)
+        self.theme = THEME.name
+        self.gallery = Gallery(games)
+        self.recorded = recorded
+        self.follow = follow
+        self.where = where
+        self.now = now
+        self._connect = connect
+        self._begin_with = (match, lobby, invite)
+        self._play = play
+        self._link: Link | None = None
+        # The match that was asked for and is shown as soon as it is told.
+        self._awaited: str | None = None
+
+    # ------------------------------------------------------------------------ the connection
+
+    @property
+    def online(self) -> bool:
+        return self._connect is None or (self._link is not None and self._link.online)
+
+    @property
+    def player(self) -> str | None:
+        """The server's id of the person here."""
+        return None if self._link is None else self._link.player
+
+    @property
+    def link(self) -> Link:
+        if self._link is None:
+            raise AssertionError("a request before the connection stands")
+        return self._link
+
+    def on_mount(self) -> None:
+        if self.recorded is not None:
+            self.gallery.matches[self.recorded.facts.match] = self.recorded
+            self._open_match(self.recorded.facts.match)
+        elif self._connect is not None:
+            self.push_screen(HallScreen())
+            self.run_worker(self._live(self._connect), group="news", exit_on_error=True)
+
+    async def _live(self, connect: Connect) -> None:
+        """Read the news from the welcome to the end of the session."""
+        try:
+            async with connect() as link:
+                self._link = link
+                await self._begin()
+                async for message in link.news():
+                    self.gallery.fold(message, self.now())
+                    self._heed(message)
+                    self._tell()
+        except (KibitzError, OSError) as error:
+            self.exit(words.explain(error, self.where), return_code=1)
+
+    async def _begin(self) -> None:
+        match, lobby, invite = self._begin_with
+        if lobby is not None:
+            role = "player" if self._play else "spectator"
+            await self.link.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
+            self.show_lobby(lobby)
+        if match is not None:
+            self._awaited = match
+            await self.link.watch(match)
+        if lobby is None and match is None:
+            self._tell()
+            if isinstance(self.screen, HallScreen):
+                self.screen.action_refresh_lists()
+
+    def _heed(self, message: News | Gone) -> None:
+        """Go where a message leads."""
+        match message:
+            case Snapshot(match=match, you=you):
+                if match == self._awaited or (you is not None and not self._busy(match)):
+                    self._awaited = None
+                    self._open_match(match)
+                self._fill(match)
+            case YourTurn(match=match) if not self._busy(match):
+                self._open_match(match)
+            case Finished(match=match) if self.follow and self._shows(match):
+                self.show_next(self.gallery.matches[match].facts)
+            case MatchStarted(lobby=lobby, match=brief) if self.follow and self._idle(lobby):
+                self.watch_match(brief.match)
+            case LobbyClosed(lobby=lobby, reason=reason):
+                self.notify(f"lobby {lobby} is gone: {reason}")
+            case Gone(match=match, message=sentence):
+                self.notify(f"match {match}: {sentence}", severity="warning")
+            case _:
+                pass
+
+    def _shows(self, match: str) -> bool:
+        return isinstance(self.screen, MatchScreen) and self.screen.match == match
+
+    def _busy(self, match: str) -> bool:
+        """Whether this or another own match that still runs is on the screen."""
+        if not isinstance(self.screen, MatchScreen):
+            return False
+        shown = self.screen.timeline
+        return self.screen.match == match or (shown.facts.you is not None and not shown.over)
+
+    def _idle(self, lobby: str) -> bool:
+        """Whether what is shown leaves time for a match that begins in `lobby`."""
+        if isinstance(self.screen, LobbyScreen):
+            return self.screen.lobby == lobby
+        if not isinstance(self.screen, MatchScreen):
+            return False
+        shown = self.screen.timeline
+        return shown.over and shown.facts.lobby == lobby
+
+    def _tell(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, View):
+                screen.told()
+
+    # ----------------------------------------------------------------------- going somewhere
+
+    def back(self) -> None:
+        """Leave the present screen; from the last one, quit."""
+        if isinstance(self.screen, MatchScreen):
+            self._stop_watching(self.screen.timeline)
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+            self._tell()
+        else:
+            self.exit()
+
+    def watch_match(self, match: str) -> None:
+        """Show a match, following it from now on where it still runs."""
+        known = self.gallery.matches.get(match)
+        if known is not None and (known.over or known.facts.you is not None):
+            self._open_match(match)
+            return
+        self._awaited = match
+        self._request(self.link.watch(match), self._complain)
+
+    def enter_lobby(self, lobby: str) -> None:
+        """Look into a lobby as a spectator and show it."""
+        self._request(self.link.join(lobby, role="spectator"), self._complain)
+        self.show_lobby(lobby)
+
+    def show_lobby(self, lobby: str) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, LobbyScreen) and screen.lobby == lobby:
+                while self.screen is not screen:
+                    self.pop_screen()
+                return
+        if self._connect is not None:
+            if lobby not in self.gallery.lobbies:
+                self._request(self.link.join(lobby, role="spectator"), self._complain)
+            self.push_screen(LobbyScreen(lobby))
+
+    def show_next(self, facts: Facts) -> None:
+        """Go to the running match of the same lobby that follows."""
+        if facts.lobby is None or self._connect is None:
+            self.notify("there is no next match: this one belongs to no lobby")
+            return
+        brief = self.gallery.next_match(facts.lobby, facts.number)
+        if brief is None:
+            self.notify("no other match of the lobby is running now")
+            return
+        self._stop_watching(self.gallery.matches[facts.match])
+        self.watch_match(brief.match)
+
+    def _open_match(self, match: str) -> None:
+        timeline = self.gallery.matches[match]
+        game = self.gallery.games.get(timeline.facts.game)
+        kind = MatchScreen if timeline.facts.you is None else PlayScreen
+        screen = kind(timeline, game)
+        if isinstance(self.screen, MatchScreen):
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+        lobby = timeline.facts.lobby
+        if self._connect is not None and lobby is not None and lobby not in self.gallery.lobbies:
+            self._request(self.link.join(lobby, role="spectator"), _ignore)
+
+    def _stop_watching(self, timeline: Timeline) -> None:
+        if self._connect is not None and timeline.facts.you is None and not timeline.over:
+            self._request(self.link.unwatch(timeline.facts.match), _ignore)
+
+    # ------------------------------------------------------------------------------ requests
+
+    def send_move(self, match: str, turn: YourTurn, choice: Choice, answered: Answered) -> None:
+        """Play; a refusal gives the turn back where it still stands."""
+
+        def told(sentence: str) -> None:
+            newest = self.gallery.matches[match].newest
+            if sentence and newest.ply == turn.ply and newest.to_act == turn.seat:
+                self.gallery.turns.setdefault(match, turn)
+            answered(sentence)
+
+        self._request(self.link.move(match, turn.ply, choice.wire), told)
+
+    def send_resignation(self, match: str, answered: Answered) -> None:
+        self._request(self.link.resign(match), answered)
+
+    def send_ready(self, lobby: str, ready: bool, answered: Answered) -> None:
+        self._request(self.link.ready(lobby, ready), answered)
+
+    def send_start(self, lobby: str, answered: Answered) -> None:
+        self._request(self.link.start(lobby), answered)
+
+    def send_rematch(self, lobby: str, answered: Answered) -> None:
+        self._request(self.link.rematch(lobby), answered)
+
+    def ask_lists(self, show: Lists) -> None:
+        """Ask for the lobbies and the matches, once at a time."""
+        if self._link is not None and self._link.online:
+            self.run_worker(self._ask_lists(show), group="lists", exclusive=True)
+
+    async def _ask_lists(self, show: Lists) -> None:
+        try:
+            lobbies = await self.link.lobbies()
+            matches = await self.link.matches()
+        except RefusedError as error:
+            self._complain(words.explain(error))
+        except KibitzError:
+            # What ended the session is told by the task that reads the news.
+            pass
+        else:
+            show(lobbies.lobbies, matches.matches)
+
+    def _fill(self, match: str) -> None:
+        if self.gallery.matches[match].wanted() is not None:
+            self.run_worker(self._ask_history(match), group=f"history {match}", exclusive=True)
+
+    async def _ask_history(self, match: str) -> None:
+        """Fetch what happened before this client came, oldest first."""
+        while (wanted := self.gallery.matches[match].wanted()) is not None:
+            try:
+                answer = await self.link.history(match, *wanted)
+                self.gallery.fill(match, answer.events, wanted)
+            except RefusedError:
+                # The host may keep the past from spectators: then it is not asked for again.
+                self.gallery.fill(match, (), wanted)
+            except KibitzError:
+                return
+            self._tell()
+
+    def _request(self, request: Awaitable[object], answered: Answered) -> None:
+        self.run_worker(self._report(request, answered), group="requests")
+
+    async def _report(self, request: Awaitable[object], answered: Answered) -> None:
+        try:
+            await request
+        except KibitzError as error:
+            answered(words.explain(error))
+        else:
+            answered("")
+
+    def _complain(self, sentence: str) -> None:
+        if sentence:
+            self._awaited = None
+            self.notify(sentence, severity="warning")
+
+
+def _ignore(_: str) -> None:
+    """Nobody needs to hear of it."""

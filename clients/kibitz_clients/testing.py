@@ -1,0 +1,334 @@
+"""Tools for tests of clients: matches to show, and a connection without a server.
+
+    link = FakeLink()
+    app = KibitzApp(games, connect=link.connect, now=link.now)
+    async with app.run_test() as pilot:
+        link.tell(snapshot(game, record, 0))
+        await pilot.pause()
+
+Nothing here waits: news is there at once, requests are kept in `FakeLink.asked` and answered
+as `FakeLink.answers` says, time stands still until `FakeLink.clock` is set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from kibitz_clients import replay
+from kibitz_games.api import Game, Model
+from kibitz_games.play import Play
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.errors import RefusedError
+from kibitz_protocol.messages import (
+    Done,
+    Event,
+    EventList,
+    LobbyList,
+    LobbyNews,
+    MatchList,
+    Snapshot,
+    YourTurn,
+)
+from kibitz_protocol.recordfile import Record
+from kibitz_protocol.records import (
+    Comment,
+    Conduct,
+    Entry,
+    Footer,
+    Moved,
+    Player,
+    Result,
+    SeatResult,
+    Setup,
+    Spectating,
+)
+from kibitz_protocol.rooms import LobbyBrief, LobbyView, MatchBrief
+from kibitz_protocol.session import Gone, News
+
+SEED = "00000000000000ff"
+
+Chooser = Callable[[Play], int]
+"""Chooses one of the legal actions of a play."""
+
+
+def players(*names: str) -> list[Player]:
+    """Return bots of these names; their ids are ``p0``, ``p1``, ..."""
+    return [Player(player=f"p{seat}", name=name, kind="bot") for seat, name in enumerate(names)]
+
+
+def played(
+    game: Game,
+    names: Sequence[str],
+    plies: int,
+    choose: Chooser,
+    *,
+    options: Model | None = None,
+    control: TimeControl | None = None,
+    number: int = 1,
+) -> Record:
+    """Return the record of a match of `plies` moves, half a second each; over if it is."""
+    play = Play(game, options, len(names), seed=1)
+    entries: list[Entry] = []
+    while len(entries) < plies and play.legal:
+        entries.append(_move(play, len(entries), choose(play)))
+    setup = Setup(
+        match=f"M{number}",
+        lobby="L1",
+        number=number,
+        game=game.info.name,
+        rules_version=game.info.rules_version,
+        options=game.dump(options or game.Options()),
+        seats=players(*names),
+        deal=dict(play.deal or {}),
+        seed=SEED,
+        commitment=hashlib.sha256(SEED.encode()).hexdigest(),
+        time_control=control or TimeControl(main_ms=60_000, increment_ms=1_000),
+        started="2026-01-01T00:00:00Z",
+    )
+    return Record(setup, tuple(entries), _footer(play), "")
+
+
+def _move(play: Play, ply: int, action: int) -> Moved:
+    wire = play.game.dump(play.game.encode(play.state, action))
+    said = Comment(value=ply / 10, depth=2, line=["3-14"]) if ply % 2 == 0 else None
+    seat = play.to_act
+    play.act(action)
+    return Moved(
+        seq=ply + 1,
+        at_ms=(ply + 1) * 500,
+        ply=ply,
+        seat=seat,
+        action=wire,
+        elapsed_ms=500,
+        comment=said,
+    )
+
+
+def _footer(play: Play) -> Footer | None:
+    outcome = play.outcome
+    if outcome is None:
+        return None
+    seats = [
+        SeatResult(rank=rank, score=score)
+        for rank, score in zip(outcome.ranks, outcome.scores, strict=True)
+    ]
+    result = Result(
+        seats=seats,
+        cause="rules",
+        reason=outcome.reason,
+        plies=len(play.entries),
+    )
+    return Footer(result=result, hash="")
+
+
+def events(game: Game, record: Record) -> list[Event]:
+    """Return the events that viewers of the match were sent."""
+    return list(replay.events(game, record))
+
+
+def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Snapshot:
+    """Return the match as a viewer finds it after entry `seq`."""
+    frame = replay.fold(game, record).frame(seq)
+    assert frame is not None, "a record has a frame for every entry"
+    assert frame.view is not None, "a replay knows every view"
+    setup = record.setup
+    return Snapshot(
+        why="watching",
+        match=setup.match,
+        lobby=setup.lobby,
+        number=setup.number,
+        game=setup.game,
+        rules_version=setup.rules_version,
+        options=setup.options,
+        seats=setup.seats,
+        you=you,
+        seq=seq,
+        ply=frame.ply,
+        to_act=frame.to_act,
+        view=frame.view,
+        time_control=setup.time_control,
+        clocks=None if frame.clocks is None else list(frame.clocks),
+        conduct=Conduct(),
+        spectating=Spectating(),
+        commitment=setup.commitment,
+    )
+
+
+def your_turn(game: Game, record: Record) -> YourTurn:
+    """Return the turn that follows the last entry of a record."""
+    options = game.Options.model_validate(record.setup.options)
+    play = Play(game, options, len(record.setup.seats), deal=record.setup.deal)
+    for entry in record.entries:
+        if isinstance(entry, Moved):
+            play.apply(game.Move.model_validate(entry.action))
+    legal = [game.dump(game.encode(play.state, action)) for action in play.legal]
+    return YourTurn(
+        match=record.setup.match,
+        game=record.setup.game,
+        seat=play.to_act,
+        ply=len(record.entries),
+        view=game.dump(play.view(play.to_act)),
+        legal=legal,
+        legal_count=len(legal),
+    )
+
+
+class FakeLink:
+    """A connection that a test plays the server of."""
+
+    def __init__(self, player: str = "p9", name: str = "ada") -> None:
+        self.player = player
+        self.name = name
+        self.online = True
+        self.clock = 0
+        """What `now` returns, in milliseconds."""
+        self.asked: list[tuple[object, ...]] = []
+        """Requests in order: the name of the method, then its arguments."""
+        self.refusals: dict[str, RefusedError] = {}
+        """By method: the refusal to answer it with."""
+        self.ended: Exception | None = None
+        """What ends the news once all of it is read."""
+        self.lobby_list: list[LobbyBrief] = []
+        self.match_list: list[MatchBrief] = []
+        self.events: dict[str, list[Event]] = {}
+        """By match: what `history` answers from."""
+        self._news: asyncio.Queue[News | Gone | Exception] = asyncio.Queue()
+
+    def now(self) -> int:
+        return self.clock
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[FakeLink]:
+        """Be the `Connect` of an application."""
+        yield self
+
+    def tell(self, *messages: News | Gone | Exception) -> None:
+        """Send news; an exception ends the session."""
+        for message in messages:
+            self._news.put_nowait(message)
+
+    async def news(self) -> AsyncIterator[News | Gone]:
+        while True:
+            message = await self._news.get()
+            if isinstance(message, Exception):
+                raise message
+            yield message
+
+    def _ask(self, method: str, *arguments: object) -> Done:
+        self.asked.append((method, *arguments))
+        if method in self.refusals:
+            raise self.refusals[method]
+        return Done(re=len(self.asked))
+
+    async def lobbies(self) -> LobbyList:
+        return LobbyList(re=1, lobbies=self.lobby_list)
+
+    async def matches(self, lobby: str | None = None) -> MatchList:
+        return MatchList(re=1, matches=self.match_list)
+
+    async def join(
+        self,
+        lobby: str,
+        *,
+        invite: str | None = None,
+        role: Literal["player", "spectator"] = "player",
+    ) -> Done:
+        return self._ask("join", lobby, invite, role)
+
+    async def leave(self, lobby: str) -> Done:
+        return self._ask("leave", lobby)
+
+    async def ready(self, lobby: str, ready: bool = True) -> Done:
+        return self._ask("ready", lobby, ready)
+
+    async def start(self, lobby: str) -> Done:
+        return self._ask("start", lobby)
+
+    async def rematch(self, lobby: str) -> Done:
+        return self._ask("rematch", lobby)
+
+    async def watch(self, match: str) -> Done:
+        return self._ask("watch", match)
+
+    async def unwatch(self, match: str) -> Done:
+        return self._ask("unwatch", match)
+
+    async def move(
+        self,
+        match: str,
+        ply: int,
+        action: Mapping[str, bool | int | str],
+        comment: Comment | None = None,
+    ) -> Done:
+        return self._ask("move", match, ply, dict(action))
+
+    async def resign(self, match: str) -> Done:
+        return self._ask("resign", match)
+
+    async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
+        self._ask("history", match, first, count)
+        known = self.events.get(match, [])
+        given = [event for event in known if first <= event.entry.seq < first + count]
+        return EventList(re=1, match=match, events=given, more=False)
+
+
+def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
+    """Return the news of lobby ``L1``: members as in the first match, these matches running."""
+    who = live[0].seats if live else []
+    fields: dict[str, object] = {
+        "lobby": "L1",
+        "settings": {
+            "name": "evening",
+            "seats": [{"kind": "open"}] * max(1, len(who)),
+            "programme": [{"game": live[0].game if live else "chinese-checkers"}],
+        },
+        "host": who[0].player if who else "p0",
+        "state": "running",
+        "round": 1,
+        "members": [
+            {
+                "player": player.player,
+                "name": player.name,
+                "kind": player.kind,
+                "seat": seat,
+                "ready": True,
+                "connected": True,
+            }
+            for seat, player in enumerate(who)
+        ],
+        "planned": len(live),
+        "done": 0,
+        "live": [brief.model_dump() for brief in live],
+        "standings": [
+            {
+                "player": player.player,
+                "name": player.name,
+                "played": 2,
+                "wins": 1,
+                "draws": 0,
+                "losses": 1,
+                "points": 1.5 - seat,
+            }
+            for seat, player in enumerate(who)
+        ],
+    }
+    return LobbyNews(lobby=LobbyView.model_validate(fields | changes))
+
+
+def brief(record: Record) -> MatchBrief:
+    """Return a match as lists show it."""
+    setup = record.setup
+    return MatchBrief(
+        match=setup.match,
+        lobby=setup.lobby,
+        number=setup.number,
+        game=setup.game,
+        seats=setup.seats,
+        ply=len(record.entries),
+        time_control=setup.time_control,
+        result=record.footer.result if record.footer else None,
+    )
