@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import getpass
+import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -13,6 +15,8 @@ from kibitz_protocol.client import Client
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
+OPENING_SECONDS = 3.0
+"""How long a person waits to hear that no server is there."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 server_option = click.option(
@@ -55,17 +59,19 @@ def client(
     kind: Literal["bot", "human"] = "human",
     patience: float | None = 120.0,
 ) -> Client:
-    """Return the connection that the options describe; enter it to connect."""
-    import os
+    """Return the connection that the options describe; enter it to connect.
 
+    Who says no name gets one of their own, for two commands may run at the same time.
+    """
     known = token(token_file, os.environ.get("KIBITZ_TOKEN"))
     return Client(
         server,
-        name=name if known or name else login(),
+        name=name if known or name else f"{login()}-{secrets.token_hex(2)}",
         token=known,
         kind=kind,
         agent="kibitz",
         patience=patience,
+        opening=OPENING_SECONDS,
     )
 
 
@@ -75,4 +81,4 @@ def login() -> str:
         found = getpass.getuser()
     except (OSError, KeyError):
         return "guest"
-    return "".join(c for c in found if c.isalnum() or c in "-_.")[:32] or "guest"
+    return "".join(c for c in found if c.isalnum() or c in "-_.")[:24] or "guest"

@@ -24,7 +24,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 @dataclass(frozen=True)
 class GameChoice:
-    """A game and its options, as in ``chinese-checkers:size=3,stop=no-foreign``."""
+    """A game and its options."""
 
     name: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -34,7 +34,7 @@ def game(text: str) -> GameChoice:
     """Read ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
     name, _, rest = text.partition(":")
     if not name:
-        raise ValueError(f"expected a game like chinese-checkers:size=3, not {text!r}")
+        raise ValueError(f"expected a game like NAME or NAME:size=3, not {text!r}")
     return GameChoice(name, options(rest.split(",")) if rest else {})
 
 

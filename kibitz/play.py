@@ -78,7 +78,8 @@ class Contest:
 def _name(bot: str) -> str:
     """Return ``random`` for ``game/random:seed=1``, ``mybot`` for ``bots/mybot.py``."""
     stem = Path(bot).stem if bot.endswith(".py") else bot.partition(":")[0].rpartition("/")[2]
-    return re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot"
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot"
+    return f"my-{name}" if name.lower().startswith("house") else name  # kept for house bots
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -139,7 +140,7 @@ async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> 
 
 
 def _client(server: PrivateServer) -> Client:
-    return Client(server.url, name="the house", kind="human", agent="kibitz play")
+    return Client(server.url, name="kibitz play", kind="human", agent="kibitz play")
 
 
 @dataclass(frozen=True)

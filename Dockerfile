@@ -1,0 +1,25 @@
+# One image for everything: the server, its bots, and the command that speaks to them.
+FROM python:3.12-slim
+
+WORKDIR /opt/kibitz
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY protocol protocol
+COPY games games
+COPY server server
+COPY bots bots
+COPY clients clients
+COPY kibitz kibitz
+RUN pip install --no-cache-dir -c constraints.txt hatchling \
+ && pip install --no-cache-dir -c constraints.txt --no-build-isolation .
+
+# House bots start with their machine code ready.
+ENV KIBITZ_CACHE=/var/cache/kibitz
+RUN useradd --create-home kibitz \
+ && install -d -o kibitz -g kibitz /data /house /var/cache/kibitz
+USER kibitz
+RUN kibitz bots --warm
+
+COPY docker/open-house.sh /usr/local/bin/open-house
+EXPOSE 8765
+VOLUME ["/data"]
+CMD ["kibitz", "serve", "--host", "0.0.0.0", "--port", "8765", "--db", "/data/kibitz.db"]

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from kibitz.course import Course
+from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.records import Cause, Player, Result, SeatResult
+from kibitz_protocol.rooms import (
+    LobbySettings,
+    LobbyState,
+    LobbyView,
+    MatchBrief,
+    Member,
+    OpenSeat,
+    ProgrammeItem,
+)
+
+ADA = Player(player="a", name="ada", kind="bot")
+BOB = Player(player="b", name="bob", kind="bot")
+RESULT = Result(
+    seats=[SeatResult(rank=2, score=0), SeatResult(rank=1, score=1)],
+    cause=Cause.RULES,
+    reason="goal",
+    plies=12,
+)
+
+
+def view(state: LobbyState, members: list[Player], live: list[MatchBrief]) -> LobbyNews:
+    seated = [
+        Member(player=p.player, name=p.name, kind=p.kind, seat=seat, ready=True, connected=True)
+        for seat, p in enumerate(members)
+    ]
+    settings = LobbySettings(seats=[OpenSeat(), OpenSeat()], programme=[ProgrammeItem(game="star")])
+    return LobbyNews(
+        lobby=LobbyView(
+            lobby="L",
+            settings=settings,
+            host="h",
+            state=state,
+            round=1,
+            members=seated,
+            planned=2,
+            done=0,
+            live=live,
+            standings=[],
+        )
+    )
+
+
+def brief(number: int, result: Result | None = None) -> MatchBrief:
+    return MatchBrief(
+        match=f"m{number}", lobby="L", number=number, game="star", seats=[ADA, BOB], result=result
+    )
+
+
+def test_members_are_told_once() -> None:
+    course = Course("L")
+    assert course.heed(view("gathering", [ADA], [])) == ["ada takes seat 1 of 2"]
+    assert course.heed(view("gathering", [ADA, BOB], [])) == ["bob takes seat 2 of 2"]
+    assert course.heed(view("running", [ADA, BOB], [])) == []
+
+
+def test_a_match_from_its_beginning_to_its_end() -> None:
+    course = Course("L")
+    began = course.heed(MatchStarted(lobby="L", match=brief(1)))
+    ended = course.heed(MatchEnded(lobby="L", match=brief(1, RESULT)))
+    assert began == ["match 1 begins: star for 2: ada, bob"]
+    assert ended == ["match 1 ends after 12 plies: ada 2, bob 1 (rules, goal)"]
+    assert [match.result for match in course.matches] == [RESULT]
+
+
+def test_a_late_view_does_not_take_a_result_back() -> None:
+    course = Course("L")
+    course.heed(MatchEnded(lobby="L", match=brief(1, RESULT)))
+    course.heed(view("running", [], [brief(1)]))
+    assert course.matches[0].result == RESULT
+
+
+def test_matches_stand_in_the_order_of_the_programme() -> None:
+    course = Course("L")
+    for number in (2, 1):
+        course.heed(MatchStarted(lobby="L", match=brief(number)))
+    assert [match.number for match in course.matches] == [1, 2]
+
+
+def test_it_is_over_when_the_programme_is_finished_or_the_lobby_gone() -> None:
+    finished, closed = Course("L"), Course("L")
+    assert not finished.over
+    finished.heed(view("finished", [], []))
+    closed.heed(LobbyClosed(lobby="L", reason="expired"))
+    assert finished.over
+    assert closed.over
+    assert closed.closed == "expired"
+
+
+def test_news_of_another_lobby_is_none_of_its_business() -> None:
+    course = Course("other")
+    messages = [
+        view("finished", [ADA], []),
+        MatchStarted(lobby="L", match=brief(1)),
+        MatchEnded(lobby="L", match=brief(1, RESULT)),
+        LobbyClosed(lobby="L", reason="closed"),
+    ]
+    assert [course.heed(message) for message in messages] == [[], [], [], []]
+    assert not course.over
+    assert course.matches == []

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from kibitz import report
+from kibitz_protocol.records import Cause, Player, Result, SeatResult
+from kibitz_protocol.rooms import MatchBrief, Standing
+
+PLAYERS = [
+    Player(player="a", name="ada", kind="bot"),
+    Player(player="b", name="bob", kind="bot"),
+]
+
+
+def brief(result: Result | None, number: int = 1) -> MatchBrief:
+    return MatchBrief(match=f"m{number}", number=number, game="star", seats=PLAYERS, result=result)
+
+
+WON = Result(
+    seats=[SeatResult(rank=1, score=1), SeatResult(rank=2, score=0)],
+    cause=Cause.RULES,
+    reason="goal",
+    plies=41,
+)
+CRASHED = Result(
+    seats=[
+        SeatResult(rank=2, score=0, cause=Cause.CRASH, detail="ZeroDivisionError"),
+        SeatResult(rank=1, score=1),
+    ],
+    cause=Cause.CRASH,
+    plies=3,
+)
+
+
+def test_columns_of_numbers_stand_to_the_right() -> None:
+    assert report.table(("who", "n"), [("ada", 1), ("bo", 10)]).splitlines() == [
+        "who   n",
+        "---  --",
+        "ada   1",
+        "bo   10",
+    ]
+
+
+def test_a_match_says_who_won_and_why_and_where_its_record_is() -> None:
+    head, _, line = report.matches([brief(WON)], {"m1": "records/m1.jsonl"}).splitlines()
+    assert head.split() == ["match", "game", "players", "and", "places", "plies", "end", "record"]
+    assert " ".join(line.split()) == "1 star ada 1, bob 2 41 rules, goal records/m1.jsonl"
+
+
+def test_the_best_player_stands_first() -> None:
+    lines = [
+        Standing(player="a", name="ada", played=2, wins=0, draws=1, losses=1, points=0.5),
+        Standing(
+            player="b",
+            name="bob",
+            played=2,
+            wins=1,
+            draws=1,
+            losses=0,
+            points=1.5,
+            causes={Cause.TIME: 2},
+        ),
+    ]
+    rows = report.standings(lines).splitlines()[2:]
+    assert [row.split()[0] for row in rows] == ["bob", "ada"]
+    assert rows[0].endswith("time 2")
+    assert rows[1].endswith("-")
+
+
+def test_a_win_by_the_rules_is_no_abnormal_end() -> None:
+    assert report.abnormal([brief(WON)]) == []
+
+
+def test_abnormal_ends_are_told_one_by_one() -> None:
+    aborted = WON.model_copy(update={"cause": Cause.INFRASTRUCTURE, "reason": "disk full"})
+    briefs = [brief(CRASHED), brief(None, 2), brief(aborted, 3)]
+    assert report.abnormal(briefs) == [
+        "match 1: ada dropped out: crash (ZeroDivisionError)",
+        "match 2 did not finish",
+        "match 3 was aborted: disk full",
+    ]
+
+
+def test_an_ending_names_what_seats_dropped_out_for() -> None:
+    assert report.ending(WON) == "rules, goal"
+    assert report.ending(CRASHED) == "crash"
+    assert report.ending(None) == "unfinished"
