@@ -489,7 +489,7 @@ class Lobby:
             raise _Refusal(Code.WRONG_STATE, f"the lobby is {self.state} and cannot start")
         self._require_all_ready()
         try:
-            self.roll.plan()
+            self.roll.require_playable()
         except Unplayable as why:
             raise _Refusal(Code.BAD_SEATS, str(why)) from None
         self._append_started()
@@ -743,7 +743,7 @@ class Lobby:
         if not all(each.ready and each.player.player in self._present for each in members):
             return False
         try:
-            self.roll.plan()
+            self.roll.require_playable()
         except Unplayable:
             return False  # the host hears why when it asks to start
         return True

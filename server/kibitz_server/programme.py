@@ -90,6 +90,12 @@ def plan(
     return planned
 
 
+def require_playable(items: Sequence[ProgrammeItem], candidates: Sequence[Candidate]) -> None:
+    """Raise `Unplayable` where `plan` would."""
+    for item in items:
+        _able(item, candidates)
+
+
 def next_matches(
     waiting: Iterable[Planned],
     running: Collection[Planned],
@@ -106,21 +112,21 @@ def next_matches(
     `AHEAD` numbers later than the first one that waits for a busy player, so that it comes to
     its turn. `fewest` is the smallest number of seats of any waiting match.
     """
-    free = dict(capacity)
+    free = {player: places for player, places in capacity.items() if places > 0}
+    here = frozenset(free)
     for planned in running:
         _take(free, planned)
+    room = at_once - len(running)
     chosen: list[Planned] = []
     last: int | None = None
     for planned in waiting:
-        full = len(running) + len(chosen) >= at_once or _available(free) < fewest
+        full = len(chosen) >= room or len(free) < fewest
         if full or (last is not None and planned.number > last):
             break
-        if any(capacity.get(each.player, 0) <= 0 for each in planned.players):
-            continue
-        if all(free[each.player] > 0 for each in planned.players):
+        if all(each.player in free for each in planned.players):
             chosen.append(planned)
             _take(free, planned)
-        elif last is None:
+        elif last is None and all(each.player in here for each in planned.players):
             last = planned.number + AHEAD
     return chosen
 
@@ -222,10 +228,9 @@ def _turns(pattern: Steps, members: int) -> list[Steps]:
     return turns
 
 
-def _available(free: Mapping[str, int]) -> int:
-    return sum(1 for places in free.values() if places > 0)
-
-
 def _take(free: dict[str, int], planned: Planned) -> None:
+    """Take a place of every player; who has none left is not in `free`."""
     for each in planned.players:
-        free[each.player] = free.get(each.player, 0) - 1
+        places = free.pop(each.player, 0) - 1
+        if places > 0:
+            free[each.player] = places

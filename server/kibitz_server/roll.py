@@ -24,7 +24,7 @@ from kibitz_protocol.messages import Capabilities
 from kibitz_protocol.records import Cause, Player, Result
 from kibitz_protocol.rooms import HouseSeat, LobbySettings, LobbyState, OpenSeat, SeatSpec
 from kibitz_protocol.values import Key, Line, Seq, Strict
-from kibitz_server.programme import Candidate, Planned, derive, plan
+from kibitz_server.programme import Candidate, Planned, derive, plan, require_playable
 from kibitz_server.standings import Table
 
 CloseReason: TypeAlias = Literal["closed", "expired"]
@@ -240,11 +240,15 @@ class Roll:
         """Plan the present round for the present members; raises `Unplayable`."""
         return plan(
             self.settings.programme,
-            [Candidate(each.player, each.capabilities) for each in self.by_seat()],
+            self._candidates(),
             round=self.round,
             base_seed=self.round_seed(),
             hidden=self.opened.hidden,
         )
+
+    def require_playable(self) -> None:
+        """Raise `Unplayable` where `plan` would."""
+        require_playable(self.settings.programme, self._candidates())
 
     def match_of(self, number: int) -> str:
         """Return the identifier of a match of this round: always the same for the same play."""
@@ -283,6 +287,9 @@ class Roll:
                 self._void(list(self.waiting))
             case Closed():
                 self.closed = entry.reason
+
+    def _candidates(self) -> list[Candidate]:
+        return [Candidate(each.player, each.capabilities) for each in self.by_seat()]
 
     def _ready(self, player: str, ready: bool) -> None:
         self.members[player] = replace(self.members[player], ready=ready)
