@@ -10,7 +10,7 @@ import numpy as np
 from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
 from kibitz_games.chinese_checkers import drawing, rules, wire
 from kibitz_games.chinese_checkers.wire import Move, Options, View
-from kibitz_games.kernels import box
+from kibitz_games.kernels import box, lay
 from kibitz_games.scene import Scene
 
 _M = TypeVar("_M", bound=Model)
@@ -42,7 +42,7 @@ class ChineseCheckers(Game):
 
     def legal(self, state: State) -> list[int]:
         moves = np.empty(rules.WIDEST, np.int32)
-        count = rules.generate_in(box(state), moves)
+        count = rules.generate_in(box(state), lay(moves))
         return sorted(moves[:count].tolist())
 
     def play(self, state: State, action: int) -> None:

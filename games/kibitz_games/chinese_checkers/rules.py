@@ -47,6 +47,8 @@ from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.kernels import Int, kernel
 from kibitz_games.operations import Moves, Record, Values
 
+i64 = kernels.word()
+
 MAX_PLIES = 1000
 ROUNDS = 50
 WIDEST = geo.MAX_PEGS * geo.MAX_HOLES + 1
@@ -123,7 +125,7 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return near, land, steps
 
 
-NEAR, LAND, STEPS = _tables()
+NEAR, LAND, STEPS = map(kernels.lay, _tables())
 
 
 def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -133,23 +135,23 @@ def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return numbers[:, :CELLS].copy(), numbers[:, CELLS].copy(), numbers[:, CELLS + 1].copy()
 
 
-PEG_KEY, TURN_KEY, OUT_KEY = _keys()
+PEG_KEY, TURN_KEY, OUT_KEY = map(kernels.lay, _keys())
 
 
 @kernel
 def stoppable(st: Record, seat: Int) -> Int:
     """Return the zones where a peg of `seat` may end its move, one bit each."""
-    every = np.int64((1 << (NO_ZONE + 1)) - 1)
+    every = i64((1 << (NO_ZONE + 1)) - 1)
     if st.stop == STOP_ANY:
         return every
-    mine = (1 << np.int64(st.corner[seat])) | (1 << np.int64(st.goal[seat]))
+    mine = (1 << i64(st.corner[seat])) | (1 << i64(st.goal[seat]))
     if st.stop == STOP_NO_FOREIGN:
-        return np.int64(mine | (1 << NO_ZONE))
+        return i64(mine | (1 << NO_ZONE))
     for other in range(st.seats):
         if st.rank[other] == 0:
-            theirs = (1 << np.int64(st.corner[other])) | (1 << np.int64(st.goal[other]))
-            every &= ~np.int64(theirs)
-    return np.int64(every | mine)
+            theirs = (1 << i64(st.corner[other])) | (1 << i64(st.goal[other]))
+            every &= ~i64(theirs)
+    return i64(every | mine)
 
 
 @kernel
@@ -157,17 +159,17 @@ def _landing(st: Record, here: Int, direction: Int) -> Int:
     """Return where a long jump from `here` lands, or `WALL`: peg and landing equally far."""
     table = st.geometry
     board = st.board
-    hole = np.int64(NEAR[table, here * 6 + direction])
+    hole = i64(NEAR[table, here * 6 + direction])
     far = 1
     while board[hole] == 0 or board[hole] == VISITED:
-        hole = np.int64(NEAR[table, hole * 6 + direction])
+        hole = i64(NEAR[table, hole * 6 + direction])
         far += 1
     if hole == WALL:
-        return np.int64(WALL)
+        return i64(WALL)
     for _ in range(far):
-        hole = np.int64(NEAR[table, hole * 6 + direction])
+        hole = i64(NEAR[table, hole * 6 + direction])
         if board[hole] != 0 and board[hole] != VISITED:
-            return np.int64(WALL)
+            return i64(WALL)
     return hole
 
 
@@ -186,16 +188,16 @@ def _chains(st: Record, origin: Int, queue: Moves, n: Int, allowed: Int) -> Int:
             if far:
                 target = _landing(st, here, d)
             elif board[NEAR[table, here * 6 + d]] != 0:
-                target = np.int64(LAND[table, here * 6 + d])
+                target = i64(LAND[table, here * 6 + d])
             else:
                 continue
-            if board[target] == 0 and (through or (allowed >> np.int64(zone[target])) & 1):
+            if board[target] == 0 and (through or (allowed >> i64(zone[target])) & 1):
                 board[target] = VISITED
                 queue[n] = target
                 n += 1
         if head == n:
-            return np.int64(n)
-        here = np.int64(queue[head])
+            return i64(n)
+        here = i64(queue[head])
         head += 1
 
 
@@ -205,60 +207,60 @@ def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -
     table = st.geometry
     board = st.board
     zone = st.zone
-    holes = np.int64(st.holes)
+    holes = i64(st.holes)
     if st.sticky != 0:
-        goal = np.int64(st.goal[st.turn])
+        goal = i64(st.goal[st.turn])
         if zone[origin] == goal:
-            allowed = np.int64(1) << goal
+            allowed = i64(1) << goal
     for d in range(6):
-        near = np.int64(NEAR[table, origin * 6 + d])
-        if board[near] == 0 and (allowed >> np.int64(zone[near])) & 1:
+        near = i64(NEAR[table, origin * 6 + d])
+        if board[near] == 0 and (allowed >> i64(zone[near])) & 1:
             moves[n] = origin * holes + near
             n += 1
     peg = board[origin]
     board[origin] = VISITED
-    last = _chains(st, origin, moves, np.int64(n), allowed)
+    last = _chains(st, origin, moves, i64(n), allowed)
     board[origin] = peg
     for i in range(n, last):
-        target = np.int64(moves[i])
+        target = i64(moves[i])
         board[target] = 0
-        if (allowed >> np.int64(zone[target])) & 1:
+        if (allowed >> i64(zone[target])) & 1:
             moves[n] = origin * holes + target
             n += 1
-    return np.int64(n)
+    return i64(n)
 
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
     """Write the actions of the seat to act; the pass where there is no other; none when over."""
     if st.side < 0:
-        return np.int64(0)
-    seat = np.int64(st.side)
+        return i64(0)
+    seat = i64(st.side)
     allowed = stoppable(st, seat)
-    n: Int = np.int64(0)
+    n: Int = i64(0)
     for slot in range(st.each):
-        n = generate_from(st, np.int64(st.pegs[seat, slot]), moves, n, allowed)
+        n = generate_from(st, i64(st.pegs[seat, slot]), moves, n, allowed)
     if n == 0:
-        moves[0] = np.int64(st.holes) * np.int64(st.holes)
-        n = np.int64(1)
+        moves[0] = i64(st.holes) * i64(st.holes)
+        n = i64(1)
     return n
 
 
 @kernel
 def allows(st: Record, action: Int) -> bool:
     """Return whether `action` is legal, without generating more than one peg's moves."""
-    holes = np.int64(st.holes)
+    holes = i64(st.holes)
     if st.side < 0 or action < 0 or action > holes * holes:
         return False
     if action == holes * holes:
         moves = np.empty(WIDEST, np.int32)
         return generate(st, moves) == 1 and moves[0] == action
     origin = action // holes
-    if (np.int64(st.board[origin]) + 15) >> 4 != st.side + 1:
+    if (i64(st.board[origin]) + 15) >> 4 != st.side + 1:
         return False
     near = np.empty(CELLS + 6, np.int32)
-    allowed = stoppable(st, np.int64(st.side))
-    n = generate_from(st, np.int64(origin), near, np.int64(0), allowed)
+    allowed = stoppable(st, i64(st.side))
+    n = generate_from(st, i64(origin), near, i64(0), allowed)
     found = False
     for i in range(n):
         found |= near[i] == action
@@ -271,16 +273,16 @@ def _next(st: Record, seat: Int) -> Int:
     seat = seat + 1 if seat + 1 < st.seats else 0
     while st.rank[seat] != 0:
         seat = seat + 1 if seat + 1 < st.seats else 0
-    return np.int64(seat)
+    return i64(seat)
 
 
 @kernel
 def _previous(st: Record, seat: Int) -> Int:
     """Return the active seat before `seat`."""
-    seat = seat - 1 if seat > 0 else np.int64(st.seats) - 1
+    seat = seat - 1 if seat > 0 else i64(st.seats) - 1
     while st.rank[seat] != 0:
-        seat = seat - 1 if seat > 0 else np.int64(st.seats) - 1
-    return np.int64(seat)
+        seat = seat - 1 if seat > 0 else i64(st.seats) - 1
+    return i64(seat)
 
 
 @kernel
@@ -297,16 +299,16 @@ def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
     peg = st.board[origin]
     st.board[target] = peg
     st.board[origin] = 0
-    st.pegs[seat, (np.int64(peg) + 15) & 15] = target
+    st.pegs[seat, (i64(peg) + 15) & 15] = target
     st.key = st.key ^ PEG_KEY[seat, origin] ^ PEG_KEY[seat, target]
-    goal = np.int64(st.goal[seat])
-    left, entered = np.int64(st.zone[origin]), np.int64(st.zone[target])
+    goal = i64(st.goal[seat])
+    left, entered = i64(st.zone[origin]), i64(st.zone[target])
     if left != entered:
         st.filled[left] -= 1
         st.filled[entered] += 1
-        st.inside[seat] += np.int64(entered == goal) - np.int64(left == goal)
+        st.inside[seat] += i64(entered == goal) - i64(left == goal)
     table = st.geometry
-    st.distance[seat] += np.int64(STEPS[table, goal, target]) - np.int64(STEPS[table, goal, origin])
+    st.distance[seat] += i64(STEPS[table, goal, target]) - i64(STEPS[table, goal, origin])
 
 
 @kernel
@@ -316,75 +318,75 @@ def _finisher(st: Record, origin: Int, target: Int) -> Int:
     The goal must be full, of whomever, with at least one peg of its owner. Whoever fills it,
     the owner has finished.
     """
-    entered = np.int64(st.zone[target])
+    entered = i64(st.zone[target])
     if entered == NO_ZONE or entered == st.zone[origin] or st.filled[entered] < st.each:
-        return np.int64(-1)
-    owner = np.int64(st.owner[entered])
+        return i64(-1)
+    owner = i64(st.owner[entered])
     if owner < 0 or st.rank[owner] != 0 or st.inside[owner] == 0:
-        return np.int64(-1)
+        return i64(-1)
     return owner
 
 
 @kernel
 def repeats(st: Record) -> Int:
     """Return how often the present position has occurred, this time included."""
-    ply = np.int64(st.ply)
-    cycle = np.int64(st.seats - st.placed - st.dropped)
-    holes = np.int64(st.holes)
-    times = np.int64(1)
+    ply = i64(st.ply)
+    cycle = i64(st.seats - st.placed - st.dropped)
+    holes = i64(st.holes)
+    times = i64(1)
     if ply == st.floor:
-        times += np.int64(st.prior)
+        times += i64(st.prior)
     now = np.empty(CELLS, np.uint8)
     for hole in range(holes):
-        now[hole] = (np.int64(st.board[hole]) + 15) >> 4
+        now[hole] = (i64(st.board[hole]) + 15) >> 4
     then = now.copy()
-    different = np.int64(0)
+    different = i64(0)
     back = ply
     while back > st.floor and st.marks[back] & FINISH == 0:
         back = back - 1
-        action = np.int64(st.history[back])
+        action = i64(st.history[back])
         if action < holes * holes:
             origin = action // holes
             target = action - origin * holes
-            different -= np.int64(then[origin] != now[origin])
-            different -= np.int64(then[target] != now[target])
+            different -= i64(then[origin] != now[origin])
+            different -= i64(then[target] != now[target])
             then[origin] = then[target]
             then[target] = 0
-            different += np.int64(then[origin] != now[origin])
-            different += np.int64(then[target] != now[target])
+            different += i64(then[origin] != now[origin])
+            different += i64(then[target] != now[target])
         if different == 0 and (ply - back) % cycle == 0:
             times += 1
             if back == st.floor:
-                times += np.int64(st.prior)
+                times += i64(st.prior)
     return times
 
 
 @kernel
 def _judge(st: Record) -> Int:
     """Return why the play is over after a move that left at least two seats active, or 0."""
-    slot = np.int64(st.key & np.uint64(FILTER - 1))
+    slot = i64(st.key & np.uint64(FILTER - 1))
     if st.seen[slot] >= 3 and repeats(st) >= 3:
-        return np.int64(END_REPETITION)
+        return i64(END_REPETITION)
     if st.since >= ROUNDS * (st.seats - st.placed - st.dropped):
-        return np.int64(END_STALL)
+        return i64(END_STALL)
     if st.ply >= MAX_PLIES:
-        return np.int64(END_LENGTH)
-    return np.int64(0)
+        return i64(END_LENGTH)
+    return i64(0)
 
 
 @kernel
 def play(st: Record, m: Int) -> None:
     """Apply a legal action."""
-    holes = np.int64(st.holes)
-    ply = np.int64(st.ply)
-    seat = np.int64(st.turn)
-    mark: Int = np.int64(0)
+    holes = i64(st.holes)
+    ply = i64(st.ply)
+    seat = i64(st.turn)
+    mark: Int = i64(0)
     if m < holes * holes:
         origin = m // holes
         target = m - origin * holes
         _shift(st, seat, origin, target)
         if st.distance[seat] < st.best[seat]:
-            mark = np.int64(st.best[seat] - st.distance[seat])
+            mark = i64(st.best[seat] - st.distance[seat])
             st.best[seat] = st.distance[seat]
         finisher = _finisher(st, origin, target)
         if finisher >= 0:
@@ -397,7 +399,7 @@ def play(st: Record, m: Int) -> None:
     st.ply = ply + 1
     st.since = 0 if mark != 0 else st.since + 1
     _pass_turn(st, _next(st, seat))
-    st.seen[np.int64(st.key & np.uint64(FILTER - 1))] += 1
+    st.seen[i64(st.key & np.uint64(FILTER - 1))] += 1
     if st.seats - st.placed - st.dropped == 1:
         st.end = END_GOAL
     else:
@@ -409,7 +411,7 @@ def play(st: Record, m: Int) -> None:
 @kernel
 def _without_progress(st: Record) -> Int:
     """Return how many plies ago the last progress was."""
-    ply = np.int64(st.ply)
+    ply = i64(st.ply)
     back = ply
     while st.marks[back] == 0:
         back -= 1
@@ -419,23 +421,23 @@ def _without_progress(st: Record) -> Int:
 @kernel
 def undo(st: Record, m: Int) -> None:
     """Take back `m`, the last action played."""
-    holes = np.int64(st.holes)
-    ply = np.int64(st.ply) - 1
-    mark = np.int64(st.marks[ply + 1])
-    st.seen[np.int64(st.key & np.uint64(FILTER - 1))] -= 1
+    holes = i64(st.holes)
+    ply = i64(st.ply) - 1
+    mark = i64(st.marks[ply + 1])
+    st.seen[i64(st.key & np.uint64(FILTER - 1))] -= 1
     origin = m // holes
     target = m - origin * holes
     if mark & FINISH:
-        finisher = np.int64(st.owner[st.zone[target]])
+        finisher = i64(st.owner[st.zone[target]])
         st.placed -= 1
         st.rank[finisher] = 0
         st.key = st.key ^ OUT_KEY[finisher]
     if m < holes * holes:
-        seat: Int = ((np.int64(st.board[target]) + 15) >> 4) - 1
+        seat: Int = ((i64(st.board[target]) + 15) >> 4) - 1
         _shift(st, seat, target, origin)
         st.best[seat] += mark & IMPROVED
     else:
-        seat = _previous(st, np.int64(st.turn))
+        seat = _previous(st, i64(st.turn))
     _pass_turn(st, seat)
     st.end = 0
     st.history[ply] = 0
@@ -453,7 +455,7 @@ def terminal(st: Record) -> bool:
 @kernel
 def to_act(st: Record) -> Int:
     """Return the seat to act, or -1."""
-    return np.int64(st.side)
+    return i64(st.side)
 
 
 @kernel
@@ -479,27 +481,27 @@ def returns(st: Record, out: Values) -> None:
         for other in range(st.seats):
             if other != seat and rank[other] >= rank[seat]:
                 halves += 2 if rank[other] > rank[seat] else 1
-        out[seat] = halves / (2.0 * (np.int64(st.seats) - 1))
+        out[seat] = halves / (2.0 * (i64(st.seats) - 1))
 
 
 @kernel
 def order(st: Record, m: Int) -> Int:
     """Prefer long ways towards the goal, and among equals the peg that is furthest behind."""
-    holes = np.int64(st.holes)
+    holes = i64(st.holes)
     if m >= holes * holes:
-        return np.int64(0)
+        return i64(0)
     origin = m // holes
     target = m - origin * holes
-    goal = np.int64(st.goal[st.turn])
-    before = np.int64(STEPS[st.geometry, goal, origin])
-    return (before - np.int64(STEPS[st.geometry, goal, target])) * 32 + before
+    goal = i64(st.goal[st.turn])
+    before = i64(STEPS[st.geometry, goal, origin])
+    return (before - i64(STEPS[st.geometry, goal, target])) * 32 + before
 
 
 @kernel
 def hold(st: Record, seat: Int) -> Int:
     """Make `seat` the one to act; return the seat that was."""
-    before = np.int64(st.turn)
-    _pass_turn(st, np.int64(seat))
+    before = i64(st.turn)
+    _pass_turn(st, i64(seat))
     return before
 
 
@@ -526,8 +528,8 @@ def drop(st: Record, seat: Int) -> None:
     st.floor = st.ply
     st.prior = 0
     if st.turn == seat:
-        _pass_turn(st, _next(st, np.int64(seat)))
-    st.seen[np.int64(st.key & np.uint64(FILTER - 1))] += 1
+        _pass_turn(st, _next(st, i64(seat)))
+    st.seen[i64(st.key & np.uint64(FILTER - 1))] += 1
     if st.seats - st.placed - st.dropped == 1:
         st.end = END_DROPPED
         st.side = -1
@@ -536,26 +538,26 @@ def drop(st: Record, seat: Int) -> None:
 @kernel
 def trace(st: Record, action: Int, path: Moves) -> Int:
     """Write the holes of a shortest way of `action`, the last one played; return how many."""
-    holes = np.int64(st.holes)
+    holes = i64(st.holes)
     origin = action // holes
     target = action - origin * holes
-    seat = ((np.int64(st.board[target]) + 15) >> 4) - 1
+    seat = ((i64(st.board[target]) + 15) >> 4) - 1
     path[0] = origin
     path[1] = target
     for d in range(6):
         if NEAR[st.geometry, origin * 6 + d] == target:
-            return np.int64(2)
+            return i64(2)
     peg = st.board[target]
     st.board[target] = 0
     came = _search(st, origin, target, stoppable(st, seat))
     st.board[target] = peg
     if came[target] < 0:
-        return np.int64(2)
-    n = np.int64(0)
+        return i64(2)
+    n = i64(0)
     here = target
     while here != origin:
         path[n] = here
-        here = np.int64(came[here])
+        here = i64(came[here])
         n += 1
     path[n] = origin
     n += 1
@@ -573,12 +575,12 @@ def _search(st: Record, origin: Int, target: Int, allowed: Int) -> Moves:
     queue[0] = origin
     head, tail = 0, 1
     while came[target] < 0 and head < tail:
-        here = np.int64(queue[head])
+        here = i64(queue[head])
         head += 1
         for d in range(6):
             hole = _jump(st, here, d)
             free = st.board[hole] == 0 and came[hole] < 0
-            if free and (st.through != 0 or (allowed >> np.int64(st.zone[hole])) & 1):
+            if free and (st.through != 0 or (allowed >> i64(st.zone[hole])) & 1):
                 came[hole] = here
                 queue[tail] = hole
                 tail += 1
@@ -591,8 +593,8 @@ def _jump(st: Record, here: Int, direction: Int) -> Int:
     if st.long_jumps != 0:
         return _landing(st, here, direction)
     if st.board[NEAR[st.geometry, here * 6 + direction]] == 0:
-        return np.int64(WALL)
-    return np.int64(LAND[st.geometry, here * 6 + direction])
+        return i64(WALL)
+    return i64(LAND[st.geometry, here * 6 + direction])
 
 
 @kernel
@@ -600,8 +602,8 @@ def portrait(st: Record, out: Moves) -> Int:
     """Write all that a view shows into `out` in one call; return the length.
 
     Order: geometry, each, stop, through, sticky, long_jumps, seats, ply, side, end, since,
-    repeats, last action (-1 for none), length of the path, turn, the path; then for each seat
-    corner, rank, best and its pegs in ascending order.
+    repeats, last action (-1 for none), turn, 0; then for all seats the corners, the ranks, the
+    best distances and the pegs, each seat's ascending; then the path of the last action.
     """
     out[0] = st.geometry
     out[1] = st.each
@@ -614,31 +616,31 @@ def portrait(st: Record, out: Moves) -> Int:
     out[8] = st.side
     out[9] = st.end
     out[10] = st.since
-    seen = st.seen[np.int64(st.key & np.uint64(FILTER - 1))]
+    seen = st.seen[i64(st.key & np.uint64(FILTER - 1))]
     out[11] = repeats(st) if seen >= 2 else 1
     out[12] = -1
-    out[13] = 0
-    if st.ply > 0:
-        out[12] = st.history[st.ply - 1]
-        if out[12] < np.int64(st.holes) * np.int64(st.holes):
-            out[13] = trace(st, np.int64(out[12]), out[15:])
-    out[14] = st.turn
-    n = np.int64(15) + np.int64(out[13])
-    each = np.int64(st.each)
-    for seat in range(st.seats):
-        out[n] = st.corner[seat]
-        out[n + 1] = st.rank[seat]
-        out[n + 2] = st.best[seat]
-        n += 3 + each
-    first = n - np.int64(st.seats) * (3 + each)
+    out[13] = st.turn
+    out[14] = 0
+    seats = i64(st.seats)
+    each = i64(st.each)
+    for seat in range(seats):
+        out[15 + seat] = st.corner[seat]
+        out[15 + seats + seat] = st.rank[seat]
+        out[15 + 2 * seats + seat] = st.best[seat]
+    first = 15 + 3 * seats
     count = np.zeros(SEATS, np.int64)
     for hole in range(st.holes):
-        value = np.int64(st.board[hole])
+        value = i64(st.board[hole])
         if value != 0:
             whose = ((value + 15) >> 4) - 1
-            out[first + whose * (3 + each) + 3 + count[whose]] = hole
+            out[first + whose * each + count[whose]] = hole
             count[whose] += 1
-    return np.int64(n)
+    length = first + seats * each
+    if st.ply > 0:
+        out[12] = st.history[st.ply - 1]
+        if out[12] < i64(st.holes) * i64(st.holes):
+            length += trace(st, i64(out[12]), out[length:])
+    return i64(length)
 
 
 PORTRAIT = 15 + CELLS + SEATS * (3 + geo.MAX_PEGS)

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from kibitz_games.api import IllegalAction, InvalidSetup, Model
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules
-from kibitz_games.kernels import box
+from kibitz_games.kernels import box, lay
 
 Stop = Literal["any", "no-foreign", "no-active"]
 Reason = Literal["goal", "repetition", "stall", "length", "dropped"]
@@ -244,30 +244,26 @@ def parse(written: str) -> Move:
 def view(state: np.record) -> View:
     """Return the view of everybody."""
     out = np.empty(rules.PORTRAIT, np.int32)
-    length = rules.portrait_in(box(state), out)
+    length = rules.portrait_in(box(state), lay(out))
     facts: list[int] = out[:length].tolist()
-    each, seats, path = facts[1], facts[6], facts[13]
-    corners, ranks, best, pegs = [], [], [], []
-    at = 15 + path
-    for _ in range(seats):
-        corners.append(facts[at])
-        ranks.append(facts[at + 1])
-        best.append(facts[at + 2])
-        pegs.append(facts[at + 3 : at + 3 + each])
-        at += 3 + each
+    each, seats = facts[1], facts[6]
+    ranks = 15 + seats
+    best = ranks + seats
+    pegs = best + seats
+    path = pegs + seats * each
     fields = {
         "options": _options(*facts[:6]),
         "ply": facts[7],
         "to_act": facts[8],
-        "turn": facts[14],
+        "turn": facts[13],
         "over": rules.REASONS[facts[9]] or None,
         "idle": facts[10],
         "repeats": facts[11],
-        "corners": corners,
-        "ranks": ranks,
-        "best": best,
-        "pegs": pegs,
-        "last": _last(facts[12], facts[15 : 15 + path]),
+        "corners": facts[15:ranks],
+        "ranks": facts[ranks:best],
+        "best": facts[best:pegs],
+        "pegs": [facts[at : at + each] for at in range(pegs, path, each)],
+        "last": _last(facts[12], facts[path:]),
     }
     seen: View = _trusted(View, fields)
     return seen
