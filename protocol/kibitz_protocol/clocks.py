@@ -8,13 +8,22 @@ So per-move limits, Fischer clocks, banks and byo-yomi are one ledger with some 
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import Final
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from kibitz_protocol.values import Millis, Strict, Tolerant
 
-_PART = re.compile(r"^(?:(?P<key>move|byo|bank)=)?(?P<value>[0-9.:+x]+)$")
+_TIME = r"(?:[0-9]{1,9}:)?[0-9]{1,9}(?:\.[0-9]{1,3})?"
+_PARTS: Final = (
+    re.compile(rf"(?P<main_ms>{_TIME})(?:\+(?P<increment_ms>{_TIME}))?"),
+    re.compile(rf"byo=(?P<main_ms>{_TIME})\+(?P<periods>[0-9]{{1,4}})x(?P<period_ms>{_TIME})"),
+    re.compile(rf"move=(?P<move_ms>{_TIME})"),
+    re.compile(rf"inc=(?P<increment_ms>{_TIME})"),
+    re.compile(rf"bank=(?P<bank_ms>{_TIME})"),
+)
+"""What the notation is made of; the names are those of the fields."""
 
 
 class TimeControl(Strict):
@@ -28,6 +37,15 @@ class TimeControl(Strict):
     period_ms: Millis = Field(0, description="length of a byo-yomi period")
 
     @property
+    def flaw(self) -> str | None:
+        """Why nobody can mean this, or None; a host's request with a flaw is a bad option."""
+        if bool(self.periods) != bool(self.period_ms):
+            return "byo-yomi needs both periods and their length"
+        if self.increment_ms and not self.limited:
+            return "an increment needs a time to add it to"
+        return None
+
+    @property
     def limited(self) -> bool:
         """Whether a flag can fall at all."""
         return bool(self.move_ms or self.main_ms or self.bank_ms or self.periods)
@@ -36,17 +54,22 @@ class TimeControl(Strict):
     def parse(cls, text: str) -> TimeControl:
         """Read ``10+0.1``, ``5:00+2``, ``move=1``, ``byo=60+3x10``, ``move=1,bank=60``, ``none``.
 
-        Numbers are seconds, or minutes and seconds around a colon. Raises `ValueError` with
-        what was expected.
+        Numbers are seconds, or minutes and seconds around a colon, to the millisecond; ``inc``
+        gives the increment where the form of the main time has no place for it. Raises
+        `ValueError` with what was expected.
         """
         if text.strip().lower() in {"none", "inf", ""}:
             return cls()
         fields: dict[str, int] = {}
-        for part in text.strip().split(","):
-            fields |= _parse_part(part.strip(), text)
-        control = cls(**fields)
-        if not control.limited:
-            raise ValueError(f"time control leaves no time at all: {text!r}")
+        for part in text.split(","):
+            _add_part(fields, part.strip(), text)
+        try:
+            control = cls.model_validate(fields)
+        except ValidationError as error:
+            raise ValueError(f"time control is too long: {_shown(text)}") from error
+        flaw = control.flaw or (None if control.limited else "it leaves no time at all")
+        if flaw is not None:
+            raise ValueError(f"time control {_shown(text)}: {flaw}")
         return control
 
     def __str__(self) -> str:
@@ -55,6 +78,8 @@ class TimeControl(Strict):
         parts = []
         if self.periods:
             parts.append(f"byo={_seconds(self.main_ms)}+{self.periods}x{_seconds(self.period_ms)}")
+            if self.increment_ms:
+                parts.append(f"inc={_seconds(self.increment_ms)}")
         elif self.main_ms or self.increment_ms:
             parts.append(f"{_seconds(self.main_ms)}+{_seconds(self.increment_ms)}")
         if self.move_ms:
@@ -72,29 +97,25 @@ class Clock(Tolerant):
     periods: int = Field(0, ge=0)
 
 
-def _parse_part(part: str, text: str) -> dict[str, int]:
-    found = _PART.match(part)
+def _add_part(fields: dict[str, int], part: str, text: str) -> None:
+    """Read one part into `fields`; nothing may be said twice."""
+    found = next((match for form in _PARTS if (match := form.fullmatch(part))), None)
     if found is None:
         raise ValueError(_expectation(text))
-    key, value = found["key"], found["value"]
-    try:
-        if key in {"move", "bank"}:
-            return {f"{key}_ms": _millis(value)}
-        main, _, rest = value.partition("+")
-        if key == "byo":
-            periods, _, period = rest.partition("x")
-            return {
-                "main_ms": _millis(main),
-                "periods": int(periods),
-                "period_ms": _millis(period),
-            }
-        return {"main_ms": _millis(main), "increment_ms": _millis(rest or "0")}
-    except (ValueError, InvalidOperation):
-        raise ValueError(_expectation(text)) from None
+    for field, value in found.groupdict().items():
+        if value is None:
+            continue
+        if field in fields:
+            raise ValueError(f"time control says {field} twice: {_shown(text)}")
+        fields[field] = int(value) if field == "periods" else _millis(value)
 
 
 def _expectation(text: str) -> str:
-    return f"expected a time control like 10+0.1, move=1, byo=60+3x10 or none, not {text!r}"
+    return f"expected a time control like 10+0.1, move=1, byo=60+3x10 or none, not {_shown(text)}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
 def _millis(text: str) -> int:
