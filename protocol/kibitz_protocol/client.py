@@ -186,6 +186,11 @@ class Client:
         return self._session.welcome
 
     @property
+    def online(self) -> bool:
+        """Whether the server listens now; while it does not, requests wait."""
+        return self._session.state is State.ONLINE
+
+    @property
     def player(self) -> str:
         """The server's id for this player."""
         return self.welcome.player
