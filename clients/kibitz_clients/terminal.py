@@ -9,8 +9,10 @@ report refusals as sentences to the screen that asked.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import ClassVar, Final
 
 from textual.app import App
@@ -21,6 +23,7 @@ from kibitz_clients import palette, words
 from kibitz_clients.follow import Facts, Gallery, Timeline
 from kibitz_clients.link import Connect, Link
 from kibitz_clients.player import Choice
+from kibitz_clients.replay import load
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.hall import HallScreen
 from kibitz_clients.screens.lobby import LobbyScreen
@@ -72,12 +75,11 @@ def monotonic() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-class KibitzApp(App[str]):
+class KibitzApp(App[None]):
     """Watches and plays over `connect`, or shows `recorded`.
 
     `match` and `lobby` say where to begin; with neither it is the hall. `play` takes a seat in
-    the lobby. The application's result is the sentence that it ended with, None when the
-    person quit.
+    the lobby. `failure` is what ended the application, None when the person quit.
     """
 
     TITLE = "kibitz"
@@ -106,6 +108,7 @@ class KibitzApp(App[str]):
         self.follow = follow
         self.where = where
         self.now = now
+        self.failure: KibitzError | OSError | None = None
         self._connect = connect
         self._begin_with = (match, lobby, invite)
         self._play = play
@@ -149,7 +152,8 @@ class KibitzApp(App[str]):
                     self._heed(message)
                     self._tell()
         except (KibitzError, OSError) as error:
-            self.exit(words.explain(error, self.where), return_code=1)
+            self.failure = error
+            self.exit(return_code=1)
 
     async def _begin(self) -> None:
         match, lobby, invite = self._begin_with
@@ -354,3 +358,46 @@ class KibitzApp(App[str]):
 
 def _ignore(_: str) -> None:
     """Nobody needs to hear of it."""
+
+
+async def watch(
+    client: AbstractAsyncContextManager[Link],
+    games: Mapping[str, Game],
+    *,
+    match: str | None = None,
+    lobby: str | None = None,
+    follow: bool = False,
+    where: str = "",
+) -> None:
+    """Watch a match, a lobby, or the hall, until the person quits.
+
+    `client` is entered here; `where` is how the server is called on the screen. With `follow`
+    the next match of the lobby opens when one ends. Raises what ended the session:
+    `KibitzError`, `OSError`.
+    """
+    await _run(
+        KibitzApp(games, lambda: client, match=match, lobby=lobby, follow=follow, where=where)
+    )
+
+
+async def join_as_player(
+    client: AbstractAsyncContextManager[Link],
+    games: Mapping[str, Game],
+    lobby: str,
+    *,
+    invite: str | None = None,
+    where: str = "",
+) -> None:
+    """Take a seat of a lobby and play its matches, until the person quits; as `watch`."""
+    await _run(KibitzApp(games, lambda: client, lobby=lobby, invite=invite, play=True, where=where))
+
+
+async def replay(path: str | os.PathLike[str], games: Mapping[str, Game]) -> None:
+    """Step through a record file. Raises `RecordError` and `OSError` before it begins."""
+    await _run(KibitzApp(games, recorded=load(path, games).timeline, where=str(path)))
+
+
+async def _run(app: KibitzApp) -> None:
+    await app.run_async()
+    if app.failure is not None:
+        raise app.failure

@@ -1,0 +1,355 @@
+"""The course of play as lines of text, for pipes, logs and people without a terminal.
+
+    [evening] match 3 chinese-checkers  12 ● greedy-hand 3-14  clock 0:59
+    [evening] match 3 chinese-checkers  ● greedy-hand wins, goal, 118 plies
+
+With `as_json` every line is a JSON object of the same facts: `kind` says which, the kinds of
+record entries (`move`, `flag`, `resign`, ...) and `start`, `result`, `gone` for the match.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from kibitz_clients import canvas, clockface, palette, replay, words
+from kibitz_clients.follow import Frame, Gallery, Timeline
+from kibitz_clients.link import Link
+from kibitz_games.api import Game
+from kibitz_protocol.errors import RefusedError
+from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchStarted
+from kibitz_protocol.records import Aborted, Cause, Hidden, Moved, Noted, Result
+from kibitz_protocol.rooms import LobbyBrief, MatchBrief
+from kibitz_protocol.session import Gone, News
+
+Out = Callable[[str], None]
+"""Takes one line, without its end."""
+
+
+async def follow(
+    client: AbstractAsyncContextManager[Link],
+    games: Mapping[str, Game],
+    out: Out,
+    *,
+    match: str | None = None,
+    lobby: str | None = None,
+    as_json: bool = False,
+) -> bool:
+    """Write the course of a match, or of all matches of a lobby, until they are over.
+
+    Writes a table of the results last. Returns whether every match came to an end that the
+    server did not cause. Raises `KibitzError`, and `ValueError` where neither is named.
+    """
+    if (match is None) == (lobby is None):
+        raise ValueError("expected either a match or a lobby to follow")
+    async with client as link:
+        course = _Course(link, games, out, as_json, lobby)
+        await course.begin(match)
+        async for message in link.news():
+            await course.take(message)
+            if course.over:
+                break
+    return course.close()
+
+
+def record(
+    path: str | os.PathLike[str], games: Mapping[str, Game], out: Out, *, as_json: bool = False
+) -> None:
+    """Write the course of a recorded match. Raises `RecordError` and `OSError`."""
+    timeline = replay.load(path, games).timeline
+    teller = Teller(games, as_json)
+    for line in teller.news(timeline):
+        out(line)
+    if not as_json and timeline.result is not None:
+        for line in words.verdict(timeline.facts, timeline.result):
+            out(f"  {line}")
+
+
+def position(game: Game, frame: Frame, *, color: bool = False, width: int = 80) -> Text | str:
+    """Return the board of a frame with its text, for a console when `color`."""
+    scene = replay.scene(game, frame)
+    picture = canvas.draw(scene, canvas.fit(scene, width, 22))
+    below = "\n".join(scene.text)
+    return picture.text().append(f"\n{below}") if color else f"{picture.plain()}\n{below}"
+
+
+@dataclass
+class Teller:
+    """Turns frames of matches into lines; each frame is told once."""
+
+    games: Mapping[str, Game]
+    as_json: bool = False
+    lobby_names: dict[str, str] = field(default_factory=dict)
+    """What lobbies are called; by their code where the name is not known."""
+    # How far each match was told, and whether its result was.
+    _told: dict[str, int] = field(default_factory=dict)
+    _ended: set[str] = field(default_factory=set)
+
+    def news(self, timeline: Timeline) -> list[str]:
+        """Return the lines about what a timeline holds and was not told yet."""
+        match = timeline.facts.match
+        lines = [] if match in self._told else [self._start(timeline)]
+        told = self._told.setdefault(match, -1)
+        for frame in timeline.frames:
+            if frame.seq > told:
+                lines += self._frame(timeline, frame)
+                self._told[match] = frame.seq
+        if timeline.result is not None and match not in self._ended:
+            self._ended.add(match)
+            lines.append(self._result(timeline, timeline.result))
+        return lines
+
+    def gone(self, match: str, why: str) -> str:
+        """Return the line about a match that cannot be followed."""
+        if self.as_json:
+            return json.dumps({"kind": "gone", "match": match, "why": why})
+        return f"match {match} is gone: {why}"
+
+    def _head(self, timeline: Timeline) -> str:
+        facts = timeline.facts
+        lobby = self.lobby_names.get(facts.lobby or "", facts.lobby or "-")
+        return f"[{lobby}] match {facts.number} {facts.game}"
+
+    def _start(self, timeline: Timeline) -> str:
+        facts = timeline.facts
+        if self.as_json:
+            return self._json(
+                timeline,
+                "start",
+                players=[player.name for player in facts.seats],
+                options=facts.options,
+                time_control=str(facts.time_control),
+            )
+        clock = facts.time_control
+        return f"{self._head(timeline)}  begins: {words.players(facts)}  (clock {clock})"
+
+    def _frame(self, timeline: Timeline, frame: Frame) -> list[str]:
+        entry = frame.entry
+        if entry is None or isinstance(entry, Hidden | Noted):
+            return []
+        game = self.games.get(timeline.facts.game)
+        seat = None if isinstance(entry, Aborted) else entry.seat
+        said = words.entry(game, entry)
+        if self.as_json:
+            return [
+                self._json(
+                    timeline,
+                    entry.kind,
+                    seq=frame.seq,
+                    ply=frame.ply,
+                    seat=seat,
+                    text=said,
+                    action=entry.action if isinstance(entry, Moved) else None,
+                    elapsed_ms=entry.elapsed_ms if isinstance(entry, Moved) else None,
+                    clocks_ms=self._clocks(timeline, frame),
+                    comment=frame.comment.model_dump(exclude_none=True) if frame.comment else None,
+                )
+            ]
+        ply = f"{frame.ply:>3}" if isinstance(entry, Moved) else "   "
+        name = words.player(seat, timeline.facts.seats[seat]) if seat is not None else "match"
+        line = f"{self._head(timeline)}  {ply} {name} {said}"
+        return [line + self._clock(timeline, frame, seat) + self._comment(frame)]
+
+    def _clock(self, timeline: Timeline, frame: Frame, seat: int | None) -> str:
+        if seat is None or frame.clocks is None or not isinstance(frame.entry, Moved):
+            return ""
+        reading = clockface.read(timeline.facts.time_control, frame.clocks[seat])
+        return f"  clock {reading.text}" if reading else ""
+
+    def _comment(self, frame: Frame) -> str:
+        return f"  {{{words.comment(frame.comment)}}}" if frame.comment else ""
+
+    def _clocks(self, timeline: Timeline, frame: Frame) -> list[int] | None:
+        if frame.clocks is None:
+            return None
+        control = timeline.facts.time_control
+        return [clockface.until_flag(control, clock) for clock in frame.clocks]
+
+    def _result(self, timeline: Timeline, result: Result) -> str:
+        if self.as_json:
+            return self._json(
+                timeline,
+                "result",
+                players=[player.name for player in timeline.facts.seats],
+                result=result.model_dump(mode="json", exclude_none=True),
+                record=timeline.record or None,
+            )
+        return f"{self._head(timeline)}  {words.winner(timeline.facts, result)}"
+
+    def _json(self, timeline: Timeline, kind: str, **facts: object) -> str:
+        about = {
+            "kind": kind,
+            "match": timeline.facts.match,
+            "lobby": timeline.facts.lobby,
+            "number": timeline.facts.number,
+            "game": timeline.facts.game,
+        }
+        given = {name: value for name, value in facts.items() if value is not None}
+        return json.dumps(about | given, ensure_ascii=False)
+
+
+class _Course:
+    """Follows what it is to follow, and knows when that is over."""
+
+    def __init__(
+        self, link: Link, games: Mapping[str, Game], out: Out, as_json: bool, lobby: str | None
+    ) -> None:
+        self._link = link
+        self._out = out
+        self._lobby = lobby
+        self._gallery = Gallery(games)
+        self._teller = Teller(games, as_json)
+        # Matches that were asked for, and those that will not be told any further.
+        self._asked: set[str] = set()
+        self._closed = False
+
+    async def begin(self, match: str | None) -> None:
+        if self._lobby is not None:
+            await self._link.join(self._lobby, role="spectator")
+        if match is not None:
+            self._asked.add(match)
+            await self._link.watch(match)
+
+    async def take(self, message: News | Gone) -> None:
+        """Fold one message, fetch what is missing before it, and write what is new."""
+        # Text has no ticking clocks, so the time of a message does not matter.
+        self._gallery.fold(message, 0)
+        match message:
+            case LobbyNews(lobby=view):
+                self._teller.lobby_names[view.lobby] = view.settings.name
+                for brief in view.live:
+                    await self._watch(brief)
+            case MatchStarted(match=brief):
+                await self._watch(brief)
+            case LobbyClosed(lobby=lobby) if lobby == self._lobby:
+                self._closed = True
+            case Gone(match=gone, message=why):
+                self._out(self._teller.gone(gone, why))
+            case _:
+                pass
+        for timeline in self._gallery.matches.values():
+            await self._complete(timeline)
+            for line in self._teller.news(timeline):
+                self._out(line)
+
+    @property
+    def over(self) -> bool:
+        """Whether all that was followed has ended."""
+        if self._asked - self._gallery.gone.keys() - self._finished():
+            return False
+        if self._lobby is None or self._closed:
+            return True
+        view = self._gallery.lobbies.get(self._lobby)
+        return view is not None and view.state in {"finished", "closed"}
+
+    def close(self) -> bool:
+        """Write the table of results, and return whether all is well."""
+        ended = [timeline for timeline in self._gallery.matches.values() if timeline.over]
+        if not self._teller.as_json and ended:
+            self._out("")
+            for line in results(ended):
+                self._out(line)
+        causes = [timeline.result.cause for timeline in ended if timeline.result]
+        return len(ended) == len(self._asked) and Cause.INFRASTRUCTURE not in causes
+
+    async def _watch(self, brief: MatchBrief) -> None:
+        if brief.match in self._asked or not brief.watchable or brief.lobby != self._lobby:
+            return
+        self._asked.add(brief.match)
+        try:
+            await self._link.watch(brief.match)
+        except RefusedError as error:
+            self._gallery.gone[brief.match] = error.message
+            self._out(self._teller.gone(brief.match, words.explain(error)))
+
+    async def _complete(self, timeline: Timeline) -> None:
+        """Fetch the entries before the first one that was told."""
+        match = timeline.facts.match
+        while (wanted := timeline.wanted()) is not None:
+            try:
+                answer = await self._link.history(match, *wanted)
+                self._gallery.fill(match, answer.events, wanted)
+            except RefusedError:
+                self._gallery.fill(match, (), wanted)
+
+    def _finished(self) -> set[str]:
+        return {match for match, timeline in self._gallery.matches.items() if timeline.over}
+
+
+# ---------------------------------------------------------------------------------- tables
+
+
+def results(timelines: Sequence[Timeline]) -> list[str]:
+    """Return a table: one line a match, with ranks, plies and what ended it."""
+    rows = []
+    for timeline in sorted(timelines, key=lambda timeline: timeline.facts.number):
+        facts, result = timeline.facts, timeline.result
+        if result is None:
+            continue
+        order = sorted(range(len(facts.seats)), key=lambda seat: result.seats[seat].rank)
+        places = [_place(timeline, result, seat) for seat in order]
+        row = [str(facts.number), facts.game, str(result.plies), words.ending(result)]
+        rows.append([*row, "  ".join(places)])
+    return table(("match", "game", "plies", "end", "places"), rows)
+
+
+def _place(timeline: Timeline, result: Result, seat: int) -> str:
+    ended = result.seats[seat]
+    why = f" ({ended.cause})" if ended.cause else ""
+    return f"{ended.rank}. {timeline.facts.seats[seat].name}{why}"
+
+
+def lobbies(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:
+    """Return a table of lobbies, or one JSON object a line."""
+    if as_json:
+        return [brief.model_dump_json() for brief in briefs]
+    rows = [
+        [
+            brief.lobby,
+            brief.name,
+            brief.state,
+            f"{brief.members}/{brief.places}",
+            brief.joinable,
+            brief.host,
+            ", ".join(brief.games),
+        ]
+        for brief in briefs
+    ]
+    return table(("code", "name", "state", "seats", "join", "host", "games"), rows)
+
+
+def matches(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[str]:
+    """Return a table of matches, or one JSON object a line."""
+    if as_json:
+        return [brief.model_dump_json(exclude_none=True) for brief in briefs]
+    rows = [
+        [
+            brief.match,
+            brief.lobby or "",
+            str(brief.number),
+            brief.game,
+            str(brief.ply),
+            words.ending(brief.result) if brief.result else "running",
+            "  ".join(f"{palette.glyph(s)} {who.name}" for s, who in enumerate(brief.seats)),
+        ]
+        for brief in briefs
+    ]
+    return table(("match", "lobby", "no", "game", "ply", "state", "players"), rows)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return lines with columns as wide as their widest cell."""
+    lines = [tuple(heads), *map(tuple, rows)]
+    widths = [max(cell_len(line[column]) for line in lines) for column in range(len(heads))]
+    return [
+        "  ".join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
