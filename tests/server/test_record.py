@@ -1,0 +1,143 @@
+"""Lines, the chain over them, and the record of a finished match."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+
+import pytest
+
+from kibitz_protocol.records import Comment, Moved
+from kibitz_server.match import BrokenLog, Match, Play, Resign
+from kibitz_server.record import (
+    NO_LINK,
+    chain,
+    commitment,
+    export,
+    fold,
+    line,
+    read_entry,
+    read_setup,
+)
+from tests.server.toys import SEED, Grid, Race, Shell, digest, setup
+
+MOVE = Moved(
+    seq=7,
+    at_ms=1_500,
+    ply=3,
+    seat=1,
+    action={"x": 1, "y": 2},
+    elapsed_ms=20,
+    allowance_ms=5,
+    wait_ms=2,
+    id=9,
+    comment=Comment(value=0.5, line=["1-2"]),
+)
+
+
+def played() -> Shell:
+    shell = Shell(Race(), setup(Race(), 3, clock="10+1", goal=5))
+    shell.do(Play(0, 1, 0, {"steps": 2}, Comment(value=0.5)), 700)
+    shell.play(wait=30, steps=3)
+    shell.do(Resign(2))
+    while shell.match.result is None:
+        shell.play(wait=30, steps=1)
+    return shell
+
+
+def lines_of(shell: Shell) -> list[bytes]:
+    return [line(shell.setup), *(line(entry) for entry in shell.log)]
+
+
+def record_of(shell: Shell) -> list[bytes]:
+    assert shell.match.result is not None
+    first, *rest = lines_of(shell)
+    return [data.rstrip(b"\n") for data in export(first, rest, shell.match.result)]
+
+
+def test_a_line_is_compact_and_leaves_out_what_is_absent() -> None:
+    assert line(MOVE) == (
+        b'{"seq":7,"at_ms":1500,"kind":"move","ply":3,"seat":1,"action":{"x":1,"y":2},'
+        b'"elapsed_ms":20,"allowance_ms":5,"wait_ms":2,"id":9,'
+        b'"comment":{"value":0.5,"line":["1-2"]}}'
+    )
+
+
+def test_a_line_reads_back_and_writes_the_same_bytes() -> None:
+    shell = played()
+    for data, entry in zip(lines_of(shell)[1:], shell.log, strict=True):
+        assert read_entry(data) == entry
+        assert line(read_entry(data)) == data
+    first = line(shell.setup)
+    assert (read_setup(first), line(read_setup(first))) == (shell.setup, first)
+
+
+def test_the_setup_comes_with_its_schema() -> None:
+    assert json.loads(line(setup(Grid())))["schema"] == "kibitz-record/1"
+
+
+def test_a_link_is_the_hash_of_the_link_before_and_the_line() -> None:
+    first = chain(NO_LINK, b"{}")
+    assert first == hashlib.sha256(b"{}").hexdigest()
+    assert chain(first, b"{1}") == hashlib.sha256(first.encode() + b"{1}").hexdigest()
+
+
+def test_lines_fold_to_the_live_match() -> None:
+    shell = played()
+    assert digest(fold(Race(), lines_of(shell))) == digest(shell.match)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_every_beginning_of_a_log_folds(count: int) -> None:
+    lines = lines_of(played())[:count]
+    assert fold(Race(), lines).seq == count - 1
+
+
+def test_a_finished_record_has_a_footer_with_result_and_hash() -> None:
+    shell = played()
+    *lines, footer = record_of(shell)
+    link = NO_LINK
+    for data in lines:
+        link = chain(link, data)
+    read = json.loads(footer)
+    assert (read["kind"], read["hash"]) == ("end", link)
+    assert [seat["rank"] for seat in read["result"]["seats"]] == [2, 1, 3]
+    assert digest(fold(Race(), [*lines, footer])) == digest(shell.match)
+
+
+Spoil = Callable[[list[bytes]], list[bytes]]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda lines: [], "expected a setup, found no line"),
+        (lambda lines: lines[1:], r"setup\..*"),
+        (lambda lines: [lines[0], *lines[2:]], "entry 2 does not follow entry 0"),
+        (lambda lines: [*lines, lines[1]], "expected nothing after the footer"),
+        (lambda lines: [lines[0], b'{"seq":1}'], "entry"),
+        (lambda lines: [lines[0], b"{"], "entry: Invalid JSON"),
+        (lambda lines: [*lines[:-1], b'{"kind":"end"}'], "footer.result: Field required"),
+        (lambda lines: [*lines[:-2], lines[-1]], "result is not the one that the entries lead to"),
+        (
+            lambda lines: [lines[0].replace(SEED.encode(), b"00000000000000ff"), *lines[1:]],
+            "seed '00000000000000ff' is not the one of commitment",
+        ),
+        (
+            lambda lines: [lines[0], lines[1].replace(b'"id":1', b'"id":2'), *lines[2:]],
+            "is not the end of the chain",
+        ),
+    ],
+)
+def test_a_record_that_was_tampered_with_is_refused(spoil: Spoil, message: str) -> None:
+    with pytest.raises(BrokenLog, match=message):
+        fold(Race(), spoil(record_of(played())))
+
+
+def test_the_commitment_is_published_before_the_seed() -> None:
+    shell = played()
+    assert shell.setup.commitment == commitment(shell.setup.seed)
+    live = Match.new(shell.game, shell.setup).snapshot(0, "started").model_dump_json()
+    assert shell.setup.commitment in live
+    assert shell.setup.seed not in live
