@@ -46,7 +46,7 @@ class Call:
 class ScriptedPeer:
     """Stands in for `kibitz_protocol.client.Client`: tells what it is told to, notes every call.
 
-    A call is answered at once, unless `refuse` has an error ready for it or `holding` has an event for it;
+    A call is answered at once, unless `refuse` has an error ready for it, or `holding` an event:
     then the answer waits for that event.
     """
 

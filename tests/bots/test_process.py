@@ -97,7 +97,7 @@ def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
         "from kibitz_bots import load\n"
         "from kibitz_games import registry\n"
         "from kibitz_bots.search import iddfs\n"
-        "bot = load('chinese-checkers/iddfs-hand:depth=3')()\n"
+        "bot = load('chinese-checkers/iddfs-hand:depth=2')()\n"
         "bot.warm([])\n"
         "game = registry.get('chinese-checkers')\n"
         "found = bot._find(game.start(game.Options(), 2, {}), seconds=60, seed=0,"

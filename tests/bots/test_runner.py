@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import itertools
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -117,9 +118,7 @@ async def test_a_comment_travels_with_the_move() -> None:
         second = await peer.expect("move")
         peer.tell(finished("m1"))
     assert first.details[2] == Comment(text="hm")
-    assert second.details[2] == Comment(
-        text="sure", value=0.75, depth=3, nodes=7, line=["a", "b"]
-    )
+    assert second.details[2] == Comment(text="sure", value=0.75, depth=3, nodes=7, line=["a", "b"])
 
 
 async def test_an_async_bot_runs_on_the_loop() -> None:
@@ -448,7 +447,7 @@ def test_a_move_that_came_too_fast_is_sent_again_when_it_may(virtually: Virtual)
             times.append(loop.time())
         peer.tell(finished("m1"))
         await task
-        return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        return [later - earlier for earlier, later in itertools.pairwise(times)]
 
     assert virtually(course()) == [2.5, 1.0]
 

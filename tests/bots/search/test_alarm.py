@@ -1,0 +1,53 @@
+"""Ending a search in time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+
+from kibitz_bots.search.alarm import alarm
+from kibitz_bots.threads import Flag
+
+FAR = 1000.0
+"""Seconds that no test waits for."""
+
+
+class Workspace(SimpleNamespace):
+    """Something with a stop word that can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__(stop=7)
+        self.stopped = threading.Event()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name == "stop" and value == 1:
+            self.stopped.set()
+
+
+def test_the_stop_word_is_cleared_first_and_set_at_the_deadline() -> None:
+    ws = Workspace()
+    with alarm(ws, time.monotonic() + FAR, Flag()):
+        assert ws.stop == 0
+    with alarm(ws, time.monotonic() - 1, Flag()):
+        assert ws.stopped.wait(10)
+
+
+def test_a_turn_that_is_called_off_stops_the_search() -> None:
+    ws, flag = Workspace(), Flag()
+    with alarm(ws, time.monotonic() + FAR, flag):
+        assert ws.stop == 0
+        flag.set()
+        assert ws.stopped.wait(10)
+
+
+def test_nothing_is_left_running() -> None:
+    before = threading.active_count()
+    ws, flag = Workspace(), Flag()
+    with alarm(ws, time.monotonic() + FAR, flag):
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before
+    flag.set()  # nobody listens any more
+    ws.stop = 0
+    assert ws.stop == 0

@@ -1,0 +1,81 @@
+"""A bot made of a search and an evaluation."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from kibitz_bots import load
+from kibitz_bots.budget import Budget
+from kibitz_bots.rehearsal import snapshot
+from kibitz_bots.sdk import Match, Turn
+from kibitz_bots.search.one_ply import OnePly
+from kibitz_bots.searcher import Searcher
+from kibitz_games import registry
+from kibitz_protocol.rooms import ProgrammeItem
+
+GAME: Any = registry.get("chinese-checkers")
+
+
+def turn(ms: int = 20, **options: Any) -> Turn:
+    state = GAME.start(GAME.Options(**options), 2, {})
+    match = Match.of(snapshot("m1", game="chinese-checkers", options=options))
+    view = GAME.dump(GAME.view(state, 0))
+    return Turn(match=match, ply=0, view=view, budget=Budget(ms, None, time.monotonic()))
+
+
+@pytest.mark.parametrize(
+    "spec", ["chinese-checkers/greedy-hand", "chinese-checkers/iddfs-euclid:time=0.01"]
+)
+@pytest.mark.parametrize("options", [{}, {"size": 2}, {"board": "rhombus"}])
+def test_it_plays_a_legal_move_and_says_why(spec: str, options: dict[str, Any]) -> None:
+    asked = turn(**options)
+    move = load(spec)().choose(asked)
+    assert move in asked.legal
+    said = asked.said
+    assert said is not None
+    assert said.value is not None
+    assert said.value < 0
+    assert said.nodes
+    assert said.line
+    assert said.line[0] == GAME.text(GAME.Move.model_validate(move))
+
+
+def test_a_seed_makes_the_play_repeatable() -> None:
+    moves = [load("chinese-checkers/greedy-euclid:seed=3")().choose(turn()) for _ in range(3)]
+    assert moves[0] == moves[1] == moves[2]
+    others = {
+        str(load(f"chinese-checkers/greedy-euclid:seed={s}")().choose(turn())) for s in "45678"
+    }
+    assert len(others) > 1
+
+
+def test_the_parameters_bound_the_search() -> None:
+    asked = turn(ms=60_000)
+    load("chinese-checkers/iddfs-hand:depth=2,time=0")().choose(asked)
+    assert asked.said is not None
+    assert asked.said.depth == 2
+
+
+def test_warming_reads_the_programme_and_passes_over_other_games() -> None:
+    bot = load("chinese-checkers/greedy-hand")()
+    bot.warm(
+        [
+            ProgrammeItem(game="chinese-checkers", options={"size": 2}, seats=3),
+            ProgrammeItem(game="nim"),
+        ]
+    )
+    bot.warm([])
+
+
+def test_a_search_that_cannot_play_a_game_says_why() -> None:
+    class Picky(OnePly):
+        @staticmethod
+        def supports(info: Any, state: Any) -> str | None:
+            return f"{info.name} is beneath it"
+
+    bot = Searcher(Picky, "kibitz_bots.evaluate.chinese_checkers:hand")
+    with pytest.raises(ValueError, match="Picky cannot play: chinese-checkers is beneath it"):
+        bot.choose(turn())
