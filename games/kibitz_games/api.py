@@ -79,7 +79,9 @@ class GameInfo:
     hidden: bool = False
     """Whether some seat may not see everything."""
     on_flag: FlagPolicy = "forfeit"
-    """What happens to a seat whose time ran out."""
+    """What happens to a seat whose time ran out: it drops out; or a legal action is played for
+    it, drawn from the seed (``random``) or the first one listed (``skip``; a game that skips
+    lists first the action that does least)."""
     max_plies: int
     """An upper bound on the length of any play."""
     legal_rule: str = ""
@@ -171,6 +173,13 @@ class Game(ABC):
     @abstractmethod
     def encode(self, state: State, action: int) -> Model:
         """Turn an action into its wire move."""
+
+    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        """Return `actions` as they travel: ``dump(encode(...))`` of each.
+
+        Every turn lists them, so a game may answer from a table; callers change nothing in them.
+        """
+        return [self.dump(self.encode(state, action)) for action in actions]
 
     @abstractmethod
     def text(self, move: Model) -> str:

@@ -17,6 +17,10 @@ from __future__ import annotations
 from typing import Final
 
 from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_server.trusted import trusted
+
+EMPTY: Final = Clock(main_ms=0, bank_ms=0, periods=0)
+"""What is left when the flag has fallen."""
 
 ALLOWANCE_CAP_MS: Final = 100
 """The most that the network may take off what a turn is charged."""
@@ -24,7 +28,7 @@ ALLOWANCE_CAP_MS: Final = 100
 
 def full(control: TimeControl) -> Clock:
     """Return the clock of a seat before its first turn."""
-    return Clock(main_ms=control.main_ms, bank_ms=control.bank_ms, periods=control.periods)
+    return _clock(control.main_ms, control.bank_ms, control.periods)
 
 
 def until_flag(control: TimeControl, clock: Clock) -> int:
@@ -39,35 +43,28 @@ def allowance(elapsed_ms: int, rtt_ms: int) -> int:
 
 
 def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
-    """Return the clock after a turn that cost `charged_ms`, or None if the flag has fallen.
-
-    The increment is not in it yet: `reward` adds it when the move stands.
-    """
+    """Return the clock after a move that was charged `charged_ms`, or None if the flag fell."""
     if charged_ms >= until_flag(control, clock):
         return None
+    main, bank, periods = clock.main_ms, clock.bank_ms, clock.periods
     over = charged_ms - control.move_ms
-    if over <= 0:
-        return clock
-    if over <= clock.main_ms:
-        return Clock(main_ms=clock.main_ms - over, bank_ms=clock.bank_ms, periods=clock.periods)
-    over -= clock.main_ms
-    if over <= clock.bank_ms:
-        return Clock(main_ms=0, bank_ms=clock.bank_ms - over, periods=clock.periods)
-    lost = (over - clock.bank_ms) // control.period_ms
-    return Clock(main_ms=0, bank_ms=0, periods=clock.periods - lost)
+    if over > main + bank:
+        periods -= (over - main - bank) // control.period_ms
+        main = bank = 0
+    elif over > main:
+        main, bank = 0, bank - (over - main)
+    elif over > 0:
+        main -= over
+    return _clock(main + control.increment_ms, bank, periods)
 
 
-def emptied(clock: Clock) -> Clock:
-    """Return the clock of a seat whose flag fell: nothing is left of it."""
-    return clock.model_copy(update={"main_ms": 0, "bank_ms": 0, "periods": 0})
+def flagged(control: TimeControl) -> Clock:
+    """Return the clock after a move that the server made for a seat whose flag fell.
+
+    All that the seat had is gone; the increment comes after every move, this one too.
+    """
+    return _clock(control.increment_ms, 0, 0)
 
 
-def reward(control: TimeControl, clock: Clock) -> Clock:
-    """Return the clock after a move that stands: the increment goes to the main time."""
-    if not control.increment_ms:
-        return clock
-    return Clock(
-        main_ms=clock.main_ms + control.increment_ms,
-        bank_ms=clock.bank_ms,
-        periods=clock.periods,
-    )
+def _clock(main_ms: int, bank_ms: int, periods: int) -> Clock:
+    return trusted(Clock, {"main_ms": main_ms, "bank_ms": bank_ms, "periods": periods})

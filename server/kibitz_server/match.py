@@ -31,6 +31,7 @@ restore: it anchors the match to the caller's clock and settles what a crash has
 from __future__ import annotations
 
 import hashlib
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
@@ -61,8 +62,9 @@ from kibitz_protocol.records import (
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.values import Action, Fields
 from kibitz_server import clock as ledger
+from kibitz_server.trusted import trusted
 from kibitz_server.verdict import Departure, by_departure, tied, verdict
-from kibitz_server.view import LEGAL_LISTED, REFEREE, Sight, Viewer, Views, trusted
+from kibitz_server.view import LEGAL_LISTED, REFEREE, Sight, Viewer, Views
 
 _SHOWN: Final = frozenset({Moved, Resigned, Forfeited})
 """Entries that change the state of the game, and with it what viewers see."""
@@ -280,7 +282,8 @@ class Match:
         self._illegal = [0] * seats
         self._asked: frozenset[int] = frozenset()
         """The seats that a stand-in has been asked for."""
-        self._views: Views | None = None
+        self._views: weakref.ref[Views] | None = None
+        """What viewers see of the present state, while somebody is still to be told of it."""
 
     @classmethod
     def new(cls, game: Game, setup: Setup) -> Match:
@@ -338,9 +341,7 @@ class Match:
 
     def view(self, viewer: Viewer) -> Fields:
         """Return what `viewer` sees of the present state; everything once the match is over."""
-        if self._views is None:
-            self._views = Views(self.game, self.state)
-        return self._views.of(viewer if self.result is None else REFEREE)
+        return self._seen().of(viewer if self.result is None else REFEREE)
 
     def snapshot(
         self,
@@ -387,7 +388,7 @@ class Match:
             "seat": self.to_act,
             "ply": self.ply,
             "view": self.view(self.to_act),
-            "legal": [self._wire(action) for action in legal] if listed else None,
+            "legal": self.game.moves(self.state, legal) if listed else None,
             "legal_rule": rule,
             "legal_count": len(legal),
             "clocks": self.clocks,
@@ -706,7 +707,7 @@ class Match:
         if action is None:
             action = self._decode_logged(entry)
         if self.clocks is not None:
-            self._charge(entry)
+            self._charge(entry, self.clocks[entry.seat])
         self._let_go()
         self.game.play(self.state, action)
         self.ply += 1
@@ -714,30 +715,28 @@ class Match:
             self._last[entry.seat] = (entry.id, entry.ply, entry.seq)
         self._next_turn()
 
-    def _charge(self, entry: Moved) -> None:
+    def _charge(self, entry: Moved, clock: Clock) -> None:
         control = self.setup.time_control
-        left: Clock | None = self.clocks[entry.seat] if self.clocks else None
-        assert left is not None, "only a match with clocks charges"
-        if not self.flagged:
-            left = ledger.spend(control, left, entry.elapsed_ms - entry.allowance_ms)
+        if self.flagged:
+            left: Clock | None = ledger.flagged(control)
+        else:
+            left = ledger.spend(control, clock, entry.elapsed_ms - entry.allowance_ms)
         if left is None:
             raise BrokenLog(f"entry {entry.seq} is a move after the flag")
-        self._set_clock(entry.seat, ledger.reward(control, left))
+        self._set_clock(entry.seat, left)
 
     def _apply_flag(self, entry: Flagged) -> None:
         if entry.seat != self.to_act or self.clocks is None:
             raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
-        self._set_clock(entry.seat, ledger.emptied(self.clocks[entry.seat]))
+        self._set_clock(entry.seat, ledger.EMPTY)
         self.flagged = True
 
     def _set_clock(self, seat: int, clock: Clock) -> None:
         clocks = self.clocks
         assert clocks is not None, "only a match with clocks has one to set"
-        if clock is not clocks[seat]:
-            self.clocks = [*clocks[:seat], clock, *clocks[seat + 1 :]]
+        self.clocks = [*clocks[:seat], clock, *clocks[seat + 1 :]]
 
     def _apply_leave(self, entry: Left) -> None:
-        self._there_again(entry.seat)
         until = entry.at_ms + entry.grace_ms
         self.away[entry.seat] = Absence(entry.reason, entry.at_ms, until)
 
@@ -809,9 +808,17 @@ class Match:
 
     def _let_go(self) -> None:
         """Before the state changes: views of it that are still to be asked for keep a copy."""
-        if self._views is not None:
-            self._views.keep()
-            self._views = None
+        views = self._views() if self._views is not None else None
+        if views is not None:
+            views.keep()
+        self._views = None
+
+    def _seen(self) -> Views:
+        views = self._views() if self._views is not None else None
+        if views is None:
+            views = Views(self.game, self.state)
+            self._views = weakref.ref(views)
+        return views
 
     # --- small questions --------------------------------------------------------------------
 
@@ -836,7 +843,7 @@ class Match:
             raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
 
     def _wire(self, action: int) -> Action:
-        return self.game.dump(self.game.encode(self.state, action))
+        return self.game.moves(self.state, (action,))[0]
 
     def _left_ms(self, now: int | None) -> int | None:
         if self.clocks is None:
@@ -847,15 +854,13 @@ class Match:
         return max(0, total - (self._at(now) - self._opened_at))
 
     def _sight(self, entry: Entry) -> Sight:
-        if self._views is None:
-            self._views = Views(self.game, self.state)
         return Sight(
             self.setup.match,
             entry,
             self.ply,
             self.to_act,
             self.clocks,
-            self._views if type(entry) in _SHOWN else None,
+            self._seen() if type(entry) in _SHOWN else None,
             self.game.info.hidden,
         )
 
@@ -882,4 +887,4 @@ def _expectation(error: ValidationError) -> str:
     """Say where an action has the wrong shape, and what was expected there."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     path = ".".join(["action", *map(str, first["loc"])])
-    return f"{path}: {first['msg'].lower()}"[:300]
+    return f"{path}: {first['msg'].removeprefix('Value error, ').lower()}"[:300]

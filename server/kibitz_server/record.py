@@ -10,21 +10,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from pydantic import ValidationError
 
 from kibitz_games.api import Game
+from kibitz_protocol.recordfile import NO_LINK, chain
 from kibitz_protocol.records import ENTRY, Entry, Footer, Result, Setup
 from kibitz_server.match import BrokenLog, Match
-
-NO_LINK: Final = ""
-"""What the chain starts from: the link before the setup's line."""
-
-
-def chain(previous: str, line: bytes) -> str:
-    """Return the link after `line`: SHA-256, in hexadecimal, over the link before it and it."""
-    return hashlib.sha256(previous.encode() + line).hexdigest()
 
 
 def line(part: Setup | Entry | Footer) -> bytes:

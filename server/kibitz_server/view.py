@@ -16,15 +16,14 @@ a viewer gets never have a hole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias, TypeVar
-
-from pydantic import BaseModel
+from typing import Final, TypeAlias
 
 from kibitz_games.api import Game, State
 from kibitz_protocol.clocks import Clock
 from kibitz_protocol.messages import Event
 from kibitz_protocol.records import Entry, Hidden, Moved, Noted, Spectating
 from kibitz_protocol.values import Fields
+from kibitz_server.trusted import trusted
 
 Viewer: TypeAlias = int
 """A seat from 0, `PUBLIC` or `REFEREE`."""
@@ -40,23 +39,6 @@ A game that says in words what is legal (`GameInfo.legal_rule`) has no list at a
 
 _EVERYBODY: Final = -3
 """The key under which an event is kept that looks the same to every viewer."""
-_NO_FIELDS_SET: Final[set[str]] = set()
-
-_M = TypeVar("_M", bound=BaseModel)
-
-
-def trusted(model: type[_M], values: dict[str, Any]) -> _M:
-    """Build `model` from values that are our own: complete, and not validated again.
-
-    What `model_construct` does, without its walk over the fields, which costs more than
-    validation does. `values` must hold every field; the model keeps the dict itself.
-    """
-    made = model.__new__(model)
-    object.__setattr__(made, "__dict__", values)
-    object.__setattr__(made, "__pydantic_fields_set__", _NO_FIELDS_SET)
-    object.__setattr__(made, "__pydantic_extra__", None)
-    object.__setattr__(made, "__pydantic_private__", None)
-    return made
 
 
 def eyes(spectating: Spectating) -> Viewer | None:
@@ -75,10 +57,11 @@ def eyes(spectating: Spectating) -> Viewer | None:
 class Views:
     """What each viewer may know of one state, computed when first asked for and kept.
 
-    The state belongs to a match that goes on: the match calls `keep` before it changes it.
+    The state belongs to a match that goes on: the match calls `keep` before it changes it. The
+    match itself does not hold on to views, so they live as long as somebody has yet to be told.
     """
 
-    __slots__ = ("_game", "_known", "_state")
+    __slots__ = ("__weakref__", "_game", "_known", "_state")
 
     def __init__(self, game: Game, state: State) -> None:
         self._game = game

@@ -559,6 +559,13 @@ def test_who_leaves_a_replacing_table_is_replaced_at_once() -> None:
     assert kinds(shell.do(Leave(0, "left"))) == ["leave", "WantStandIn"]
 
 
+def test_leaving_for_good_asks_for_no_second_stand_in() -> None:
+    shell = race(conduct=REPLACING)
+    shell.do(Leave(0, "crash"))
+    shell.tick(1_000)
+    assert kinds(shell.do(Leave(0, "left"))) == ["leave"]
+
+
 def test_who_has_left_for_good_stays_so() -> None:
     shell = race(conduct=REPLACING)
     shell.do(Leave(0, "left"))

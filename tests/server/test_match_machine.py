@@ -294,7 +294,7 @@ def test_a_match_holds_its_invariants() -> None:
     run_state_machine_as_test(
         AnyMatch,
         settings=settings(
-            max_examples=60,
+            max_examples=150,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -8,11 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
+from kibitz_protocol.recordfile import NO_LINK, chain, parse_record
 from kibitz_protocol.records import Comment, Moved
 from kibitz_server.match import BrokenLog, Match, Play, Resign
 from kibitz_server.record import (
-    NO_LINK,
-    chain,
     commitment,
     export,
     fold,
@@ -104,6 +103,16 @@ def test_a_finished_record_has_a_footer_with_result_and_hash() -> None:
     assert (read["kind"], read["hash"]) == ("end", link)
     assert [seat["rank"] for seat in read["result"]["seats"]] == [2, 1, 3]
     assert digest(fold(Race(), [*lines, footer])) == digest(shell.match)
+
+
+def test_the_protocol_reads_the_record_that_the_server_writes() -> None:
+    shell = played()
+    assert shell.match.result is not None
+    first, *rest = lines_of(shell)
+    read = parse_record(export(first, rest, shell.match.result))
+    assert (read.setup, list(read.entries)) == (shell.setup, shell.log)
+    assert read.footer is not None
+    assert read.footer.result == shell.match.result
 
 
 Spoil = Callable[[list[bytes]], list[bytes]]

@@ -21,7 +21,8 @@ from kibitz_protocol.records import (
     Spectating,
 )
 from kibitz_server.match import Command, Finished, Leave, Match, Note, Play, Replace, Resign, Return
-from kibitz_server.view import PUBLIC, REFEREE, Sight, Views, eyes, seen, trusted
+from kibitz_server.trusted import trusted
+from kibitz_server.view import PUBLIC, REFEREE, Sight, Views, eyes, seen
 from tests.server.toys import Grid, Shell, Veil, setup, variant
 
 MOVE = Moved(seq=3, at_ms=9, ply=2, seat=0, action={"card": 1}, id=4)

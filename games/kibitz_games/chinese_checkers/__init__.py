@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -83,6 +84,10 @@ class ChineseCheckers(Game):
     def encode(self, state: State, action: int) -> wire.Move:
         return wire.encode(int(state["holes"]), action)
 
+    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        holes = int(state["holes"])
+        return [_travelling(holes, action) for action in actions]
+
     def text(self, move: Model) -> str:
         return wire.text(_as(Move, move))
 
@@ -105,6 +110,12 @@ def _as(kind: type[_M], model: Model) -> _M:
     if not isinstance(model, kind):
         raise TypeError(f"expected a {kind.__name__} of chinese-checkers, not {model!r}")
     return model
+
+
+@functools.cache
+def _travelling(holes: int, action: int) -> dict[str, Any]:
+    """Return a move as it travels; every turn lists dozens, so each is made once."""
+    return GAME.dump(wire.encode(holes, action))
 
 
 GAME = ChineseCheckers()
