@@ -71,10 +71,13 @@ def encode(message: BaseModel) -> bytes:
 
 
 def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = error.errors(include_url=False, include_context=False)[0]
+    # A type inside the message, such as that of a seat, is a part of it like any other.
     unknown = first["type"] == "union_tag_invalid" and not first["loc"]
-    code = Code.UNKNOWN_TYPE if unknown else Code.MALFORMED
-    return DecodeError(code, explain(error, data), request)
+    named = unknown and isinstance(first["input"]["type"], str)
+    return DecodeError(
+        Code.UNKNOWN_TYPE if named else Code.MALFORMED, explain(error, data), request
+    )
 
 
 def _request_id(data: bytes | bytearray | str) -> int:

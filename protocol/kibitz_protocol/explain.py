@@ -57,7 +57,7 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
     if details[0]["type"] == "json_invalid":
         return _cut(f"not JSON: {details[0]['ctx']['error']}")
     whole = from_json(data)
-    placed = [(_path(detail["loc"], whole), detail) for detail in details]
+    placed = [(_path(detail, whole), detail) for detail in details]
     # A value that fits no branch of a union is reported once for each branch, one after the
     # other, and deeper where a branch got further with it.
     first = placed[0][0]
@@ -68,18 +68,19 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
     return _cut(_sentence(path, reasons))
 
 
-def _path(loc: tuple[int | str, ...], whole: object) -> tuple[int | str, ...]:
-    """The parts of `loc` that are places in the data; the others name union branches.
+def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
+    """The parts of the error's place that are in the data; others name branches of unions.
 
-    The last part may be absent from the data: the name of a missing field.
+    What is missing is not in the data either, and is the last part.
     """
     path: list[int | str] = []
     here = whole
-    for index, part in enumerate(loc):
-        found, inner = _step(here, part, index)
-        if found or (index == len(loc) - 1 and isinstance(here, dict)):
+    for index, part in enumerate(detail["loc"]):
+        found, here = _step(here, part, index)
+        if found:
             path.append(part)
-        here = inner
+    if detail["type"] == "missing":
+        path.append(detail["loc"][-1])
     return tuple(path)
 
 
@@ -141,7 +142,10 @@ def _unknown_tag(where: str, reason: ErrorDetails) -> str:
     """Which of few types was expected; of many, such as all messages, just which was not."""
     expected = reason["ctx"]["expected_tags"]
     place = f"{where}.{_tag(reason)}" if where else _tag(reason)
-    found = json.dumps(str(reason["ctx"]["tag"])[:LONGEST])
+    value = reason["input"][_tag(reason)]
+    if not isinstance(value, str):
+        return f"{place}: expected a text, not {_show(value)}"
+    found = _show(value)
     if len(expected) > 100:
         return f"{place}: unknown type {found}"
     return f"{place}: expected one of {expected}, not {found}"
