@@ -2,7 +2,7 @@
 
 The setup and the entries determine everything that is durable about a match: the game's
 state, the clocks, who is away, who has dropped out, the result. Every entry passes through
-`_apply`, whether a command has just made it or a log gives it back, so restoring the log of a
+`Fold._apply`, whether a command has just made it or a log gives it back, so restoring the log of a
 match gives the live one again, byte for byte, and from any entry on.
 
 What is not in the log is only about the present moment: when the turn was opened, how often a
@@ -31,43 +31,71 @@ restore: it anchors the match to the caller's clock and settles what a crash has
 from __future__ import annotations
 
 import hashlib
-import weakref
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Final, Literal, assert_never
 
 from pydantic import ValidationError
 
-from kibitz_games.api import OVER, Game, IllegalAction, Outcome, State
+from kibitz_games.api import Game, IllegalAction
 from kibitz_protocol import messages
-from kibitz_protocol.clocks import Clock
 from kibitz_protocol.records import (
     Aborted,
     Cause,
-    Comment,
     Entry,
     Flagged,
     Forfeited,
-    Hidden,
     Left,
     Moved,
     Noted,
-    Player,
     Replaced,
     Resigned,
-    Result,
     Returned,
     Setup,
 )
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.values import Action, Fields
 from kibitz_server import clock as ledger
+from kibitz_server.acts import (
+    Abort,
+    Accepted,
+    Append,
+    Command,
+    Effect,
+    Finished,
+    Forfeit,
+    Leave,
+    Note,
+    Play,
+    Refuse,
+    Replace,
+    Resign,
+    Return,
+    WantStandIn,
+)
+from kibitz_server.fold import Absence, BrokenLog, Fold
 from kibitz_server.trusted import trusted
-from kibitz_server.verdict import Departure, by_departure, tied, verdict
-from kibitz_server.view import LEGAL_LISTED, REFEREE, Sight, Viewer, Views
+from kibitz_server.view import LEGAL_LISTED, REFEREE, Viewer
 
-_SHOWN: Final = frozenset({Moved, Resigned, Forfeited})
-"""Entries that change the state of the game, and with it what viewers see."""
+__all__ = [
+    "Abort",
+    "Absence",
+    "Accepted",
+    "Append",
+    "BrokenLog",
+    "Command",
+    "Effect",
+    "Finished",
+    "Forfeit",
+    "Leave",
+    "Match",
+    "Note",
+    "Play",
+    "Refuse",
+    "Replace",
+    "Resign",
+    "Return",
+    "WantStandIn",
+]
+
 _WENT: Final = {
     "left": "left the match",
     "disconnect": "disconnected and did not come back",
@@ -76,235 +104,27 @@ _WENT: Final = {
 """What the result says of a seat that was given up."""
 
 
-class BrokenLog(ValueError):
-    """Setup and entries that do not belong together; the message names the entry."""
+class Match(Fold):
+    """A match that is played: the fold, and what belongs to the present moment."""
 
-
-# --- commands -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Play:
-    """A seat's action at `ply`; `rtt_ms` is the measured round trip of the socket it came on."""
-
-    seat: int
-    id: int
-    ply: int
-    action: Action
-    comment: Comment | None = None
-    rtt_ms: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Resign:
-    seat: int
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """A seat's player went away: ``left`` for good, otherwise with the table's grace."""
-
-    seat: int
-    reason: Literal["left", "disconnect", "crash"]
-
-
-@dataclass(frozen=True, slots=True)
-class Return:
-    """A seat's player came back; `player` is checked against the seat where it is given."""
-
-    seat: int
-    player: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Replace:
-    """Another player takes the seat of one who is away: an answer to `WantStandIn`."""
-
-    seat: int
-    player: Player
-    cause: Cause
-
-
-@dataclass(frozen=True, slots=True)
-class Forfeit:
-    """The caller drops a seat, for instance because no stand-in could be had."""
-
-    seat: int
-    cause: Cause
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    seat: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Abort:
-    """The server cannot go on with this match."""
-
-    detail: str
-
-
-Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | Abort
-
-
-# --- effects ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Append:
-    """Make `entry` durable, then show each viewer ``sight.event(viewer)``."""
-
-    entry: Entry
-    sight: Sight
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """Answer the request `id` of a seat: its move is entry `seq`, now or since long ago."""
-
-    seat: int
-    id: int
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """Answer a command: nothing of it was done. `id` is None where the command had none."""
-
-    seat: int
-    id: int | None
-    code: Code
-    message: str
-    ply: int
-
-
-@dataclass(frozen=True, slots=True)
-class WantStandIn:
-    """Find a house bot for a seat, then answer with `Replace` or `Forfeit`, never with neither.
-
-    No flag falls for the seat meanwhile, and its player may still return.
-    """
-
-    seat: int
-    personality: str
-    cause: Cause
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The match is over; no command changes it any more."""
-
-    result: Result
-
-
-Effect: TypeAlias = Append | Accepted | Refuse | WantStandIn | Finished
-
-
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """Since when a seat is away, and until when it may return; times of the match."""
-
-    reason: Literal["left", "disconnect", "crash"]
-    since_ms: int
-    until_ms: int
-
-
-class Match:
-    """A match that is played, or replayed; see the top of this module."""
-
-    __slots__ = (
-        "_asked",
-        "_flag_at",
-        "_illegal",
-        "_last",
-        "_opened_at",
-        "_origin",
-        "_turn_at",
-        "_views",
-        "at_ms",
-        "away",
-        "clocks",
-        "flagged",
-        "game",
-        "out",
-        "players",
-        "ply",
-        "result",
-        "seq",
-        "setup",
-        "state",
-        "to_act",
-        "turn",
-    )
+    __slots__ = ("_asked", "_flag_at", "_illegal", "_opened_at", "_origin")
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        _check(game, setup)
-        seats = len(setup.seats)
-        options = game.Options.model_validate(setup.options)
-        control = setup.time_control
-        # What the log determines.
-        self.game = game
-        self.setup = setup
-        self.state: State = game.start(options, seats, setup.deal)
-        self.seq = 0
-        self.at_ms = 0
-        """When the last entry was made, in milliseconds of the match."""
-        self.ply = 0
-        self.to_act = game.to_act(self.state)
-        self.turn = 0
-        """The entry that brought the present turn; a new number means a new `your_turn`."""
-        self.clocks: list[Clock] | None = (
-            [ledger.full(control)] * seats if control.limited else None
-        )
-        """Per seat; a new list whenever one changes, so that what was shown stays as it was."""
-        self.players: tuple[Player, ...] = tuple(setup.seats)
-        self.away: dict[int, Absence] = {}
-        self.out: dict[int, Departure] = {}
-        """The seats that dropped out, in that order."""
-        self.flagged = False
-        """Whether the flag of the seat to act has fallen and its consequence is not logged yet."""
-        self.result: Result | None = None
-        self._last: list[tuple[int, int, int] | None] = [None] * seats
-        """Per seat the request id, ply and entry of its last move. One is enough: a seat is
-        answered before it hears of its next turn, so only its last move can be sent again."""
-        # What belongs to the present moment.
+        super().__init__(game, setup)
         self._origin: int | None = None
         """The caller's time at which the match's own time was 0."""
-        self._turn_at = 0
-        """When the present turn came, in the match's time."""
         self._opened_at: int | None = None
         """When the present turn was opened."""
         self._flag_at: int | None = None
         """When the flag of the open turn falls, the cap of the allowance included."""
-        self._illegal = [0] * seats
+        self._illegal = [0] * len(setup.seats)
         self._asked: frozenset[int] = frozenset()
         """The seats that a stand-in has been asked for."""
-        self._views: weakref.ref[Views] | None = None
-        """What viewers see of the present state, while somebody is still to be told of it."""
 
     @classmethod
     def new(cls, game: Game, setup: Setup) -> Match:
         """Start a match. Raises `InvalidSetup`, `ValidationError` (options), `BrokenLog`."""
         return cls(game, setup)
-
-    @classmethod
-    def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Match:
-        """Return the match that `entries` lead to; call `tick` once before anything else."""
-        match = cls(game, setup)
-        for entry in entries:
-            match._apply(entry)
-        return match
-
-    @classmethod
-    def replay(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[Sight]:
-        """Yield what viewers saw of each entry; an unused sight costs no view."""
-        match = cls(game, setup)
-        for entry in entries:
-            match._apply(entry)
-            yield match._sight(entry)
 
     # --- commands ---------------------------------------------------------------------------
 
@@ -655,7 +475,7 @@ class Match:
         entry = Forfeited(seq=self.seq + 1, at_ms=at, seat=seat, cause=cause, detail=detail[:200])
         return self._append(entry)
 
-    # --- the fold ---------------------------------------------------------------------------
+    # --- into the fold ---------------------------------------------------------------------------
 
     def _append(self, entry: Entry, action: int | None = None) -> list[Effect]:
         self._apply(entry, action)
@@ -664,183 +484,17 @@ class Match:
             effects.append(Finished(self.result))
         return effects
 
-    def _apply(self, entry: Entry, action: int | None = None) -> None:
-        """Change the match by one entry; `action` is the entry's own, if already decoded."""
-        if entry.seq != self.seq + 1 or entry.at_ms < self.at_ms or self.result is not None:
-            raise BrokenLog(f"entry {entry.seq} does not follow entry {self.seq}")
-        before = self.seq, self.at_ms
-        self.seq, self.at_ms = entry.seq, entry.at_ms
-        try:
-            self._change(entry, action)
-        except BaseException:
-            self.seq, self.at_ms = before  # the number is free for the entry that aborts
-            raise
-
-    def _change(self, entry: Entry, action: int | None) -> None:
-        match entry:
-            case Moved():
-                self._apply_move(entry, action)
-            case Flagged():
-                self._apply_flag(entry)
-            case Resigned():
-                self._apply_drop(entry.seat, Departure(Cause.RESIGNATION))
-            case Forfeited():
-                self._apply_drop(entry.seat, Departure(entry.cause, entry.detail))
-            case Left():
-                self._apply_leave(entry)
-            case Returned():
-                self._there_again(entry.seat)
-            case Replaced():
-                self._apply_replace(entry)
-            case Aborted():
-                self._conclude(Cause.INFRASTRUCTURE, by_departure(len(self.players), [*self.out]))
-            case Noted():
-                pass
-            case Hidden():
-                raise BrokenLog(f"entry {entry.seq} is hidden, and no log holds hidden entries")
-            case _:
-                assert_never(entry)
-
-    def _apply_move(self, entry: Moved, action: int | None) -> None:
-        if entry.ply != self.ply or entry.seat != self.to_act:
-            raise BrokenLog(f"entry {entry.seq} is not the turn of seat {self.to_act}")
-        if action is None:
-            action = self._decode_logged(entry)
-        if self.clocks is not None:
-            self._charge(entry, self.clocks[entry.seat])
-        self._let_go()
-        self.game.play(self.state, action)
-        self.ply += 1
-        if entry.id is not None:
-            self._last[entry.seat] = (entry.id, entry.ply, entry.seq)
-        self._next_turn()
-
-    def _charge(self, entry: Moved, clock: Clock) -> None:
-        control = self.setup.time_control
-        if self.flagged:
-            left: Clock | None = ledger.flagged(control)
-        else:
-            left = ledger.spend(control, clock, entry.elapsed_ms - entry.allowance_ms)
-        if left is None:
-            raise BrokenLog(f"entry {entry.seq} is a move after the flag")
-        self._set_clock(entry.seat, left)
-
-    def _apply_flag(self, entry: Flagged) -> None:
-        if entry.seat != self.to_act or self.clocks is None:
-            raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
-        self._set_clock(entry.seat, ledger.EMPTY)
-        self.flagged = True
-
-    def _set_clock(self, seat: int, clock: Clock) -> None:
-        clocks = self.clocks
-        assert clocks is not None, "only a match with clocks has one to set"
-        self.clocks = [*clocks[:seat], clock, *clocks[seat + 1 :]]
-
-    def _apply_leave(self, entry: Left) -> None:
-        until = entry.at_ms + entry.grace_ms
-        self.away[entry.seat] = Absence(entry.reason, entry.at_ms, until)
-
-    def _there_again(self, seat: int) -> None:
-        self.away.pop(seat, None)
-        self._asked -= {seat}
-
-    def _apply_replace(self, entry: Replaced) -> None:
-        seat = entry.seat
-        self.players = (*self.players[:seat], entry.player, *self.players[seat + 1 :])
-        self._last[seat] = None
-        self._there_again(seat)
-        if seat == self.to_act:
-            self._come(seat)
-
-    def _apply_drop(self, seat: int, departure: Departure) -> None:
-        if departure.cause is Cause.ABANDONED:
-            self._abandon()
-            return
-        self._let_go()
-        self.out[seat] = departure
-        self._there_again(seat)
-        self.game.drop(self.state, seat)
-        acting = self.to_act
-        self.to_act = self.game.to_act(self.state)
-        if self.to_act == OVER or not self.game.info.drops:
-            self._conclude(departure.cause)
-        elif acting == seat or self.to_act != acting:
-            self._come(self.to_act)
-        else:
-            self.turn = self.seq  # the same seat, but it sees and may do something else now
-
-    def _abandon(self) -> None:
-        """Everybody is gone: who has not finished shares what is left to win."""
-        self._let_go()
-        playing = [seat for seat in range(len(self.players)) if self._in_play(seat)]
-        for seat in playing:
-            self.out[seat] = Departure(Cause.ABANDONED)
-            if self.game.to_act(self.state) != OVER:
-                self.game.drop(self.state, seat)
-        outcome = self.game.outcome(self.state)
-        if outcome is not None:
-            outcome = tied(outcome, playing)
-        self._conclude(Cause.ABANDONED, outcome)
-
-    def _next_turn(self) -> None:
-        self.to_act = self.game.to_act(self.state)
-        if self.to_act == OVER:
-            self._conclude(Cause.RULES)
-        else:
-            self._come(self.to_act)
-
     def _come(self, seat: int) -> None:
         """The turn of `seat` has come; it is not open yet."""
-        self.to_act = seat
-        self.turn = self.seq
-        self.flagged = False
-        self._turn_at = self.at_ms
+        super()._come(seat)
         self._opened_at = None
         self._flag_at = None
 
-    def _conclude(self, cause: Cause, outcome: Outcome | None = None) -> None:
-        if outcome is None:
-            outcome = self.game.outcome(self.state)
-        if outcome is None:
-            outcome = by_departure(len(self.players), [*self.out])
-        self.result = verdict(outcome, self.out, cause, self.ply)
-        self._come(OVER)
-
-    def _let_go(self) -> None:
-        """Before the state changes: views of it that are still to be asked for keep a copy."""
-        views = self._views() if self._views is not None else None
-        if views is not None:
-            views.keep()
-        self._views = None
-
-    def _seen(self) -> Views:
-        views = self._views() if self._views is not None else None
-        if views is None:
-            views = Views(self.game, self.state)
-            self._views = weakref.ref(views)
-        return views
+    def _there_again(self, seat: int) -> None:
+        super()._there_again(seat)
+        self._asked -= {seat}
 
     # --- small questions --------------------------------------------------------------------
-
-    def _in_play(self, seat: int) -> bool:
-        """Whether `seat` still takes part: it has neither dropped out nor finished.
-
-        A game drops a seat that has finished without effect, so a drop on trial tells.
-        """
-        if self.result is not None or seat in self.out:
-            return False
-        trial = self.state.copy()
-        self.game.drop(trial, seat)
-        return bool(trial.tobytes() != self.state.tobytes())
-
-    def _decode(self, action: Action) -> int:
-        return self.game.decode(self.state, self.game.Move.model_validate(action))
-
-    def _decode_logged(self, entry: Moved) -> int:
-        try:
-            return self._decode(entry.action)
-        except ValueError as error:
-            raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
 
     def _wire(self, action: int) -> Action:
         return self.game.moves(self.state, (action,))[0]
@@ -853,17 +507,6 @@ class Match:
             return total
         return max(0, total - (self._at(now) - self._opened_at))
 
-    def _sight(self, entry: Entry) -> Sight:
-        return Sight(
-            self.setup.match,
-            entry,
-            self.ply,
-            self.to_act,
-            self.clocks,
-            self._seen() if type(entry) in _SHOWN else None,
-            self.game.info.hidden,
-        )
-
     def _refuse(self, play: Play, code: Code, message: str) -> Refuse:
         return Refuse(play.seat, play.id, code, message, self.ply)
 
@@ -874,13 +517,6 @@ class Match:
     def _refuse_late(self, play: Play) -> Refuse:
         code = Code.OVER if self.result is not None or play.seat in self.out else Code.STALE
         return self._refuse(play, code, "the time of this turn was up before the move came")
-
-
-def _check(game: Game, setup: Setup) -> None:
-    info = game.info
-    if (setup.game, setup.rules_version) != (info.name, info.rules_version):
-        played = f"{setup.game} with rules version {setup.rules_version}"
-        raise BrokenLog(f"a match of {played}, not of {info.name} {info.rules_version}")
 
 
 def _expectation(error: ValidationError) -> str:

@@ -11,6 +11,9 @@ _M = TypeVar("_M", bound=BaseModel)
 _NO_FIELDS_SET: Final[set[str]] = set()
 """Which fields were given is asked by nobody who writes whole models, so all share one set."""
 
+_new = object.__new__
+_set = object.__setattr__  # models are frozen, and refuse their own
+
 
 def trusted(model: type[_M], values: dict[str, Any]) -> _M:
     """Build `model` from values that are our own: complete, and not validated again.
@@ -18,9 +21,9 @@ def trusted(model: type[_M], values: dict[str, Any]) -> _M:
     What `model_construct` does, without its walk over the fields, which costs more than
     validation does. `values` must hold every field; the model keeps the dict itself.
     """
-    made = model.__new__(model)
-    object.__setattr__(made, "__dict__", values)
-    object.__setattr__(made, "__pydantic_fields_set__", _NO_FIELDS_SET)
-    object.__setattr__(made, "__pydantic_extra__", None)
-    object.__setattr__(made, "__pydantic_private__", None)
+    made = _new(model)
+    _set(made, "__dict__", values)
+    _set(made, "__pydantic_fields_set__", _NO_FIELDS_SET)
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from kibitz_protocol.records import (
     Player,
     Replaced,
     Returned,
+    Setup,
 )
 from kibitz_protocol.refusals import Code
 from kibitz_server.clock import ALLOWANCE_CAP_MS
@@ -841,3 +843,23 @@ def test_chinese_checkers_restores_from_any_entry(seats: int) -> None:
     for count in range(0, len(digests), 5):
         restored = Match.restore(CHINESE_CHECKERS, shell.setup, shell.log[:count])
         assert digest(restored) == digests[count]
+
+
+def test_an_idle_match_takes_at_most_8_kib_beyond_the_state_of_its_game() -> None:
+    def waiting() -> Match:
+        opening = Setup.model_validate_json(line)
+        match = Match.new(CHINESE_CHECKERS, opening)
+        for ply in range(6):
+            match.open_turn(ply)
+            turn = match.your_turn()
+            assert turn.legal is not None
+            match.handle(Play(turn.seat, ply + 1, ply, dict(turn.legal[0])), ply)
+        return match
+
+    line = setup(CHINESE_CHECKERS, clock="10+0.1").model_dump_json()
+    waiting()  # what all matches share is made once
+    tracemalloc.start()
+    matches = [waiting() for _ in range(50)]
+    each = tracemalloc.get_traced_memory()[0] / len(matches)
+    tracemalloc.stop()
+    assert each - matches[0].state.nbytes <= 8 * 1024

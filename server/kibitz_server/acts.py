@@ -1,0 +1,133 @@
+"""What may be asked of a match, and what it answers: values without behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from kibitz_protocol.records import Cause, Comment, Entry, Player, Result
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.values import Action
+from kibitz_server.view import Sight
+
+# --- commands -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A seat's action at `ply`; `rtt_ms` is the measured round trip of the socket it came on."""
+
+    seat: int
+    id: int
+    ply: int
+    action: Action
+    comment: Comment | None = None
+    rtt_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resign:
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A seat's player went away: ``left`` for good, otherwise with the table's grace."""
+
+    seat: int
+    reason: Literal["left", "disconnect", "crash"]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A seat's player came back; `player` is checked against the seat where it is given."""
+
+    seat: int
+    player: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Another player takes the seat of one who is away: an answer to `WantStandIn`."""
+
+    seat: int
+    player: Player
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit:
+    """The caller drops a seat, for instance because no stand-in could be had."""
+
+    seat: int
+    cause: Cause
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    seat: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The server cannot go on with this match."""
+
+    detail: str
+
+
+Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | Abort
+
+
+# --- effects ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Make `entry` durable, then show each viewer ``sight.event(viewer)``."""
+
+    entry: Entry
+    sight: Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Answer the request `id` of a seat: its move is entry `seq`, now or since long ago."""
+
+    seat: int
+    id: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Answer a command: nothing of it was done. `id` is None where the command had none."""
+
+    seat: int
+    id: int | None
+    code: Code
+    message: str
+    ply: int
+
+
+@dataclass(frozen=True, slots=True)
+class WantStandIn:
+    """Find a house bot for a seat, then answer with `Replace` or `Forfeit`, never with neither.
+
+    No flag falls for the seat meanwhile, and its player may still return.
+    """
+
+    seat: int
+    personality: str
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The match is over; no command changes it any more."""
+
+    result: Result
+
+
+Effect: TypeAlias = Append | Accepted | Refuse | WantStandIn | Finished

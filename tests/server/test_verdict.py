@@ -1,0 +1,42 @@
+"""Results: ranks, shares, and who dropped out why."""
+
+from __future__ import annotations
+
+import pytest
+
+from kibitz_games.api import Outcome
+from kibitz_protocol.records import Cause
+from kibitz_server.verdict import Departure, by_departure, tied, verdict
+
+
+@pytest.mark.parametrize(
+    ("seats", "out", "ranks", "scores"),
+    [
+        (2, [], (1, 1), (0.5, 0.5)),
+        (2, [0], (2, 1), (0.0, 1.0)),
+        (3, [1], (1, 3, 1), (0.75, 0.0, 0.75)),
+        (4, [2, 0], (3, 1, 4, 1), (1 / 3, 5 / 6, 0.0, 5 / 6)),
+        (1, [], (1,), (0.0,)),
+    ],
+)
+def test_who_stayed_ranks_before_who_left(
+    seats: int, out: list[int], ranks: tuple[int, ...], scores: tuple[float, ...]
+) -> None:
+    outcome = by_departure(seats, out)
+    assert outcome.ranks == ranks
+    assert outcome.scores == pytest.approx(scores)
+
+
+def test_tied_seats_share_the_best_rank_and_the_score() -> None:
+    outcome = Outcome((1, 2, 3, 4), (1.0, 2 / 3, 1 / 3, 0.0), "dropped")
+    assert tied(outcome, [1, 2]) == Outcome((1, 2, 2, 4), (1.0, 0.5, 0.5, 0.0), "dropped")
+
+
+def test_each_seat_says_why_it_dropped_out_and_the_match_why_it_ended() -> None:
+    outcome = Outcome((1, 2), (1.0, 0.0), "goal")
+    result = verdict(outcome, {1: Departure(Cause.TIME, "the flag fell")}, Cause.TIME, 7)
+    assert (result.cause, result.reason, result.plies) == (Cause.TIME, "goal", 7)
+    assert [(seat.rank, seat.cause, seat.detail) for seat in result.seats] == [
+        (1, None, ""),
+        (2, Cause.TIME, "the flag fell"),
+    ]
