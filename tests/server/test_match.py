@@ -851,9 +851,10 @@ def test_an_idle_match_takes_at_most_8_kib_beyond_the_state_of_its_game() -> Non
         match = Match.new(CHINESE_CHECKERS, opening)
         for ply in range(6):
             match.open_turn(ply)
-            turn = match.your_turn()
-            assert turn.legal is not None
-            match.handle(Play(turn.seat, ply + 1, ply, dict(turn.legal[0])), ply)
+            seat = match.your_turn().seat
+            legal = CHINESE_CHECKERS.legal(match.state)
+            (action,) = CHINESE_CHECKERS.moves(match.state, legal[:1])
+            match.handle(Play(seat, ply + 1, ply, action), ply)
         return match
 
     line = setup(CHINESE_CHECKERS, clock="10+0.1").model_dump_json()
