@@ -10,8 +10,10 @@ function back unchanged. A process has one mode, settled by the first kernel tha
 3. else compiled.
 
 Importing this module costs nothing: numba is imported when compiled mode is settled. A program
-that draws or spectates calls ``choose("plain")`` first and never pays for numba (0.4 s, 90 MB);
-one that plays or hosts leaves the default.
+that draws or spectates calls ``choose("plain")`` first and never pays for numba; one that plays
+or hosts leaves the default. For a server of Chinese Checkers compiled rules cost 0.4 s of CPU and
+107 MB once, with a warm cache; a ply (decode, play, legal actions, view, dump) takes 16-30 us
+instead of 230, so they pay for themselves after 2,000 plies.
 
 The cache of machine code
 -------------------------
@@ -255,15 +257,30 @@ def _base() -> Path:
 
 
 def warm(game: Game, options: Model | None = None, seats: int | None = None) -> None:
-    """Compile or load every operation of a game, by calling each once on a real start state.
+    """Compile or load all kernels of a game, by using each once on a real start state.
 
-    A bot does this, and the same with its own kernels, before it says that it is ready.
+    A bot does this, and the same with its own kernels, before it says that it is ready; a
+    server does it for each game that it offers before it listens.
     """
     from kibitz_games import operations
 
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
-    operations.warm(game.start(chosen, players, game.deal(chosen, players, 0)))
+    state = game.start(chosen, players, game.deal(chosen, players, 0))
+    with lock():
+        operations.warm(state)
+        _use(game, state, players)
+
+
+def _use(game: Game, state: np.record, players: int) -> None:
+    """Use everything of a game that its interface offers on a state, which is spoilt by it."""
+    action = game.decode(state, game.encode(state, game.legal(state)[0]))
+    game.play(state, action)
+    game.view(state, None)
+    game.undo(state, action)
+    for seat in range(players):
+        game.drop(state, seat)
+    game.outcome(state)
 
 
 def _locked(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
