@@ -44,14 +44,14 @@ class Employee:
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=LAST_LINES)
         self._process: asyncio.subprocess.Process | None = None
-        self._dismissed = False
+        self._dismissed = asyncio.Event()
         self.status: int | None = None
         """Exit status once the process has ended; negative for a signal."""
 
     @property
     def dismissed(self) -> bool:
         """Whether the server itself ended the process."""
-        return self._dismissed
+        return self._dismissed.is_set()
 
     @property
     def pid(self) -> int | None:
@@ -65,8 +65,12 @@ class Employee:
 
     def dismiss(self) -> None:
         """Ask the process to end. `work` sees to it that it does."""
-        self._dismissed = True
-        self._signal(signal.SIGTERM)
+        self._dismissed.set()
+
+    def fail(self, reason: str) -> None:
+        """The process could not be started."""
+        self._keep(reason.encode())
+        self.status = 127
 
     async def work(self, command: Sequence[str], environment: dict[str, str]) -> None:
         """Run the process until it ends. When cancelled, the process is ended first.
@@ -74,7 +78,7 @@ class Employee:
         Never raises for what the process does; a command that cannot be started counts as a
         process that ended with status 127.
         """
-        if self._dismissed:
+        if self.dismissed:
             return
         try:
             self._process = await asyncio.create_subprocess_exec(
@@ -86,32 +90,32 @@ class Employee:
                 start_new_session=True,
             )
         except OSError as error:
-            self._lines.append(f"cannot start {command[0]!r}: {error.strerror}")
-            self.status = 127
+            self.fail(f"cannot start {command[0]!r}: {error.strerror}")
             return
         try:
-            if self._dismissed:
-                self._signal(signal.SIGTERM)
             await self._listen(self._process)
         finally:
             await self._reap(self._process)
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the last lines until the process has ended."""
+        """Keep the last lines until the process has ended, or is to end."""
         output = process.stdout
         if output is None:
             raise AssertionError("the process was started with a pipe")
         ended = asyncio.ensure_future(process.wait())
         reading = asyncio.ensure_future(self._read(output))
+        leaving = asyncio.ensure_future(self._dismissed.wait())
         try:
-            await ended
+            await asyncio.wait((ended, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if self.dismissed:
+                return
             # What the process left running may hold the pipe open for ever.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(reading, 1.0)
         finally:
-            for future in (ended, reading):
+            for future in (ended, reading, leaving):
                 future.cancel()
-            await asyncio.gather(ended, reading, return_exceptions=True)
+            await asyncio.gather(ended, reading, leaving, return_exceptions=True)
 
     async def _read(self, output: asyncio.StreamReader) -> None:
         tail = b""
@@ -169,21 +173,19 @@ class Staff:
 
     def hire(
         self,
+        employee: Employee,
         personality: str,
         lobby: str,
         resume: str,
         ended: Callable[[Employee], None],
-    ) -> Employee:
+    ) -> None:
         """Start a process; `ended` is called once, when it has ended and was not dismissed."""
-        employee = Employee()
-        if self._house is None or self._closed:
-            employee.dismiss()
-            return employee
+        if self._house is None or self._closed or employee.dismissed:
+            return
         command = list(self._house.command(personality, self._url(), lobby))
         environment = {**os.environ, "KIBITZ_RESUME": resume}
         self._working.add(employee)
         self._spawn(self._employ(employee, command, environment, ended))
-        return employee
 
     def close(self) -> None:
         """Dismiss everybody and hire nobody any more."""

@@ -48,7 +48,14 @@ from websockets.server import ServerProtocol
 from websockets.typing import Origin
 
 from kibitz_protocol.codec import DecodeError, decode_request, encode
-from kibitz_protocol.messages import Answer, ClientMessage, Move, Refused, ServerMessage
+from kibitz_protocol.messages import (
+    Answer,
+    Capabilities,
+    ClientMessage,
+    Move,
+    Refused,
+    ServerMessage,
+)
 from kibitz_protocol.refusals import HINTS, CloseCode, Code
 from kibitz_protocol.values import MAX_FRAME
 from kibitz_server import http
@@ -81,13 +88,22 @@ class Desk(Protocol):
         """Whether there is room for another connection from this address."""
 
     def move(self, peer: Peer, move: Move) -> None:
-        """Carry out a move; the desk asks `peer.pay` for those that it refuses."""
+        """Carry out a move; the desk calls `peer.owe` for those that it refuses."""
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
         """Carry out a request that was paid for."""
 
     def gone(self, peer: Peer) -> None:
         """The connection is lost or being closed: nothing more comes from it."""
+
+    def lost(self, peer: Peer) -> None:
+        """The socket is closed."""
+
+
+class Holding(Protocol):
+    """A match or a lobby that a connection has to do with."""
+
+    def disconnected(self, peer: Peer) -> None: ...
 
 
 class Figures(Protocol):
@@ -134,6 +150,7 @@ class Peer(asyncio.Protocol):
         "_transport",
         "address",
         "bearer",
+        "capabilities",
         "holdings",
         "identity",
         "leaving",
@@ -169,8 +186,10 @@ class Peer(asyncio.Protocol):
         """Who is there, once hello was answered."""
         self.bearer: str | None = None
         """The token of the handshake's Authorization header."""
-        self.holdings: dict[str, object] = {}
-        """What the desk keeps about this connection, by match or lobby."""
+        self.capabilities: Capabilities | None = None
+        """What the bot said in hello that it can do."""
+        self.holdings: dict[str, Holding] = {}
+        """The matches and lobbies that hear of it when this connection is lost, by key."""
 
     # --- the transport's callbacks ----------------------------------------------------------
 
@@ -210,6 +229,7 @@ class Peer(asyncio.Protocol):
         self._framed = False
         self.leaving = True
         self._tell_gone()
+        self._port.desk.lost(self)
 
     def pause_writing(self) -> None:
         self.outbox.pause()
@@ -267,6 +287,14 @@ class Peer(asyncio.Protocol):
         message = f"too many messages, wait {after} ms"
         self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=after)
         return False
+
+    def owe(self, cost: float) -> None:
+        """Charge for a move that was refused, which has been answered already."""
+        verdict = self.purse.charge(cost, self._port.loop.time())
+        self._in_debt = verdict is not Verdict.GRANTED
+        if verdict is Verdict.FLOODING:
+            self._port.figures.shed("flood")
+            self.close(Standard.POLICY_VIOLATION, "too many messages")
 
     def share(self, bucket: Bucket) -> None:
         """Pay from the bucket of the account or the address too."""

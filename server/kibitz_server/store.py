@@ -52,7 +52,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 
-from kibitz_server.record import chain
+from kibitz_protocol.recordfile import chain
 
 Kind: TypeAlias = Literal["match", "lobby"]
 Value: TypeAlias = str | int | bytes | None
@@ -353,6 +353,15 @@ class Store:
             (kind, count),
         )
         return [bytes(row[0]) for row in rows if row[0] is not None]
+
+    def summary(self, key: str) -> bytes | None:
+        """Return what `finish` was given for a stream, None where it is open or unknown."""
+        row = self.row("SELECT summary FROM stream WHERE key = ? AND state = 'closed'", (key,))
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def knows(self, key: str) -> bool:
+        """Whether there is, or was, a stream of this name."""
+        return self.row("SELECT 1 FROM stream WHERE key = ?", (key,)) is not None
 
     def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
         """Return one row by an indexed look-up, which is cheap enough for the event loop."""

@@ -58,7 +58,9 @@ class Floor(Protocol):
     loop: AbstractEventLoop
     clock: Callable[[], int]
     store: Store
-    figures: MoveFigures
+
+    @property
+    def figures(self) -> MoveFigures: ...
 
     def over(self, table: Table) -> None:
         """The match is over, durably, and everybody was told."""
@@ -89,6 +91,7 @@ class Table:
         "listed",
         "match",
         "stream",
+        "watchers",
     )
 
     def __init__(self, floor: Floor, match: Match, stream: Stream, *, listed: bool) -> None:
@@ -113,6 +116,7 @@ class Table:
         self._frame = b""
         self._timer: TimerHandle | None = None
         self._timer_at = 0
+        self.watchers: dict[Peer, None] = {}
         self.gallery = Gallery(match, self._framed, self._when_settled)
 
     # --- beginning --------------------------------------------------------------------------
@@ -144,8 +148,9 @@ class Table:
             if peer is not None and not peer.leaving:
                 self._sockets[seat] = peer
                 self._entrance(seat, peer, "rejoined")()
-        for outbox in former.gallery.viewers:
-            self.gallery.enter(outbox)
+        for peer in former.watchers:
+            self.watchers[peer] = None
+            self.gallery.enter(peer.outbox)
         for seat, peer in enumerate(self._sockets):
             if peer is None and seat not in self.match.away:
                 self.command(rules.Leave(seat, "disconnect"))
@@ -166,6 +171,16 @@ class Table:
         before = self.match.seq
         self.command(play, peer, move.id)
         return self.match.seq > before
+
+    def move_again(self, peer: Peer, move: Move) -> None:
+        """Answer a move of a match that is over, as before if it was answered before."""
+        player = peer.identity
+        seat = None if player is None else self.seat_owned_by(player.key)
+        if seat is None:
+            peer.refuse(move.id, Code.NOT_SEATED, "you had no seat at this match")
+        else:
+            play = Play(seat, move.id, move.ply, move.action, move.comment)
+            self.command(play, peer, move.id)
 
     def resign(self, peer: Peer, request: int) -> None:
         self._seated(peer, request, rules.Resign)
@@ -205,9 +220,14 @@ class Table:
         def enter() -> None:
             peer.answer(Done(re=request))
             if not peer.leaving:
+                self.watchers[peer] = None
                 self.gallery.enter(peer.outbox)
 
         self._when_settled(enter)
+
+    def unwatch(self, peer: Peer) -> None:
+        self.watchers.pop(peer, None)
+        self.gallery.leave(peer.outbox)
 
     # --- what the hall and the lobby do -----------------------------------------------------
 
@@ -219,7 +239,7 @@ class Table:
 
     def disconnected(self, peer: Peer) -> None:
         """A connection is gone; the seat's grace begins."""
-        self.gallery.leave(peer.outbox)
+        self.unwatch(peer)
         for seat, held in enumerate(self._sockets):
             if held is peer:
                 self._sockets[seat] = self._news[seat] = None
@@ -255,9 +275,7 @@ class Table:
     def suspend(self) -> None:
         """Stop the timers: the server goes down, and the log goes on at the next start."""
         self.closed = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._disarm()
 
     # --- what others ask --------------------------------------------------------------------
 
@@ -277,6 +295,10 @@ class Table:
             if owner.player == player:
                 return seat
         return None
+
+    def peers(self) -> list[Peer]:
+        """Return the connections that are seated here or watch."""
+        return [peer for peer in self._sockets if peer is not None] + list(self.watchers)
 
     def unfinished_for(self, player: str) -> bool:
         """Whether the player still has to play here."""
@@ -475,7 +497,7 @@ class Table:
             if peer is not None:
                 peer.outbox.send(frame)
         self.gallery.tell(frame)
-        self.suspend()
+        self._disarm()
         self._floor.over(self)
 
     def _ending(self) -> Finished:
@@ -510,6 +532,11 @@ class Table:
         except StoreError:
             self.suspend()
             self._floor.over(self)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     # --- the timer --------------------------------------------------------------------------
 

@@ -1,0 +1,338 @@
+"""A whole server: the one place where everything is constructed, and taken down again.
+
+    async with running(Config(db=path), games) as server:
+        ...                                 # server.url, server.port, await server.drain()
+
+Two of them in one process have nothing in common but the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeVar
+
+from kibitz_games.api import Game
+from kibitz_server.accounts import Guests
+from kibitz_server.credits import Rate, Tariff
+from kibitz_server.hall import Hall, Quotas
+from kibitz_server.house import House, Staff
+from kibitz_server.metrics import Figures
+from kibitz_server.outbox import Allowance, Cork
+from kibitz_server.peer import Peer, Port
+from kibitz_server.store import Store
+from kibitz_server.sweep import Patience, Sweep
+
+LOG = logging.getLogger("kibitz.app")
+_T = TypeVar("_T")
+BACKLOG = 1024
+SEND_BUFFER = 128 * 1024
+"""Bytes that the kernel keeps for a peer that does not read."""
+USER_TIMEOUT_MS = 15_000
+"""Milliseconds after which Linux gives up a peer that acknowledges nothing."""
+UNLIMITED = Rate(1e9, 1e9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """All that can be chosen about a server."""
+
+    db: Path
+    """The database file; it is made where there is none."""
+    host: str = "127.0.0.1"
+    """The address to listen on."""
+    port: int = 0
+    """The port to listen on; 0 for a free one."""
+    name: str = "kibitz"
+    """What the server calls itself."""
+    guests: Guests = "loopback"
+    """Who may come without a token: those on the same machine, anyone, or nobody."""
+    origins: tuple[str, ...] = ()
+    """Origins whose pages browsers may connect from, such as ``https://example.org``."""
+    unlimited: bool = False
+    """Whether credits and quotas are off, for tests and measurements."""
+    tariff: Tariff = field(default_factory=Tariff)
+    """Credits: what requests cost, and how fast one earns them."""
+    quotas: Quotas = field(default_factory=Quotas)
+    """How many connections and lobbies there may be."""
+    patience: Patience = field(default_factory=Patience)
+    """How long peers may take for what is due from them."""
+    allowance: Allowance = field(default_factory=Allowance)
+    """How much may wait for a slow peer."""
+    drain_s: float = 10
+    """How long peers may take to leave when the server goes down, before they are aborted."""
+
+
+class Server:
+    """A running server. Made by `running` only."""
+
+    def __init__(
+        self,
+        config: Config,
+        hall: Hall,
+        listener: asyncio.Server,
+        sweep: Sweep,
+        crew: Crew,
+        store: Store,
+        port: int,
+    ) -> None:
+        self.config = config
+        self.port = port
+        """The port that it listens on."""
+        self.hall = hall
+        self._listener = listener
+        self._sweep = sweep
+        self._crew = crew
+        self._store = store
+        self._drained = False
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        return f"ws://{_reachable(self.config.host)}:{self.port}"
+
+    @property
+    def http_url(self) -> str:
+        """Where the plain pages are."""
+        return f"http://{_reachable(self.config.host)}:{self.port}"
+
+    async def drain(self) -> None:
+        """Take the server down: nothing new, a farewell to everybody, matches suspended.
+
+        What was accepted is on the disk when this returns, and the next start takes up every
+        match. It takes at most `drain_s` and a few seconds.
+        """
+        if self._drained:
+            return
+        self._drained = True
+        self._listener.close()
+        self.hall.stop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._store.flush(), self.config.drain_s / 3)
+        self.hall.farewell()
+        self.hall.staff.close()
+        await self._see_off()
+        self._sweep.stop()
+        await self._crew.close()
+        await self._store.close()
+
+    async def _see_off(self) -> None:
+        """Wait until everybody has left, and abort who has not."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.hall.empty(), self.config.drain_s)
+        self.hall.abort_peers()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.hall.empty(), 1)
+
+
+class Pages:
+    """What the plain pages of a server say (`http.Site`)."""
+
+    def __init__(self, hall: Hall, figures: Figures, store: Store) -> None:
+        self._hall = hall
+        self._figures = figures
+        self._store = store
+
+    def ready(self) -> bool:
+        return self._hall.ready()
+
+    def figures(self) -> bytes:
+        return self._figures.page()
+
+    async def record(self, match: str) -> bytes | None:
+        """Return the record of a finished match."""
+        found = await self._store.transcript(match)
+        if found is None or found.footer is None:
+            return None
+        return b"\n".join([found.head, *found.lines, found.footer, b""])
+
+
+class Crew:
+    """The few tasks of a server: house bots and what comes from the disk."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(_guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Cancel what still runs, and wait for it."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _guarded(work: Awaitable[None]) -> None:
+    try:
+        await work
+    except Exception:
+        LOG.exception("a task of the server failed")
+
+
+@asynccontextmanager
+async def running(
+    config: Config, games: Mapping[str, Game], house: House | None = None
+) -> AsyncIterator[Server]:
+    """Run a server until the block is left; then it is drained.
+
+    Raises `StoreError` where the database cannot be used, `OSError` where the port cannot.
+    """
+    server = await _start(config, games, house)
+    try:
+        yield server
+    finally:
+        await server.drain()
+
+
+async def _start(config: Config, games: Mapping[str, Game], house: House | None) -> Server:
+    loop = asyncio.get_running_loop()
+    sock = _listen(config.host, config.port)
+    port: int = sock.getsockname()[1]
+    figures = Figures()
+    try:
+        store = Store(config.db, loop, observe=figures.committed)
+    except BaseException:
+        sock.close()
+        raise
+    crew = Crew()
+    tariff = _tariff(config)
+    sweep = Sweep(loop, config.patience, figures.lagged)
+    url = f"ws://{_reachable(config.host)}:{port}"
+    hall = Hall(
+        loop=loop,
+        clock=_milliseconds,
+        store=store,
+        games=games,
+        staff=Staff(house, crew.spawn, lambda: url),
+        figures=figures,
+        name=f"{config.name} {_version()}",
+        guests=config.guests,
+        tariff=tariff,
+        quotas=Quotas(connections=10**9, connections_an_address=10**9, lobbies=10**9)
+        if config.unlimited
+        else config.quotas,
+        spawn=crew.spawn,
+    )
+    figures.gauges = hall.gauges
+    shared = Port(
+        loop=loop,
+        clock=_milliseconds,
+        desk=hall,
+        site=Pages(hall, figures, store),
+        figures=figures,
+        cork=Cork(loop),
+        sweep=sweep,
+        tariff=tariff,
+        allowance=config.allowance,
+        origins=config.origins,
+        spawn=crew.spawn,
+    )
+    try:
+        hall.restore()
+        listener = await loop.create_server(lambda: Peer(shared), sock=sock, backlog=BACKLOG)
+    except BaseException:
+        sock.close()
+        await store.close()
+        raise
+    sweep.start()
+    return Server(config, hall, listener, sweep, crew, store, port)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Bind the port; what is set here is inherited by every connection (on Linux)."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT_MS)
+        sock.bind((host, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _tariff(config: Config) -> Tariff:
+    if not config.unlimited:
+        return config.tariff
+    return Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
+
+
+def _milliseconds() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def _reachable(host: str) -> str:
+    """Return the address that a client on this machine uses for a listening address."""
+    if host in {"", "0.0.0.0", "::"}:
+        return "127.0.0.1" if host != "::" else "[::1]"
+    return f"[{host}]" if ":" in host else host
+
+
+def _version() -> str:
+    try:
+        return version("kibitz")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+# --- the command's side -----------------------------------------------------------------------
+
+
+def run(
+    config: Config,
+    games: Mapping[str, Game],
+    house: House | None = None,
+    *,
+    started: Callable[[Server], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server."""
+    with_loop(_serve(config, games, house, started))
+
+
+def with_loop(main: Coroutine[None, None, _T]) -> _T:
+    """Run a coroutine on uvloop where there is one, else on asyncio's own loop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    result: _T = uvloop.run(main)
+    return result
+
+
+async def _serve(
+    config: Config,
+    games: Mapping[str, Game],
+    house: House | None,
+    started: Callable[[Server], None] | None,
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    # The writer's thread asks for the interpreter once a commit, and should not wait long.
+    sys.setswitchinterval(0.001)
+    async with running(config, games, house) as server:
+        # What the start has made stays for good: do not walk over it in every collection.
+        gc.freeze()
+        if started is not None:
+            started(server)
+        await stop.wait()
+        LOG.info("draining")

@@ -1,0 +1,34 @@
+"""The past of a match as a viewer may see it: its log folded again, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from kibitz_games.api import Game
+from kibitz_protocol.codec import encode
+from kibitz_protocol.messages import Event
+from kibitz_protocol.records import Setup
+from kibitz_server.match import Match
+from kibitz_server.record import read_entry
+from kibitz_server.view import Viewer
+
+PAGE_BYTES = 256 * 1024
+"""About how long an answer gets; clients ask for the rest."""
+
+
+def events(
+    game: Game, setup: Setup, lines: Iterable[bytes], viewer: Viewer, first: int, count: int
+) -> tuple[list[Event], bool]:
+    """Return up to `count` events from number `first` on, and whether there are more."""
+    sights = Match.replay(game, setup, map(read_entry, lines))
+    wanted = islice(sights, max(0, first - 1), None)
+    told: list[Event] = []
+    size = 0
+    for sight in wanted:
+        if len(told) == count or size >= PAGE_BYTES:
+            return told, True
+        event = sight.event(viewer)
+        told.append(event)
+        size += len(encode(event))
+    return told, False

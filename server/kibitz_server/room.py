@@ -1,0 +1,356 @@
+"""A room: one lobby with its log, its members' connections, spectators and house bots.
+
+As at a table, what a command makes goes to the store first and is told when it is durable.
+News of a lobby are the whole lobby, so they are sent at most every `NEWS_EVERY_S`: the first
+at once, later ones together.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop, TimerHandle
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol, TypeAlias, assert_never
+
+from kibitz_protocol.messages import (
+    Capabilities,
+    Done,
+    LobbyClosed,
+    LobbyNews,
+    MatchEnded,
+    MatchStarted,
+)
+from kibitz_protocol.records import Player, Result
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.rooms import MatchBrief
+from kibitz_server import lobby as rules
+from kibitz_server import roll
+from kibitz_server.accounts import Admission
+from kibitz_server.house import Employee
+from kibitz_server.lobby import Command, Effect, Lobby
+from kibitz_server.peer import Peer
+from kibitz_server.store import Store, StoreError, Stream
+from kibitz_server.table import encoded
+
+LOG = logging.getLogger("kibitz.room")
+NEWS_EVERY_S = 0.1
+HIRE_PATIENCE_S = 30.0
+"""How long a house bot may take to join and to be warm."""
+Held: TypeAlias = Callable[[], None]
+
+
+class Estate(Protocol):
+    """What a room needs around it."""
+
+    loop: AbstractEventLoop
+    clock: Callable[[], int]
+    store: Store
+
+    def peer_of(self, player: str) -> Peer | None: ...
+
+    def begin(self, room: Room, begin: rules.Begin) -> None:
+        """Make a match."""
+
+    def vacate(self, vacate: rules.Vacate) -> None:
+        """Let a player leave a running match."""
+
+    def hire(
+        self,
+        personality: str,
+        lobby: str,
+        former: Player | None,
+        ended: Callable[[Employee, Player], None],
+    ) -> tuple[Employee, Admission]:
+        """Start a house bot's process, once its identity is on the disk."""
+
+    def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
+        """Return the plies of running matches, as spectators may know them."""
+
+    def untied(self, player: str, room: Room) -> None:
+        """The player has nothing to do with the room any more."""
+
+    def room_closed(self, room: Room) -> None: ...
+
+    def room_unwritten(self, room: Room, error: StoreError) -> None: ...
+
+
+class Room:
+    """The shell around one lobby."""
+
+    def __init__(self, estate: Estate, lobby: Lobby, stream: Stream) -> None:
+        self._estate = estate
+        self.lobby = lobby
+        self.stream = stream
+        self.spectators: dict[Peer, None] = {}
+        self.staff: dict[int, tuple[Employee, Player]] = {}
+        """The process of each house seat, and whom it plays as."""
+        self.closed = False
+        self._held: deque[tuple[int, Held]] = deque()
+        self._timer: TimerHandle | None = None
+        self._news_timer: TimerHandle | None = None
+        self._news_at = 0.0
+        """When the last news went out."""
+
+    @property
+    def key(self) -> str:
+        return self.lobby.id
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def open(self, effects: list[Effect], peer: Peer, request: int) -> None:
+        """Carry out what a new lobby begins with; its head is on its way to the disk."""
+        done = Done(re=request, lobby=self.key, invite=self.lobby.roll.opened.invite)
+        self._held.append((0, partial(peer.answer, done)))
+        self._held.append((0, self.changed))
+        self._carry_out(effects[1:], None, 0)
+        self._arm()
+
+    def do(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
+        """Carry out a command; return whether it was refused to nobody."""
+        if self.closed:
+            if peer is not None:
+                peer.refuse(request, Code.CLOSED, "the lobby is closed")
+            return False
+        try:
+            effects = self.lobby.handle(command, self._estate.clock())
+        except Exception:
+            LOG.exception("lobby %s cannot carry out %s", self.key, type(command).__name__)
+            if peer is not None:
+                peer.refuse(request, Code.INTERNAL, "the lobby could not do this")
+            return False
+        self._carry_out(effects, peer, request)
+        self._arm()
+        return not any(isinstance(effect, rules.Refuse) for effect in effects)
+
+    def join(
+        self,
+        peer: Peer,
+        player: Player,
+        invite: str | None,
+        request: int,
+    ) -> bool:
+        command = rules.Join(
+            player, peer.capabilities or Capabilities(), invite, self._ticket(player)
+        )
+        return self.do(command, peer, request)
+
+    def watch(self, peer: Peer) -> None:
+        """Let a spectator in, whom the hall found entitled to it."""
+        self.spectators[peer] = None
+        self._hold(self.stream.tail, self.changed)
+
+    def unwatch(self, peer: Peer) -> bool:
+        """Let a spectator go; return whether it was one."""
+        found = peer in self.spectators
+        self.spectators.pop(peer, None)
+        return found
+
+    def disconnected(self, peer: Peer) -> None:
+        """A spectator's connection is gone; players' presence is the hall's to tell."""
+        self.unwatch(peer)
+
+    # --- news -------------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """Send news of the lobby soon."""
+        if self._news_timer is None and not self.closed:
+            loop = self._estate.loop
+            wait = max(0.0, self._news_at + NEWS_EVERY_S - loop.time())
+            self._news_timer = loop.call_later(wait, self._send_news)
+
+    def match_started(self, brief: MatchBrief) -> None:
+        self._tell_all(encoded(MatchStarted(lobby=self.key, match=brief)))
+
+    def match_ended(self, brief: MatchBrief) -> None:
+        self._tell_all(encoded(MatchEnded(lobby=self.key, match=brief)))
+
+    def post_to(self, peer: Peer, player: str | None) -> None:
+        """Send one connection the lobby as it is now."""
+        peer.outbox.post(self._news_for(player), self.key)
+
+    def _send_news(self) -> None:
+        self._news_timer = None
+        if self.closed:
+            return
+        self._news_at = self._estate.loop.time()
+        host = self.lobby.host.player
+        shared: bytes | None = None
+        for player in {host, *self.lobby.roll.members}:
+            peer = self._estate.peer_of(player)
+            if peer is None:
+                continue
+            if player == host:
+                frame = self._news_for(host)
+            else:
+                frame = shared = shared or self._news_for(player)
+            peer.outbox.post(frame, self.key)
+        if self.spectators:
+            frame = self._news_for(None)
+            for peer in self.spectators:
+                peer.outbox.post(frame, self.key)
+
+    def _news_for(self, viewer: str | None) -> bytes:
+        """Return news as a viewer sees it: the host, any member, anybody else (None)."""
+        plies = self._estate.plies(list(self.lobby.roll.running))
+        view = self.lobby.view(viewer, spectators=len(self.spectators), plies=plies)
+        return encoded(LobbyNews(lobby=view))
+
+    def _tell_all(self, frame: bytes) -> None:
+        for player in {self.lobby.host.player, *self.lobby.roll.members}:
+            peer = self._estate.peer_of(player)
+            if peer is not None:
+                peer.outbox.send(frame)
+        for peer in self.spectators:
+            peer.outbox.send(frame)
+
+    # --- the mechanism ----------------------------------------------------------------------
+
+    def durable(self, seq: int) -> None:
+        held = self._held
+        while held and held[0][0] <= seq:
+            told = held.popleft()[1]
+            try:
+                told()
+            except Exception:
+                LOG.exception("lobby %s cannot be told", self.key)
+
+    def lost(self, error: StoreError) -> None:
+        self.suspend()
+        self._held.clear()
+        self._estate.room_unwritten(self, error)
+
+    def suspend(self) -> None:
+        """Stop the timers: the server goes down, or the lobby is closed."""
+        self.closed = True
+        for timer in (self._timer, self._news_timer):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._news_timer = None
+
+    def tick(self) -> None:
+        self._timer = None
+        if not self.closed:
+            self._carry_out(self.lobby.tick(self._estate.clock()), None, 0)
+            self._arm()
+
+    def _carry_out(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
+        for effect in effects:
+            match effect:
+                case rules.Append(entry):
+                    self._append(entry)
+                case rules.Accepted():
+                    if peer is not None:
+                        self._tell(partial(peer.answer, Done(re=request)))
+                case rules.Refuse(_, code, message):
+                    if peer is not None:
+                        peer.refuse(request, code, message)
+                case _:
+                    self._tell(partial(self._enact, effect))
+
+    def _append(self, entry: roll.Entry) -> None:
+        line = entry.model_dump_json().encode()
+        self._estate.store.append(self.stream, entry.seq, line, self)
+        self._held.append((entry.seq, self.changed))
+
+    def _tell(self, told: Held) -> None:
+        self._hold(self.stream.tail, told)
+
+    def _hold(self, seq: int, told: Held) -> None:
+        if not self._held and seq <= self.stream.durable:
+            told()
+        else:
+            self._held.append((seq, told))
+
+    def _enact(
+        self,
+        effect: rules.Hire | rules.Dismiss | rules.Begin | rules.Vacate | rules.Gone | rules.Closed,
+    ) -> None:
+        match effect:
+            case rules.Hire():
+                self._hire(effect)
+            case rules.Dismiss(seat):
+                self._dismiss(seat)
+            case rules.Begin():
+                self._estate.begin(self, effect)
+            case rules.Vacate():
+                self._estate.vacate(effect)
+            case rules.Gone(player, reason):
+                self._gone(player, LobbyClosed(lobby=self.key, reason=reason))
+            case rules.Closed(reason):
+                self._close(LobbyClosed(lobby=self.key, reason=reason))
+            case _:
+                assert_never(effect)
+
+    def _gone(self, player: str, news: LobbyClosed) -> None:
+        peer = self._estate.peer_of(player)
+        if peer is not None:
+            peer.tell(news)
+        if player != self.lobby.host.player:
+            self._estate.untied(player, self)
+
+    def _close(self, news: LobbyClosed) -> None:
+        host = self.lobby.host.player
+        if host not in self.lobby.roll.members:
+            self._gone(host, news)
+        self._estate.untied(host, self)
+        for peer in self.spectators:
+            peer.tell(news)
+        for seat in list(self.staff):
+            self._dismiss(seat)
+        self.suspend()
+        self._estate.room_closed(self)
+
+    def _arm(self) -> None:
+        due = self.lobby.deadline()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if due is not None and not self.closed:
+            wait = max(0, due - self._estate.clock()) / 1000
+            self._timer = self._estate.loop.call_later(wait, self.tick)
+
+    # --- house bots -------------------------------------------------------------------------
+
+    def _hire(self, hire: rules.Hire) -> None:
+        self._dismiss(hire.seat)
+        seat = hire.seat
+        employee, admission = self._estate.hire(
+            hire.personality, self.key, hire.player, partial(self._ended, seat)
+        )
+        self.staff[seat] = (employee, admission.identity.player)
+        self._estate.loop.call_later(HIRE_PATIENCE_S, self._look_after, seat, employee)
+
+    def _dismiss(self, seat: int) -> None:
+        employed = self.staff.pop(seat, None)
+        if employed is not None:
+            employed[0].dismiss()
+
+    def _ended(self, seat: int, employee: Employee, player: Player) -> None:
+        """A process has ended by itself."""
+        self._fail(seat, employee, f"the process ended with status {employee.status}")
+
+    def _look_after(self, seat: int, employee: Employee) -> None:
+        """A house bot that has not joined by now never will."""
+        occupant = self.lobby.roll.occupant(seat)
+        if occupant is None or self._estate.peer_of(occupant.player.player) is None:
+            self._fail(seat, employee, f"the bot did not come within {HIRE_PATIENCE_S:.0f} s")
+
+    def _fail(self, seat: int, employee: Employee, reason: str) -> None:
+        employed = self.staff.get(seat)
+        if employed is None or employed[0] is not employee or self.closed:
+            return
+        self._dismiss(seat)
+        self.do(rules.HouseFailed(seat, reason))
+
+    def _ticket(self, player: Player) -> int | None:
+        """Return the house seat that this bot was hired for."""
+        for seat, (_, hired) in self.staff.items():
+            if hired.player == player.player:
+                return seat
+        return None
+
+    def result(self, match: str, result: Result) -> None:
+        """A match of this lobby is over."""
+        self.do(rules.MatchEnded(match, result))
