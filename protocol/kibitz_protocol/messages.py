@@ -495,3 +495,19 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         History: EventList,
     }
 )
+
+# --- what a request counts for in the limit of messages a second --------------------------
+
+COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
+    {
+        Hello: 2,
+        ListGames: 4,
+        ListLobbies: 2,
+        ListMatches: 2,
+        Host: 5,
+        Watch: 2,
+        History: 4,
+        Move: 0,
+    }
+)
+"""Every other request counts for 1. A move that answers a turn is free: turns set its pace."""

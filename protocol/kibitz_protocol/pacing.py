@@ -44,22 +44,29 @@ class Pace:
         self._per_ms = per_second / 1000
         self._most = float(max(1, burst))
         self._tokens = self._most
+        self._wanted = 0.0
         self._counted = now
 
-    def take(self, now: int) -> bool:
-        """Whether one more message may go now; it counts as sent if so."""
+    def take(self, now: int, cost: int = 1) -> bool:
+        """Whether a message of this cost may go now; it counts as sent if so."""
         self._refill(now)
-        # Refills are sums of floats: a hair below a whole token is a whole token.
-        if self._tokens < 1 - 1e-9:
+        self._wanted = min(float(cost), self._most)
+        # Refills are sums of floats: a hair below enough is enough.
+        if self._tokens < self._wanted - 1e-9:
             return False
-        self._tokens = max(0.0, self._tokens - 1)
+        self._tokens -= self._wanted
+        self._wanted = 0
         return True
 
     def ready_at(self) -> int:
-        """When the next message may go, as far as the last `take` told."""
-        if self._tokens >= 1 - 1e-9:
-            return self._counted
-        return self._counted + math.ceil((1 - self._tokens) / self._per_ms)
+        """When the message may go for which the last `take` had too little."""
+        missing = max(0.0, self._wanted - self._tokens)
+        return self._counted + math.ceil(missing / self._per_ms)
+
+    def drain(self, now: int, wait: int) -> None:
+        """The server counts otherwise: nothing may go for so long, and then one at a time."""
+        self._refill(now)
+        self._tokens = 1 - wait * self._per_ms
 
     def _refill(self, now: int) -> None:
         self._tokens = min(self._most, self._tokens + (now - self._counted) * self._per_ms)

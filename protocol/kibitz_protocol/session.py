@@ -31,7 +31,7 @@ duplicates; keeps below the server's limit of messages a second.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
@@ -49,6 +49,7 @@ from kibitz_protocol.errors import (
 )
 from kibitz_protocol.following import Following, Step
 from kibitz_protocol.messages import (
+    COSTS,
     VERSIONS,
     Answer,
     Capabilities,
@@ -272,11 +273,14 @@ class Session:
         """Frames to send now, in order, each as one text message."""
         self._revive(now)
         frames = []
-        while self._outgoing and self._may_send(now):
-            pending = self._asking.get(self._outgoing.popleft())
-            if pending is not None:
+        held: list[Request] = []
+        for pending in filter(None, map(self._asking.get, self._outgoing)):
+            if self._may_go(pending.request, held, now):
                 pending.sent = True
                 frames.append(encode(pending.request))
+            else:
+                held.append(pending.request)
+        self._outgoing = deque(request.id for request in held)
         return frames
 
     def deadline(self) -> int | None:
@@ -354,8 +358,8 @@ class Session:
         again = self.welcome is not None
         self.state, self.welcome, self._since = State.ONLINE, welcome, now
         self._give_up_at, self._not_before = None, 0
-        # Hello has used up one message of the burst.
-        self._pace = Pace(welcome.limits.messages_per_second, welcome.limits.burst - 1, now)
+        self._pace = Pace(welcome.limits.messages_per_second, welcome.limits.burst, now)
+        self._pace.take(now, COSTS[Hello])
         waiting = [pending.request for pending in self._asking]
         closed = self._forget_shut(welcome)
         for request in self._restoring(welcome):
@@ -439,8 +443,13 @@ class Session:
         if size > most:
             raise ValueError(f"request of {size} bytes, the server reads at most {most}")
 
-    def _may_send(self, now: int) -> bool:
-        return self._pace is None or self._pace.take(now)
+    def _may_go(self, request: Request, held: Sequence[Request], now: int) -> bool:
+        """Requests go in order and at their pace; moves overtake all but their own rejoin."""
+        if isinstance(request, Move):
+            return not any(_opens(one, request) for one in held)
+        if held:
+            return False
+        return self._pace is None or self._pace.take(now, COSTS.get(type(request), 1))
 
     def _send_times(self) -> list[int]:
         times = [at for at, _ in self._postponed]
@@ -497,6 +506,8 @@ class Session:
             return False
         wait = RETRY_MS if refused.retry_after_ms is None else refused.retry_after_ms
         self._postponed.append((now + wait, refused.re))
+        if self._pace is not None:
+            self._pace.drain(now, wait)
         return True
 
     def _settle(self, request: Request, answer: Answer) -> list[Happening]:
@@ -588,6 +599,11 @@ def _later(now: int, wait: int | None) -> int | None:
 def _is_shut(join: Join, welcome: Welcome) -> bool:
     """Whether a lobby that this player was a member of does not know it any more."""
     return join.role == "player" and join.lobby not in welcome.lobbies
+
+
+def _opens(request: Request, move: Move) -> bool:
+    """Whether the move is refused before this request is carried out."""
+    return isinstance(request, Rejoin) and request.match == move.match
 
 
 def _same(one: Request, other: Request) -> bool:

@@ -259,19 +259,35 @@ class TestRequests:
         assert isinstance(online.take(Ended).error, GarbledError)
 
     def test_the_pace_stays_below_the_servers_limit(self, peer: Peer) -> None:
-        peer.greet(limits=LIMITS.model_copy(update={"burst": 3, "messages_per_second": 2}))
-        ids = [_ask(peer, lambda id: ListGames(id=id)) for _ in range(4)]
-        # Hello was the first of three.
-        peer.expect(ListGames, id=ids[0])
-        peer.expect(ListGames, id=ids[1])
+        peer.greet(limits=LIMITS.model_copy(update={"burst": 4, "messages_per_second": 2}))
+        ids = [_ask(peer, lambda id: Note(id=id, match="m1", text="x")) for _ in range(4)]
+        # Hello counted for two of four.
+        peer.expect(Note, id=ids[0])
+        peer.expect(Note, id=ids[1])
         peer.take(Opened)
         peer.assert_done()
         assert peer.session.deadline() == 500
         peer.wait(500)
-        peer.expect(ListGames, id=ids[2])
+        peer.expect(Note, id=ids[2])
         peer.assert_done()
         peer.wait(500)
-        peer.expect(ListGames, id=ids[3])
+        peer.expect(Note, id=ids[3])
+
+    def test_a_move_waits_for_nothing_but_the_rejoin_of_its_match(self, online: Peer) -> None:
+        moves = [_ask(online, _move(match)) for match in ("m1", "m2")]
+        online.expect(Move)
+        online.expect(Move)
+        online.lose()
+        online.take(Lost)
+        limits = LIMITS.model_copy(update={"burst": 3, "messages_per_second": 1})
+        online.greet(seats=["m1", "m2"], limits=limits)
+        online.expect(Rejoin, match="m1")
+        online.expect(Move, id=moves[0])
+        online.take(Opened)
+        online.assert_done()
+        online.wait(1_000)
+        online.expect(Rejoin, match="m2")
+        online.expect(Move, id=moves[1])
 
     def test_a_move_refused_for_its_pace_is_sent_again_when_the_server_says(
         self, online: Peer
