@@ -104,7 +104,7 @@ def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
         " called_off=None)\n"
         "print(found.action, found.value, found.nodes)\n"
         "assert '.numba.unresolved' not in "
-        "''.join(map(str, iddfs._plan.inspect_llvm().values()))\n"
+        "''.join(map(str, iddfs._explore.inspect_llvm().values()))\n"
     )
     cold = run("-c", code, KIBITZ_CACHE=str(tmp_path), NUMBA_DISABLE_JIT="0", KIBITZ_PLAIN="0")
     assert cold.returncode == 0, cold.stderr

@@ -24,7 +24,7 @@ GRAIN = 1 / 1024
 """The unit of all weights: sums of so few of them are exact."""
 LANE = 0.5
 """What the hand-tuned weights take off for each hole's width away from the centre lane."""
-LEFT_BEHIND = 8.0
+LEFT_BEHIND = 4.0
 """What they take off for each of the three deepest holes of the own home."""
 
 WEIGHTS = kernels.record(
