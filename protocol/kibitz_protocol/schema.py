@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from kibitz_protocol.asking import ONCE, REPEATABLE
 from kibitz_protocol.messages import (
     ANSWERS,
+    COSTS,
     VERSIONS,
     Answer,
     ClientMessage,
@@ -255,8 +256,12 @@ def tables() -> dict[str, str]:
             ("code", "meaning", "what helps"),
             ((f"`{code.value}`", MEANINGS[code], HINTS[code]) for code in Code),
         ),
+        "costs": _table(
+            ("request", "counts for"),
+            ((f"`{_tag(request)}`", str(cost)) for request, cost in COSTS.items()),
+        ),
         "repeats": _table(
-            ("request", "again?", "because a second one"),
+            ("request", "again?", "why"),
             [
                 *((f"`{_tag(request)}`", "yes", why) for request, why in REPEATABLE.items()),
                 *((f"`{_tag(request)}`", "no", why) for request, why in ONCE.items()),
