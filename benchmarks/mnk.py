@@ -29,23 +29,11 @@ from kibitz_games.scene import Cell, Scene
 MAX_CELLS = 225
 EMPTY = ord(".")
 STONES = (ord("X"), ord("O"))
+ONGOING = -1
 
-STATE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("cells", np.uint8, MAX_CELLS),
-                ("columns", np.int64),
-                ("rows", np.int64),
-                ("row", np.int64),
-                ("ply", np.int64),
-                ("winner", np.int64),
-                ("dropped", np.int64, 2),
-            ]
-        ),
-    )
-)
+# Numbers are read all at once: a field access costs more than the arithmetic of a move.
+STATE = np.dtype([("cells", np.uint8, MAX_CELLS), ("numbers", np.int64, 5)])
+COLUMNS, ROWS, ROW, PLY, WINNER = range(5)
 
 
 class Options(Model):
@@ -87,50 +75,51 @@ class MNK(Game):
         if seats != 2:
             raise InvalidSetup("seats", f"2 expected, not {seats}")
         state: State = np.zeros(1, STATE)[0]
-        state.cells[: options.columns * options.rows] = EMPTY
-        state.columns, state.rows, state.row = options.columns, options.rows, options.row
-        state.winner = -1
+        state["cells"][: options.columns * options.rows] = EMPTY
+        state["numbers"][:] = (options.columns, options.rows, options.row, 0, ONGOING)
         return state
 
     def to_act(self, state: State) -> int:
-        ply = int(state.ply)
-        over = state.winner >= 0 or ply == state.columns * state.rows
-        return OVER if over else ply % 2
+        columns, rows, _, ply, winner = state["numbers"].tolist()
+        return OVER if winner != ONGOING or ply == columns * rows else int(ply % 2)
 
     def legal(self, state: State) -> list[int]:
         if self.to_act(state) == OVER:
             return []
-        cells: list[int] = np.flatnonzero(state.cells == EMPTY).tolist()
+        cells: list[int] = np.flatnonzero(state["cells"] == EMPTY).tolist()
         return cells
 
     def play(self, state: State, action: int) -> None:
-        seat = int(state.ply) % 2
-        state.cells[action] = STONES[seat]
-        state.ply += 1
-        if self._wins(state, action):
-            state.winner = seat
+        numbers = state["numbers"]
+        columns, rows, need, ply, _ = numbers.tolist()
+        cells = state["cells"]
+        cells[action] = STONES[ply % 2]
+        numbers[PLY] = ply + 1
+        if _wins(cells.tobytes(), columns, rows, need, action):
+            numbers[WINNER] = ply % 2
 
     def undo(self, state: State, action: int) -> None:
-        state.cells[action] = EMPTY
-        state.ply -= 1
-        state.winner = -1
+        state["cells"][action] = EMPTY
+        state["numbers"][PLY] -= 1
+        state["numbers"][WINNER] = ONGOING
 
     def drop(self, state: State, seat: int) -> None:
-        state.dropped[seat] = 1
-        state.winner = 1 - seat
+        if self.to_act(state) != OVER:
+            state["numbers"][WINNER] = 1 - seat
 
     def outcome(self, state: State) -> Outcome | None:
-        if state.winner >= 0:
-            won = int(state.winner)
-            ranks = (1, 2) if won == 0 else (2, 1)
-            return Outcome(ranks, (1.0 - won, float(won)), "row")
-        if state.ply == state.columns * state.rows:
+        columns, rows, _, ply, winner = state["numbers"].tolist()
+        if winner != ONGOING:
+            ranks = (1, 2) if winner == 0 else (2, 1)
+            return Outcome(ranks, (1.0 - winner, float(winner)), "row")
+        if ply == columns * rows:
             return Outcome((1, 1), (0.5, 0.5), "full")
         return None
 
     def view(self, state: State, seat: int | None) -> Model:
-        cells = state.cells.tobytes()[: int(state.columns * state.rows)].decode("ascii")
-        return View.model_construct(columns=int(state.columns), cells=cells, ply=int(state.ply))
+        columns, rows, _, ply, _ = state["numbers"].tolist()
+        cells = state["cells"].tobytes()[: columns * rows].decode("ascii")
+        return View.model_construct(columns=columns, cells=cells, ply=ply)
 
     def full_view(self, state: State) -> Model:
         return self.view(state, None)
@@ -140,7 +129,7 @@ class MNK(Game):
 
     def decode(self, state: State, move: Model) -> int:
         assert isinstance(move, Move)
-        if state.cells[move.cell] != EMPTY or self.to_act(state) == OVER:
+        if state["cells"][move.cell] != EMPTY or self.to_act(state) == OVER:
             raise IllegalAction(f"cell {move.cell} is not empty")
         return move.cell
 
@@ -170,22 +159,22 @@ class MNK(Game):
     def dump(self, model: Model) -> dict[str, Any]:
         return dict(model.__dict__)
 
-    def _wins(self, state: State, action: int) -> bool:
-        columns, rows, need = int(state.columns), int(state.rows), int(state.row)
-        if need > max(columns, rows):
-            return False
-        cells = state.cells.tobytes()
-        own, x, y = cells[action], action % columns, action // columns
-        for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
-            count = 1
-            for sign in (1, -1):
-                cx, cy = x + sign * dx, y + sign * dy
-                while 0 <= cx < columns and 0 <= cy < rows and cells[cy * columns + cx] == own:
-                    count += 1
-                    cx, cy = cx + sign * dx, cy + sign * dy
-            if count >= need:
-                return True
+
+def _wins(cells: bytes, columns: int, rows: int, need: int, action: int) -> bool:
+    """Whether the stone on `action` is part of a row of at least `need`."""
+    if need > max(columns, rows):
         return False
+    own, x, y = cells[action], action % columns, action // columns
+    for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
+        count = 1
+        for sign in (1, -1):
+            cx, cy = x + sign * dx, y + sign * dy
+            while 0 <= cx < columns and 0 <= cy < rows and cells[cy * columns + cx] == own:
+                count += 1
+                cx, cy = cx + sign * dx, cy + sign * dy
+        if count >= need:
+            return True
+    return False
 
 
 GAME = MNK()
