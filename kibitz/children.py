@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -16,17 +17,45 @@ TAIL_LINES = 12
 
 @contextlib.asynccontextmanager
 async def child(
-    command: Sequence[str], log: Path, env: Mapping[str, str] | None = None
+    command: Sequence[str],
+    log: Path,
+    *,
+    listen: bool = False,
+    env: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Process]:
-    """Run a command for the length of the block; what it says on stderr goes to `log`."""
-    with log.open("wb") as stderr:
+    """Run a command for the length of the block; what it says goes to `log`.
+
+    With `listen` the caller reads its stdout, and must do so.
+    """
+    with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            *command, stdin=DEVNULL, stdout=PIPE, stderr=stderr, env=env, start_new_session=True
+            *command,
+            stdin=DEVNULL,
+            stdout=PIPE if listen else output,
+            stderr=output,
+            env=env,
+            start_new_session=True,
         )
     try:
         yield process
     finally:
         await asyncio.shield(end(process))
+
+
+class ChildFailedError(OSError):
+    """A command did not do what it was started for; the message ends with what it said."""
+
+
+async def ended_well(command: Sequence[str], seconds: float) -> None:
+    """Run a command to its end, or raise `ChildFailedError`."""
+    with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
+        log = Path(directory) / "log"
+        async with child(command, log) as process:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await process.wait()
+            if process.returncode != 0:
+                raise ChildFailedError(f"{' '.join(command[3:])} failed\n{tail(log)}".rstrip())
 
 
 async def end(process: Process) -> int:

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
-from kibitz import report
+from kibitz import fetch, report
 from kibitz_protocol.client import Client
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
-from kibitz_protocol.rooms import LobbyView, MatchBrief
+from kibitz_protocol.rooms import LobbyView, MatchBrief, Standing
 
 
 class Course:
@@ -21,6 +23,8 @@ class Course:
         self.view: LobbyView | None = None
         self.closed: str | None = None
         """Why the lobby is gone; None while it is there."""
+        self.records: dict[str, str] = {}
+        """Where the records of matches are that were fetched."""
         self._matches: dict[str, MatchBrief] = {}
 
     @property
@@ -34,11 +38,30 @@ class Course:
         state = self.view.state if self.view else None
         return self.closed is not None or state in {"finished", "closed"}
 
-    def add(self, brief: MatchBrief) -> None:
-        """Take in a match, unless a newer state of it is known."""
+    @property
+    def standings(self) -> list[Standing]:
+        """The table of the lobby's players."""
+        return self.view.standings if self.view else []
+
+    def tables(self) -> str:
+        """Return the matches and the standings, for a person."""
+        return f"{report.matches(self.matches, self.records)}\n\n{report.standings(self.standings)}"
+
+    def summary(self) -> dict[str, Any]:
+        """Return the same for a program."""
+        matches = [brief.model_dump(mode="json", exclude_none=True) for brief in self.matches]
+        return {
+            "lobby": self.lobby,
+            "matches": [brief | {"record": self.records.get(brief["match"])} for brief in matches],
+            "standings": [line.model_dump(mode="json") for line in self.standings],
+        }
+
+    def add(self, brief: MatchBrief) -> bool:
+        """Take in a match; return whether that it began, or that it ended, is new."""
         known = self._matches.get(brief.match)
         if known is None or known.result is None:
             self._matches[brief.match] = brief
+        return known is None or (known.result is None) != (brief.result is None)
 
     async def follow(self, client: Client) -> AsyncIterator[str]:
         """Yield the lines about a client's news until the programme is over."""
@@ -48,16 +71,27 @@ class Course:
             if self.over:
                 return
 
+    async def listen(self, client: Client) -> None:
+        """Follow without a word."""
+        async for _ in self.follow(client):
+            pass
+
+    async def fetch(self, http_url: str, directory: Path) -> dict[str, str]:
+        """Store the records of the finished matches; return their paths by match."""
+        for brief in self.matches:
+            if brief.result is not None and brief.match not in self.records:
+                path = await fetch.record(http_url, brief.match, directory)
+                self.records[brief.match] = str(path)
+        return self.records
+
     def heed(self, message: object) -> list[str]:
         """Take in a message and return lines about it; other lobbies' news says nothing."""
         match message:
             case LobbyNews(lobby=view) if view.lobby == self.lobby:
                 return self._seen(view)
             case MatchStarted(lobby=self.lobby, match=brief):
-                self.add(brief)
-                return [f"match {brief.number} begins: {self._title(brief)}"]
-            case MatchEnded(lobby=self.lobby, match=brief):
-                self.add(brief)
+                return self._began([brief])
+            case MatchEnded(lobby=self.lobby, match=brief) if self.add(brief):
                 return [self._ended(brief)]
             case LobbyClosed(lobby=self.lobby, reason=reason):
                 self.closed = reason
@@ -65,14 +99,16 @@ class Course:
 
     def _seen(self, view: LobbyView) -> list[str]:
         before, self.view = self.view, view
-        for brief in view.live:
-            self.add(brief)
         known = {member.player for member in before.members} if before else set()
-        return [
+        arrived = [
             f"{member.name} takes seat {member.seat + 1} of {len(view.settings.seats)}"
             for member in view.members
             if member.player not in known
         ]
+        return arrived + self._began(view.live)
+
+    def _began(self, briefs: list[MatchBrief]) -> list[str]:
+        return [f"match {b.number} begins: {self._title(b)}" for b in briefs if self.add(b)]
 
     def _title(self, brief: MatchBrief) -> str:
         players = ", ".join(player.name for player in brief.seats)

@@ -151,9 +151,4 @@ def _opened(lobby: str, invite: str | None, url: str, *, as_json: bool) -> None:
 
 
 def _over(course: Course, *, as_json: bool) -> None:
-    standings = course.view.standings if course.view else []
-    if as_json:
-        matches = [brief.model_dump(mode="json", exclude_none=True) for brief in course.matches]
-        lines = [line.model_dump(mode="json") for line in standings]
-        return click.echo(json.dumps({"matches": matches, "standings": lines}))
-    return click.echo(f"\n{report.matches(course.matches, {})}\n\n{report.standings(standings)}")
+    click.echo(json.dumps(course.summary()) if as_json else f"\n{course.tables()}")

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from pydantic import BaseModel
 
-from kibitz import connection, report
+from kibitz import box, connection
 from kibitz.connection import identity_options, server_option
 from kibitz.running import run
+from kibitz_clients import plain
 from kibitz_protocol.client import Client
 
+if TYPE_CHECKING:
+    from kibitz_bots.personalities import Personality
+    from kibitz_games.api import Game
+
 Answer = TypeVar("Answer")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 
 
 def _ask(client: Client, question: Callable[[Client], Awaitable[Answer]]) -> Answer:
@@ -27,12 +31,9 @@ def _ask(client: Client, question: Callable[[Client], Awaitable[Answer]]) -> Ans
     return run(ask())
 
 
-def _print_json(models: list[Any]) -> None:
-    plain = [
-        m.model_dump(mode="json", exclude_none=True) if isinstance(m, BaseModel) else m
-        for m in models
-    ]
-    click.echo(json.dumps(plain))
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
 
 
 @click.command(short_help="List the open lobbies of a server.")
@@ -42,24 +43,7 @@ def _print_json(models: list[Any]) -> None:
 def lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
     """List the lobbies that a server shows."""
     found = _ask(connection.client(server, name, token_file), Client.lobbies).lobbies
-    if as_json:
-        return _print_json(list(found))
-    head = ("lobby", "name", "host", "state", "places", "join", "watch", "games")
-    rows = [
-        (
-            brief.lobby,
-            brief.name,
-            brief.host,
-            brief.state,
-            f"{brief.members}/{brief.places}",
-            brief.joinable,
-            "yes" if brief.watchable else "no",
-            ", ".join(brief.games),
-        )
-        for brief in found
-    ]
-    click.echo(report.table(head, rows) if rows else "no lobby is open; open one with kibitz host")
-    return None
+    _print_lines(plain.lobbies(found, as_json=as_json))
 
 
 @click.command(short_help="List the matches of a server.")
@@ -73,22 +57,7 @@ def matches(
     """List the matches that run and may be watched, and the newest finished ones."""
     client = connection.client(server, name, token_file)
     found = _ask(client, lambda asked: asked.matches(lobby)).matches
-    if as_json:
-        return _print_json(list(found))
-    head = ("match", "lobby", "game", "players and places", "plies", "end")
-    rows = [
-        (
-            brief.match,
-            brief.lobby or "-",
-            brief.game,
-            report.placing(brief.seats, brief.result),
-            brief.result.plies if brief.result else brief.ply,
-            report.ending(brief.result),
-        )
-        for brief in found
-    ]
-    click.echo(report.table(head, rows) if rows else "no match is played, and none was")
-    return None
+    _print_lines(plain.matches(found, as_json=as_json))
 
 
 @click.command(short_help="List the games, or explain one.")
@@ -96,16 +65,16 @@ def matches(
 @json_option
 def games(name: str | None, as_json: bool) -> None:
     """List the games in the box, or explain the options of one."""
-    from kibitz_games import kernels, registry
+    from kibitz_games import registry
 
-    kernels.choose("plain")
-    chosen = [registry.get(each) for each in ([name] if name else registry.names())]
+    if name is not None:
+        registry.get(name)
+    chosen = [game for game in box.games("plain").values() if name in (None, game.info.name)]
     if as_json:
-        return _print_json([_describe(game) for game in chosen])
+        return _print_lines(json.dumps(_describe(game)) for game in chosen)
     if name is None:
         rows = [(g.info.name, _numbers(g.info.seats), g.info.summary) for g in chosen]
-        click.echo(report.table(("game", "players", "what it is"), rows))
-        return None
+        return _print_lines(plain.table(("game", "players", "what it is"), rows))
     info, options = chosen[0].info, chosen[0].Options
     click.echo(f"{info.title}: {info.summary}\nPlayers: {_numbers(info.seats)}\n\nOptions:")
     for field, schema in options.model_json_schema(by_alias=True)["properties"].items():
@@ -113,7 +82,7 @@ def games(name: str | None, as_json: bool) -> None:
     return None
 
 
-def _describe(game: Any) -> dict[str, Any]:
+def _describe(game: Game) -> dict[str, Any]:
     info = game.info
     return {
         "name": info.name,
@@ -152,19 +121,17 @@ def bots(warm: bool, as_json: bool) -> None:
         warm_up(click.echo)
         return None
     if as_json:
-        return _print_json(
-            [
-                {
-                    "name": each.name,
-                    "summary": each.summary,
-                    "parameters": {p.name: p.summary for p in each.parameters},
-                }
-                for each in PERSONALITIES.values()
-            ]
-        )
+        return _print_lines(json.dumps(_introduce(each)) for each in PERSONALITIES.values())
     rows = [
         (each.name, ", ".join(p.name for p in each.parameters) or "-", each.summary)
         for each in PERSONALITIES.values()
     ]
-    click.echo(report.table(("bot", "parameters", "what it does"), rows))
-    return None
+    return _print_lines(plain.table(("bot", "parameters", "what it does"), rows))
+
+
+def _introduce(personality: Personality) -> dict[str, Any]:
+    return {
+        "name": personality.name,
+        "summary": personality.summary,
+        "parameters": {each.name: each.summary for each in personality.parameters},
+    }

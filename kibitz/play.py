@@ -15,11 +15,10 @@ from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import click
 
-from kibitz import fetch, notation, report
+from kibitz import notation, report
 from kibitz.children import child, tail
 from kibitz.course import Course
 from kibitz.leash import leashed
@@ -98,28 +97,12 @@ class Played:
     """What came of a contest."""
 
     course: Course
-    records: dict[str, str] = field(default_factory=dict)
     trouble: list[str] = field(default_factory=list)
     """A sentence for everything that ended in another way than it should."""
 
-    def tables(self) -> str:
-        """The matches and the standings, for a person."""
-        lines = self.course.view.standings if self.course.view else []
-        return f"{report.matches(self.course.matches, self.records)}\n\n{report.standings(lines)}"
-
     def json(self) -> str:
-        """The same for a program: one JSON object."""
-        lines = self.course.view.standings if self.course.view else []
-        answer: dict[str, Any] = {
-            "matches": [
-                brief.model_dump(mode="json", exclude_none=True)
-                | {"record": self.records.get(brief.match)}
-                for brief in self.course.matches
-            ],
-            "standings": [line.model_dump(mode="json") for line in lines],
-            "trouble": self.trouble,
-        }
-        return json.dumps(answer)
+        """The tables for a program: one JSON object."""
+        return json.dumps(self.course.summary() | {"trouble": self.trouble})
 
 
 async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> Played:
@@ -134,7 +117,7 @@ async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> 
             referee = _Referee(client, server, played, records, tell)
             await referee.follow(processes)
             await client.close_lobby(lobby)
-            await _let_go(processes)
+            played.trouble += await _let_go(processes)
         played.trouble += report.abnormal(played.course.matches)
         return played
 
@@ -148,6 +131,11 @@ class _Player:
     name: str
     process: Process
     log: Path
+
+    @property
+    def failure(self) -> str:
+        """What to tell of a process that has failed."""
+        return f"{self.name} ended with status {self.process.returncode}; its log is {self.log}"
 
 
 async def _start(
@@ -168,11 +156,15 @@ async def _start(
     return players
 
 
-async def _let_go(players: Sequence[_Player]) -> None:
-    """Bots whose lobby is gone end by themselves; those that do not are ended by `child`."""
+async def _let_go(players: Sequence[_Player]) -> list[str]:
+    """Wait for the bots, which end when their lobby is gone; return a sentence for each failure.
+
+    Those that do not end by themselves are ended by `child`.
+    """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(3):
             await asyncio.gather(*(player.process.wait() for player in players))
+    return [player.failure for player in players if player.process.returncode not in (0, None)]
 
 
 class _Referee:
@@ -199,25 +191,14 @@ class _Referee:
     async def _listen(self) -> None:
         async for line in self._played.course.follow(self._client):
             self._tell(line)
-            await self._fetch()
-
-    async def _fetch(self) -> None:
-        for brief in self._played.course.matches:
-            if brief.result is not None and brief.match not in self._played.records:
-                url = self._server.address.http_url
-                path = await fetch.record(url, brief.match, self._records)
-                self._played.records[brief.match] = str(path)
+            await self._played.course.fetch(self._server.address.http_url, self._records)
 
     async def _watch(self, player: _Player) -> None:
         """A process that ends while its lobby plays on has failed: nothing new is begun then."""
-        status = await player.process.wait()
-        if self._played.course.over:
-            return
-        said = tail(player.log)
-        sentence = f"{player.name} ended with status {status}; its log is {player.log}"
-        self._played.trouble.append(sentence)
-        self._tell(f"{sentence}\n{said}".rstrip())
-        await self._close("no new matches begin")
+        await player.process.wait()
+        if not self._played.course.over:
+            self._tell(f"{player.failure}\n{tail(player.log)}".rstrip())
+            await self._close("no new matches begin")
 
     async def _close(self, why: str) -> None:
         self._tell(f"{why}; Ctrl-C ends at once")
@@ -270,7 +251,7 @@ def play(
     check(plan)
     records.mkdir(parents=True, exist_ok=True)
     played = run(contest(plan, records, db, _silent if quiet else _tell))
-    click.echo(played.json() if as_json else played.tables())
+    click.echo(played.json() if as_json else played.course.tables())
     for sentence in played.trouble:
         click.echo(sentence, err=True)
     sys.exit(1 if played.trouble else 0)

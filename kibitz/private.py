@@ -52,9 +52,10 @@ async def private_server(
     with tempfile.TemporaryDirectory(prefix="kibitz-") as temporary:
         directory = Path(temporary)
         path = db or directory / "kibitz.db"
-        command = leashed("kibitz", "serve", "--port", "0", "--db", str(path), "--json", *options)
+        where = ("--port", "0", "--db", str(path))
+        command = leashed("kibitz", "serve", *where, "--json", "--unlimited", *options)
         log = directory / "server.log"
-        async with child(command, log, _environment()) as process:
+        async with child(command, log, listen=True, env=_environment()) as process:
             assert process.stdout is not None
             yield PrivateServer(await _address(process.stdout, log), directory)
 

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kibitz_clients import plain, words
 from kibitz_protocol.records import Cause, Player, Result
 from kibitz_protocol.rooms import MatchBrief, Standing
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return aligned columns; a column whose cells are all numbers is aligned to the right."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    width = [max(len(line[column]) for line in [list(head), *cells]) for column in range(len(head))]
-    right = [
-        bool(cells) and all(_numeric(line[column]) for line in cells) for column in range(len(head))
-    ]
-    lines = [list(head), ["-" * size for size in width], *cells]
-    return "\n".join(_line(line, width, right) for line in lines)
-
-
-def _cell(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _numeric(text: str) -> bool:
-    return text.replace(".", "", 1).lstrip("-").isdigit()
-
-
-def _line(line: Sequence[str], width: Sequence[int], right: Sequence[bool]) -> str:
-    aligned = (
-        cell.rjust(size) if to_right else cell.ljust(size)
-        for cell, size, to_right in zip(line, width, right, strict=True)
-    )
-    return "  ".join(aligned).rstrip()
+    """Return aligned columns."""
+    return "\n".join(plain.table(head, [[str(cell) for cell in row] for row in rows]))
 
 
 def standings(lines: Sequence[Standing]) -> str:
@@ -55,39 +34,35 @@ def causes(counts: Mapping[Cause, int]) -> str:
 
 def matches(briefs: Sequence[MatchBrief], records: Mapping[str, str]) -> str:
     """Return the table of matches; `records` has the path of each match's record."""
-    head = ("match", "game", "players and places", "plies", "end", "record")
-    return table(
-        head,
-        [
-            (
-                brief.number,
-                brief.game,
-                placing(brief.seats, brief.result),
-                brief.result.plies if brief.result else brief.ply,
-                ending(brief.result),
-                records.get(brief.match, "-"),
-            )
-            for brief in briefs
-        ],
-    )
+    rows = [
+        (
+            brief.number,
+            brief.game,
+            brief.result.plies if brief.result else brief.ply,
+            ending(brief.result),
+            records.get(brief.match, "-"),
+            placing(brief.seats, brief.result),
+        )
+        for brief in briefs
+    ]
+    return table(("match", "game", "plies", "end", "record", "places"), rows)
 
 
 def placing(seats: Sequence[Player], result: Result | None) -> str:
-    """Return the players in seat order with their ranks: ``random 2, greedy 1``."""
+    """Return the players, best first, with what they dropped out for: ``1. ada  2. bob (time)``."""
     if result is None:
-        return ", ".join(player.name for player in seats)
-    return ", ".join(
-        f"{player.name} {seat.rank}" for player, seat in zip(seats, result.seats, strict=True)
+        return "  ".join(player.name for player in seats)
+    placed = zip(result.seats, seats, strict=True)
+    ranked = sorted(placed, key=lambda pair: pair[0].rank)
+    return "  ".join(
+        f"{seat.rank}. {player.name}" + (f" ({seat.cause})" if seat.cause else "")
+        for seat, player in ranked
     )
 
 
 def ending(result: Result | None) -> str:
-    """Return what ended a match: its cause, and the reason in the game's words."""
-    if result is None:
-        return "unfinished"
-    dropped = {str(seat.cause) for seat in result.seats if seat.cause is not None}
-    words = [str(result.cause), result.reason, *sorted(dropped)]
-    return ", ".join(dict.fromkeys(word for word in words if word))
+    """Return what ended a match, in the game's words where they say it."""
+    return "unfinished" if result is None else words.ending(result)
 
 
 ABNORMAL = frozenset({Cause.CRASH, Cause.DISCONNECT, Cause.ABANDONED, Cause.INFRASTRUCTURE})

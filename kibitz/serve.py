@@ -1,15 +1,21 @@
-"""`kibitz serve`: the server, from the command line and a file to its last drained match."""
+"""`kibitz serve`: a server, from its command line and its file to its end."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import click
 import platformdirs
 
+from kibitz.notation import sentence
+
 if TYPE_CHECKING:
-    pass
+    from kibitz_server.app import Config, Server
 
 PORT = 8765
 
@@ -17,6 +23,111 @@ db_option = click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
     default=Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db",
-    show_default=True,
+    show_default="kibitz.db in the user's data directory",
     help="The server's database.",
 )
+
+
+@click.command(short_help="Run a server.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: a free one."
+)
+@db_option
+@click.option("--name", default="kibitz", show_default=True, help="What it calls itself.")
+@click.option(
+    "--guests",
+    type=click.Choice(["loopback", "anyone", "nobody"]),
+    default="loopback",
+    show_default=True,
+    help="Who may come without a token.",
+)
+@click.option(
+    "--origin", "origins", multiple=True, metavar="URL", help="Whose pages browsers connect from."
+)
+@click.option(
+    "--pace",
+    default=0.0,
+    type=click.FloatRange(0, 60),
+    help="Seconds that house bots take for a move at least, so that people can follow.",
+)
+@click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
+@click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A TOML file with these options and more; the command line has the last word.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Say where it is as a line of JSON.")
+@click.pass_context
+def serve(
+    context: click.Context, /, file: Path | None, pace: float, as_json: bool, **given: Any
+) -> None:
+    """Run a server until Ctrl-C or SIGTERM, which suspend its matches and tell everybody.
+
+    The next start with the same database takes up every match where it was.
+    """
+    from kibitz.box import games
+    from kibitz.house import LocalHouse
+    from kibitz_server.app import run
+    from kibitz_server.store import StoreError
+
+    usual = {key: value for key, value in given.items() if _is_default(context, key)}
+    config = configured(
+        usual | _read(file) | {k: v for k, v in given.items() if k not in usual}, file
+    )
+    config.db.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        run(config, games("compiled"), LocalHouse(pace), started=_told(config, as_json=as_json))
+    except StoreError as error:
+        raise click.ClickException(f"{config.db}: {error}") from None
+
+
+def _is_default(context: click.Context, key: str) -> bool:
+    return context.get_parameter_source(key) is click.core.ParameterSource.DEFAULT
+
+
+def _read(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="--config") from None
+
+
+def configured(values: Mapping[str, Any], file: Path | None) -> Config:
+    """Return the configuration, or raise `click.BadParameter` with the path of what is wrong."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from kibitz_server.app import Config
+
+    where = f"{file}: " if file else ""
+    if unknown := next(_unknown(values, Config), None):
+        raise click.BadParameter(f"{where}{unknown}")
+    try:
+        return TypeAdapter(Config).validate_python(values)
+    except ValidationError as error:
+        raise click.BadParameter(f"{where}{sentence(error)}") from None
+
+
+def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[str]:
+    """Yield a sentence for each key that the dataclass `kind`, or one inside it, does not have."""
+    kinds = get_type_hints(kind)
+    for key, value in values.items():
+        if key not in kinds:
+            yield f"{path}{key}: expected one of {', '.join(kinds)}"
+        elif isinstance(value, dict) and dataclasses.is_dataclass(kinds[key]):
+            yield from _unknown(value, kinds[key], f"{path}{key}.")
+
+
+def _told(config: Config, *, as_json: bool) -> Any:
+    def told(server: Server) -> None:
+        where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
+        if as_json:
+            click.echo(json.dumps(where))
+        else:
+            click.echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            click.echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
+
+    return told

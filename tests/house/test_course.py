@@ -63,7 +63,7 @@ def test_a_match_from_its_beginning_to_its_end() -> None:
     began = course.heed(MatchStarted(lobby="L", match=brief(1)))
     ended = course.heed(MatchEnded(lobby="L", match=brief(1, RESULT)))
     assert began == ["match 1 begins: star for 2: ada, bob"]
-    assert ended == ["match 1 ends after 12 plies: ada 2, bob 1 (rules, goal)"]
+    assert ended == ["match 1 ends after 12 plies: 1. bob  2. ada (goal)"]
     assert [match.result for match in course.matches] == [RESULT]
 
 

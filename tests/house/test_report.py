@@ -30,19 +30,10 @@ CRASHED = Result(
 )
 
 
-def test_columns_of_numbers_stand_to_the_right() -> None:
-    assert report.table(("who", "n"), [("ada", 1), ("bo", 10)]).splitlines() == [
-        "who   n",
-        "---  --",
-        "ada   1",
-        "bo   10",
-    ]
-
-
 def test_a_match_says_who_won_and_why_and_where_its_record_is() -> None:
-    head, _, line = report.matches([brief(WON)], {"m1": "records/m1.jsonl"}).splitlines()
-    assert head.split() == ["match", "game", "players", "and", "places", "plies", "end", "record"]
-    assert " ".join(line.split()) == "1 star ada 1, bob 2 41 rules, goal records/m1.jsonl"
+    head, line = report.matches([brief(WON)], {"m1": "records/m1.jsonl"}).splitlines()
+    assert head.split() == ["match", "game", "plies", "end", "record", "places"]
+    assert " ".join(line.split()) == "1 star 41 goal records/m1.jsonl 1. ada 2. bob"
 
 
 def test_the_best_player_stands_first() -> None:
@@ -59,7 +50,7 @@ def test_the_best_player_stands_first() -> None:
             causes={Cause.TIME: 2},
         ),
     ]
-    rows = report.standings(lines).splitlines()[2:]
+    rows = report.standings(lines).splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["bob", "ada"]
     assert rows[0].endswith("time 2")
     assert rows[1].endswith("-")
@@ -79,7 +70,8 @@ def test_abnormal_ends_are_told_one_by_one() -> None:
     ]
 
 
-def test_an_ending_names_what_seats_dropped_out_for() -> None:
-    assert report.ending(WON) == "rules, goal"
-    assert report.ending(CRASHED) == "crash"
+def test_places_are_told_best_first_and_with_what_seats_dropped_out_for() -> None:
+    assert report.placing(PLAYERS, WON) == "1. ada  2. bob"
+    assert report.placing(PLAYERS, CRASHED) == "1. bob  2. ada (crash)"
+    assert report.placing(PLAYERS, None) == "ada  bob"
     assert report.ending(None) == "unfinished"

@@ -1,0 +1,15 @@
+"""The games in the box, as the parts of the system are handed them."""
+
+from __future__ import annotations
+
+from kibitz_games import kernels, registry
+from kibitz_games.api import Game
+
+
+def games(mode: kernels.Mode) -> dict[str, Game]:
+    """Return every game by its name; `mode` is how the rules of this process run.
+
+    ``plain`` starts in no time and is fast enough to draw and to check a command line.
+    """
+    kernels.choose(mode)
+    return {name: registry.get(name) for name in registry.names()}

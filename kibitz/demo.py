@@ -1,0 +1,155 @@
+"""`kibitz demo`: a server, its house bots, a lobby that plays several games at once, and you.
+
+In a terminal the spectator follows the lobby from match to match. Elsewhere the course of play
+is printed as lines until the programme is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from kibitz import report
+from kibitz.box import games
+from kibitz.children import ended_well
+from kibitz.course import Course
+from kibitz.leash import leashed
+from kibitz.private import PrivateServer, private_server
+from kibitz.replay import is_screen
+from kibitz.running import run
+from kibitz_protocol.client import Client
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.rooms import HouseSeat, LobbySettings, ProgrammeItem
+
+GAME = "chinese-checkers"
+BOTS = (
+    "iddfs-hand:time=0.1",
+    "greedy-hand",
+    "greedy-euclid",
+    "random",
+    "iddfs-euclid:time=0.1",
+    "greedy-hand",
+)
+CLOCK = TimeControl.parse("move=2,bank=30")
+PACE_SECONDS = 0.3
+"""How long a move takes at least where somebody watches."""
+READY_SECONDS = 300.0
+"""How long compiling may take on the slowest machine; ten seconds are usual."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some matches of the programme."""
+
+    seats: int
+    size: int
+    games: int
+
+
+PROGRAMME = (Part(2, 4, 2), Part(3, 3, 1), Part(4, 3, 1), Part(6, 3, 1), Part(2, 3, 3))
+"""Two, three, four and six seats at the same time; small stars, so that it does not take long."""
+
+
+def settings() -> LobbySettings:
+    """The lobby of the demo: a seat for each bot, and the programme."""
+    return LobbySettings(
+        name="demo",
+        joinable="closed",
+        seats=[HouseSeat(personality=f"{GAME}/{bot}") for bot in BOTS],
+        programme=[
+            ProgrammeItem(
+                game=GAME,
+                options={"size": part.size},
+                seats=part.seats,
+                games=part.games,
+                time_control=CLOCK,
+            )
+            for part in PROGRAMME
+        ],
+        at_once=4,
+    )
+
+
+@click.command(short_help="Show the whole thing on one screen.")
+@click.option(
+    "--records",
+    default="demo-records",
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the records go.",
+)
+@click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
+@click.option("--pace", type=click.FloatRange(0, 10), help="Seconds that a move takes at least.")
+def demo(records: Path, plain: bool, pace: float | None) -> None:
+    """Play several games at once with the house bots, and watch them.
+
+    Where there is no terminal it prints the course of play, ends by itself with a table of
+    results, and leaves the records behind.
+    """
+    screen = is_screen(plain=plain)
+    records.mkdir(parents=True, exist_ok=True)
+    chosen = pace if pace is not None else PACE_SECONDS if screen else 0.0
+    sys.exit(run(_demo(records, screen=screen, pace=chosen)))
+
+
+async def _demo(records: Path, *, screen: bool, pace: float) -> int:
+    """Play the programme to its end, or until the person quits; return the exit status."""
+    click.echo("getting the bots ready; the first time on a machine their rules are compiled")
+    await ended_well(leashed("kibitz", "bots", "--warm"), READY_SECONDS)
+    async with (
+        private_server(options=["--pace", f"{pace:g}"]) as server,
+        Client(server.url, name="demo", kind="human", agent="kibitz demo") as client,
+    ):
+        opened = await client.host(settings())
+        assert opened.lobby is not None
+        await client.join(opened.lobby, role="spectator")
+        click.echo(f"the server is {server.url}, and on it the lobby {opened.lobby}")
+        course = Course(opened.lobby)
+        await _watch(server, client, course, screen=screen)
+        await course.fetch(server.address.http_url, records)
+    click.echo(f"\n{course.tables() if screen else report.standings(course.standings)}")
+    return _conclude(course, records, quit_early=screen and not course.over)
+
+
+async def _watch(server: PrivateServer, client: Client, course: Course, *, screen: bool) -> None:
+    """Show the lobby until it is over, or until the person at the screen has seen enough."""
+    async with asyncio.TaskGroup() as group:
+        following = group.create_task(course.listen(client))
+        if screen:
+            await _screen(server, course.lobby)
+            following.cancel()
+        else:
+            await _lines(server, course.lobby)
+
+
+async def _screen(server: PrivateServer, lobby: str) -> None:
+    from kibitz_clients.terminal import KibitzApp
+
+    def connect() -> Client:
+        return Client(server.url, name="you", kind="human", agent="kibitz demo")
+
+    app = KibitzApp(games("plain"), connect, lobby=lobby, follow=True, where=server.url)
+    await app.run_async()
+
+
+async def _lines(server: PrivateServer, lobby: str) -> None:
+    from kibitz_clients.plain import follow
+
+    client = Client(server.url, name="you", kind="human", agent="kibitz demo")
+    await follow(client, games("plain"), click.echo, lobby=lobby)
+
+
+def _conclude(course: Course, records: Path, *, quit_early: bool) -> int:
+    """Say where the records are and what went wrong; return the exit status."""
+    if course.records:
+        newest = list(course.records.values())[-1]
+        click.echo(f"\n{len(course.records)} records are in {records}/, for example")
+        click.echo(f"  kibitz replay {newest}")
+    trouble = [] if quit_early else report.abnormal(course.matches)
+    for sentence in trouble:
+        click.echo(sentence, err=True)
+    return 1 if trouble else 0

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import re
+
+from kibitz.demo import PROGRAMME
+from kibitz.testing import Kibitz
+from kibitz_protocol.recordfile import read_record
+
+SECONDS = 120
+
+
+def test_without_a_terminal_the_demo_plays_to_its_end(kibitz: Kibitz) -> None:
+    done = kibitz.run("demo", "--records", "here", seconds=SECONDS)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    matches = sum(part.games for part in PROGRAMME)
+    records = [read_record(path) for path in (kibitz.directory / "here").glob("*.jsonl")]
+    assert len(records) == matches
+    assert all(record.footer is not None for record in records)
+    assert {len(record.setup.seats) for record in records} == {2, 3, 4, 6}
+    assert f"{matches} records are in here/" in done.stdout
+    began = [int(number) for number in re.findall(r"match (\d+) \S+  begins", done.stdout)]
+    assert sorted(began) == list(range(1, matches + 1))
+    assert re.search(r"^player +played +wins", done.stdout, re.M)

@@ -1,0 +1,129 @@
+"""`kibitz play`, and the bot of the README copied word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+from kibitz.testing import Kibitz
+from kibitz_protocol.recordfile import read_record
+
+ROOT = Path(__file__).parents[2]
+GREEDY, RANDOM = "chinese-checkers/greedy-euclid", "chinese-checkers/random"
+SMALL = "chinese-checkers:size=2"
+
+CRASHING = """
+from kibitz import Bot
+
+class Crashing(Bot):
+    def choose(self, turn):
+        return turn.legal[0] if turn.ply < 4 else 1 / 0
+"""
+DYING = """
+import os
+from kibitz import Bot
+
+class Dying(Bot):
+    def choose(self, turn):
+        os._exit(3)
+"""
+THINKING = """
+from kibitz import Bot
+
+class Thinking(Bot):
+    async def choose(self, turn):
+        import asyncio
+        await asyncio.sleep(3600)
+"""
+
+
+def readme_bot() -> str:
+    blocks: list[str] = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S
+    )
+    return next(block for block in blocks if "(Bot)" in block)
+
+
+def test_the_bot_of_the_readme_plays_a_match(kibitz: Kibitz) -> None:
+    (kibitz.directory / "mybot.py").write_text(readme_bot())
+    line = "kibitz play chinese-checkers mybot.py chinese-checkers/random"
+    assert line in (ROOT / "README.md").read_text()
+    done = kibitz.run(*line.split()[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^1 +chinese-checkers .*1\. \w+ +2\. \w+$", done.stdout, re.M)
+    assert re.search(r"^mybot +1 ", done.stdout, re.M)
+    records = list((kibitz.directory / "records").glob("*.jsonl"))
+    assert [str(path.relative_to(kibitz.directory)) in done.stdout for path in records] == [True]
+    assert read_record(records[0]).footer is not None
+
+
+def test_several_games_of_three_as_json(kibitz: Kibitz) -> None:
+    words = [SMALL, GREEDY, GREEDY, RANDOM, "--games", "3", "--seed", "5", "--tc", "move=5"]
+    done = kibitz.run("play", *words, "--json", "--quiet", "--records", "here")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert [match["number"] for match in result["matches"]] == [1, 2, 3]
+    assert {line["name"] for line in result["standings"]} == {
+        "greedy-euclid",
+        "greedy-euclid-2",
+        "random",
+    }
+    assert all((kibitz.directory / match["record"]).is_file() for match in result["matches"])
+    assert result["trouble"] == []
+
+
+def test_a_bot_that_crashes_is_named_and_the_status_is_one(kibitz: Kibitz) -> None:
+    (kibitz.directory / "crashing.py").write_text(CRASHING)
+    done = kibitz.run("play", SMALL, "crashing.py", RANDOM)
+    assert done.returncode == 1, done.stdout
+    assert "ZeroDivisionError" in (kibitz.directory / "records" / "crashing.log").read_text()
+    assert "crashing ended with status 1; its log is records/crashing.log" in done.stderr
+
+
+def test_a_bot_whose_process_dies_loses_and_nothing_new_begins(kibitz: Kibitz) -> None:
+    (kibitz.directory / "dying.py").write_text(DYING)
+    done = kibitz.run("play", SMALL, "dying.py", RANDOM, "--games", "5")
+    assert done.returncode == 1, done.stdout
+    assert "dying ended with status 3" in done.stderr
+    assert re.search(r"2\. dying \(disconnect\)", done.stdout)
+
+
+def test_a_bot_that_cannot_be_loaded_says_why(kibitz: Kibitz) -> None:
+    (kibitz.directory / "broken.py").write_text("import nosuchmodule\n")
+    done = kibitz.run("play", SMALL, "broken.py", RANDOM)
+    assert done.returncode == 1
+    assert "broken ended with status 2" in done.stderr
+    assert "No module named 'nosuchmodule'" in done.stderr
+
+
+def test_an_option_that_the_game_does_not_have_is_the_servers_to_refuse(kibitz: Kibitz) -> None:
+    done = kibitz.run("play", "chinese-checkers", GREEDY, RANDOM, "--option", "size=77")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: bad_option: ")
+    assert "size" in done.stderr
+
+
+def test_ctrl_c_twice_ends_everything(kibitz: Kibitz) -> None:
+    (kibitz.directory / "thinking.py").write_text(THINKING)
+    with kibitz.start("play", SMALL, "thinking.py", RANDOM, "--games", "2") as play:
+        while "begins" not in play.log.read_text():
+            assert play.process.poll() is None
+        play.send(signal.SIGINT)
+        while "finishing the running matches" not in play.log.read_text():
+            assert play.process.poll() is None
+        play.send(signal.SIGINT)
+        play.rest()
+        assert play.process.returncode == 130
+
+
+def test_a_parent_that_is_killed_leaves_nobody_behind(kibitz: Kibitz) -> None:
+    """The fixture looks for whoever is left."""
+    (kibitz.directory / "thinking.py").write_text(THINKING)
+    with kibitz.start("play", SMALL, "thinking.py", RANDOM) as play:
+        while "begins" not in play.log.read_text():
+            assert play.process.poll() is None
+        play.send(signal.SIGKILL)
+        play.rest()

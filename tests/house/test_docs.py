@@ -1,0 +1,89 @@
+"""What README and docs say: every command line is one that the command understands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kibitz.cli import kibitz
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`(kibitz [a-z]+ [^`\n]+)`")
+"""A command with its arguments; a command alone is a name."""
+_LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def commands(text: str) -> Iterator[str]:
+    """Yield the command lines of a page: in blocks of shell, and inline."""
+    for kind, block in _BLOCK.findall(text):
+        if kind in {"sh", "console", "bash"}:
+            joined = block.replace("\\\n", " ")
+            yield from (line.strip() for line in joined.splitlines() if line.strip())
+    yield from _INLINE.findall(_BLOCK.sub("", text))
+
+
+def understood(line: str) -> None:
+    """Parse a line as the shell and then `kibitz` would; raise what `kibitz` would complain of."""
+    words = shlex.split(re.sub(r"\s[>|&].*$", "", line), comments=True)
+    context = click.Context(kibitz, info_name="kibitz")
+    command: click.Command = kibitz
+    for place, word in enumerate(words[1:], 1):
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(context, word)
+        assert found is not None, f"no command {word!r} in {line!r}"
+        command, rest = found, words[place + 1 :]
+    if isinstance(command, click.Group) or "--help" in words:
+        return
+    command.make_context(command.name, [_filled(word) for word in rest])
+
+
+def _filled(word: str) -> str:
+    """A file that stands for any file is there."""
+    return str(Path(__file__)) if word.endswith((".jsonl", ".toml")) else word
+
+
+def lines_of(prefix: str) -> list[tuple[str, str]]:
+    return [
+        (page.relative_to(ROOT).as_posix(), line)
+        for page in PAGES
+        for line in commands(page.read_text())
+        if line.startswith(prefix)
+    ]
+
+
+@pytest.mark.parametrize(("page", "line"), lines_of("kibitz "))
+def test_a_command_line_is_understood(page: str, line: str) -> None:
+    understood(line)
+
+
+def test_a_command_line_that_is_not_understood_is_found() -> None:
+    with pytest.raises(click.UsageError):
+        understood("kibitz play chinese-checkers a.py b.py --gamez 3")
+    with pytest.raises(AssertionError, match="no command 'plya'"):
+        understood("kibitz plya chinese-checkers a.py")
+
+
+def test_the_readme_shows_the_two_commands_and_every_step() -> None:
+    shown = {line.split()[1] for _, line in lines_of("kibitz ")}
+    assert shown >= {"play", "bot", "serve", "host", "join", "watch", "replay", "export"}
+    assert {line.split()[1] for _, line in lines_of("make ")} >= {"demo", "test"}
+
+
+@pytest.mark.parametrize(("page", "line"), lines_of("make "))
+def test_every_goal_of_make_is_one(page: str, line: str) -> None:
+    goals = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert line.split()[1] in goals
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in _LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
