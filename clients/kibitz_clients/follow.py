@@ -316,7 +316,10 @@ class Playhead:
         self._seq = later[0].seq if len(later) > 1 else None
 
     def first(self) -> None:
-        self._seq = self.timeline.steps[0].seq
+        """Go to the oldest step; where there is no other, that is live."""
+        steps = self.timeline.steps
+        if steps:
+            self.go(steps[0].seq)
 
     def go_live(self) -> None:
         self._seq = None

@@ -75,11 +75,12 @@ def monotonic() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-class KibitzApp(App[None]):
+class KibitzApp(App[str]):
     """Watches and plays over `connect`, or shows `recorded`.
 
     `match` and `lobby` say where to begin; with neither it is the hall. `play` takes a seat in
-    the lobby. `failure` is what ended the application, None when the person quit.
+    the lobby. `failure` is what ended the application and its result the sentence about it;
+    both are None when the person quit.
     """
 
     TITLE = "kibitz"
@@ -113,6 +114,8 @@ class KibitzApp(App[None]):
         self._begin_with = (match, lobby, invite)
         self._play = play
         self._link: Link | None = None
+        # Lobbies that were entered.
+        self._entered: set[str] = set()
         # The match that was asked for and is shown as soon as it is told.
         self._awaited: str | None = None
 
@@ -133,12 +136,12 @@ class KibitzApp(App[None]):
             raise AssertionError("a request before the connection stands")
         return self._link
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         if self.recorded is not None:
             self.gallery.matches[self.recorded.facts.match] = self.recorded
             self._open_match(self.recorded.facts.match)
         elif self._connect is not None:
-            self.push_screen(HallScreen())
+            await self.push_screen(HallScreen())
             self.run_worker(self._live(self._connect), group="news", exit_on_error=True)
 
     async def _live(self, connect: Connect) -> None:
@@ -153,12 +156,13 @@ class KibitzApp(App[None]):
                     self._tell()
         except (KibitzError, OSError) as error:
             self.failure = error
-            self.exit(return_code=1)
+            self.exit(words.explain(error, self.where), return_code=1)
 
     async def _begin(self) -> None:
         match, lobby, invite = self._begin_with
         if lobby is not None:
             role = "player" if self._play else "spectator"
+            self._entered.add(lobby)
             await self.link.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
             self.show_lobby(lobby)
         if match is not None:
@@ -184,6 +188,7 @@ class KibitzApp(App[None]):
             case MatchStarted(lobby=lobby, match=brief) if self.follow and self._idle(lobby):
                 self.watch_match(brief.match)
             case LobbyClosed(lobby=lobby, reason=reason):
+                self._entered.discard(lobby)
                 self.notify(f"lobby {lobby} is gone: {reason}")
             case Gone(match=match, message=sentence):
                 self.notify(f"match {match}: {sentence}", severity="warning")
@@ -237,7 +242,7 @@ class KibitzApp(App[None]):
 
     def enter_lobby(self, lobby: str) -> None:
         """Look into a lobby as a spectator and show it."""
-        self._request(self.link.join(lobby, role="spectator"), self._complain)
+        self._enter(lobby, self._complain)
         self.show_lobby(lobby)
 
     def show_lobby(self, lobby: str) -> None:
@@ -247,8 +252,7 @@ class KibitzApp(App[None]):
                     self.pop_screen()
                 return
         if self._connect is not None:
-            if lobby not in self.gallery.lobbies:
-                self._request(self.link.join(lobby, role="spectator"), self._complain)
+            self._enter(lobby, self._complain)
             self.push_screen(LobbyScreen(lobby))
 
     def show_next(self, facts: Facts) -> None:
@@ -273,8 +277,14 @@ class KibitzApp(App[None]):
         else:
             self.push_screen(screen)
         lobby = timeline.facts.lobby
-        if self._connect is not None and lobby is not None and lobby not in self.gallery.lobbies:
-            self._request(self.link.join(lobby, role="spectator"), _ignore)
+        if self._connect is not None and lobby is not None:
+            self._enter(lobby, _ignore)
+
+    def _enter(self, lobby: str, answered: Answered) -> None:
+        """Look into a lobby as a spectator, once."""
+        if lobby not in self._entered and lobby not in self.gallery.lobbies:
+            self._entered.add(lobby)
+            self._request(self.link.join(lobby, role="spectator"), answered)
 
     def _stop_watching(self, timeline: Timeline) -> None:
         if self._connect is not None and timeline.facts.you is None and not timeline.over:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from rich.table import Table
+from rich.text import Text
 from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
 
 if TYPE_CHECKING:
     from kibitz_clients.terminal import KibitzApp
@@ -16,8 +19,12 @@ _R = TypeVar("_R")
 class View(Screen[None]):
     """A screen over the application's gallery."""
 
-    # Whether all widgets are there: news may come before.
-    _stands = False
+    def __init__(self) -> None:
+        super().__init__()
+        # Whether all widgets are there: news may come before.
+        self._stands = False
+        # What each `Static` shows.
+        self._put: dict[str, Text | str | Table] = {}
 
     def on_mount(self) -> None:
         """Called after the screen's own `on_mount`."""
@@ -33,6 +40,13 @@ class View(Screen[None]):
         """Something was told by the server, or time has passed: draw again."""
         if self._stands:
             self.draw()
+
+    def put(self, id: str, content: Text | str | Table) -> None:
+        """Update a `Static`, unless it shows the same already: layouts are dear."""
+        if content == self._put.get(id):
+            return
+        self._put[id] = content
+        self.query_one(f"#{id}", Static).update(content)
 
     @abstractmethod
     def draw(self) -> None:

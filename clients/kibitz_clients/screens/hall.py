@@ -84,7 +84,7 @@ class HallScreen(View):
             state.append("● connected", f"bold {palette.HINT}")
         else:
             state.append("reconnecting …", "bold #ffb86b")
-        self.query_one("#title", Static).update(state)
+        self.put("title", state)
 
     def action_refresh_lists(self) -> None:
         self.house.ask_lists(self.show)

@@ -89,15 +89,15 @@ class LobbyScreen(View):
         return self.house.gallery.lobbies.get(self.lobby)
 
     def draw(self) -> None:
-        self.query_one("#title", Static).update(self._title())
-        self.query_one("#status", Static).update(self._status())
+        self.put("title", self._title())
+        self.put("status", self._status())
         follow = "on" if self.house.follow else "off"
         keys = f"enter watch  r ready  n next  f follow {follow}  b back  ? help  q quit"
-        self.query_one("#keys", Static).update(keys)
+        self.put("keys", keys)
         view = self.view
         if view is not None:
-            self.query_one("#members", Static).update(_members(view))
-            self.query_one("#standings", Static).update(_standings(view))
+            self.put("members", _members(view))
+            self.put("standings", _standings(view))
             self._list_live(view)
 
     def _list_live(self, view: LobbyView) -> None:

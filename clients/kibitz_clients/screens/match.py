@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from kibitz_clients import palette, replay, words
 from kibitz_clients.canvas import Overlay
-from kibitz_clients.follow import Playhead, Timeline
+from kibitz_clients.follow import Frame, Playhead, Timeline
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.dialogs import Keys
 from kibitz_clients.widgets.board import Board
@@ -75,6 +75,8 @@ class MatchScreen(View):
         self.said = ""
         """What was just answered to this person: a refusal, or that a move is on its way."""
         self._playing = False
+        # The newest scene that was made, and of which frame: most redraws are of clocks.
+        self._drawn: tuple[Frame, Scene] | None = None
 
     @property
     def match(self) -> str:
@@ -108,16 +110,19 @@ class MatchScreen(View):
         self.query_one(Board).show(self.scene(), self.overlay())
         self.query_one(Seats).show(self.timeline, frame, now)
         self.query_one(Moves).show(self.game, self.timeline, at)
-        self.query_one("#title", Static).update(self._title())
-        self.query_one("#course", Static).update(f"{at} of {last} steps" if last else "no step yet")
-        self.query_one("#status", Static).update(self.status())
-        self.query_one("#keys", Static).update(self.keys())
+        self.put("title", self._title())
+        self.put("course", f"step {at} of {last}" if last else f"ply {frame.ply}")
+        self.put("status", self.status())
+        self.put("keys", self.keys())
 
     def scene(self) -> Scene:
         if self.game is None:
             name = self.timeline.facts.game
             return Scene("square", (), (), (f"this client does not know {name!r}",))
-        return replay.scene(self.game, self.playhead.frame)
+        frame = self.playhead.frame
+        if self._drawn is None or self._drawn[0] is not frame:
+            self._drawn = frame, replay.scene(self.game, frame)
+        return self._drawn[1]
 
     def overlay(self) -> Overlay:
         """What is drawn over the board."""

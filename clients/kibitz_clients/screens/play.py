@@ -41,6 +41,7 @@ class PlayScreen(MatchScreen):
     PlayScreen #typed { display: none; height: 1; border: none; padding: 0 1; }
     PlayScreen.typing #typed { display: block; }
     """
+    AUTO_FOCUS: ClassVar[str | None] = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         ("left", "arrow('left')"),
         ("right", "arrow('right')"),
@@ -65,11 +66,13 @@ class PlayScreen(MatchScreen):
     def compose(self) -> ComposeResult:
         for widget in super().compose():
             if widget.id == "keys":
-                yield Input(id="typed", placeholder="a move, such as 3-14, or a place")
+                yield self._field()
             yield widget
 
-    def on_mount(self) -> None:
-        self.query_one("#typed", Input).can_focus = False
+    def _field(self) -> Input:
+        field = Input(id="typed", placeholder="a move, such as 3-14, or a place")
+        field.can_focus = False
+        return field
 
     # ------------------------------------------------------------------------------ drawing
 
@@ -119,12 +122,14 @@ class PlayScreen(MatchScreen):
     def _take_turn(self, turn: YourTurn | None) -> None:
         """Notice that the turn has come, or has gone."""
         if turn is None or self.game is None:
-            self._picker, self._turn_ply = None, None
+            self._picker = None
             return
+        if self._picker is not None and turn.ply == self._turn_ply:
+            return
+        self._picker = Picker(player.choices(self.game, turn))
         if turn.ply == self._turn_ply:
             return
         self._turn_ply = turn.ply
-        self._picker = Picker(player.choices(self.game, turn))
         self.said = ""
         if self._cursor is None:
             self._cursor = min(self._picker.targets, default=None)
@@ -191,7 +196,6 @@ class PlayScreen(MatchScreen):
     def answered(self, sentence: str) -> None:
         """Show what became of a request; nothing when it was done."""
         self.said = sentence
-        self._turn_ply = None
         self.told()
 
     def action_resign(self) -> None:

@@ -44,6 +44,8 @@ class Moves(ScrollView):
         """Show the steps of a timeline, with number `at` marked and in sight."""
         steps = timeline.steps
         moved = at != self._at or len(steps) != len(self._steps)
+        if steps == self._steps and at == self._at:
+            return
         self._game, self._steps, self._at = game, steps, at
         self.virtual_size = Size(self.size.width, len(steps))
         if moved:

@@ -15,9 +15,17 @@ class Seats(Static):
 
     DEFAULT_CSS = "Seats { height: auto; padding: 0 1; }"
 
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text = Text()
+
     def show(self, timeline: Timeline, frame: Frame, now: int) -> None:
         """Draw the lines; clocks of the newest frame tick with `now`."""
-        self.update(render(timeline, frame, now, max(20, self.size.width)))
+        text = render(timeline, frame, now, max(20, self.size.width))
+        if text != self._text:
+            taller = text.plain.count("\n") != self._text.plain.count("\n") or not self._text
+            self._text = text
+            self.update(text, layout=taller)
 
 
 def render(timeline: Timeline, frame: Frame, now: int, width: int) -> Text:

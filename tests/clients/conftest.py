@@ -1,0 +1,70 @@
+"""Matches that the tests of the clients look at, and golden files.
+
+A golden is written anew with ``KIBITZ_GOLDENS=write``; look at the difference before you
+commit it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kibitz_clients import testing
+from kibitz_games import registry
+from kibitz_games.api import Game
+from kibitz_games.play import Play
+from kibitz_protocol.recordfile import Record
+
+GOLDENS = Path(__file__).parent / "goldens"
+Golden = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="session")
+def game() -> Game:
+    return registry.get("chinese-checkers")
+
+
+@pytest.fixture(scope="session")
+def games(game: Game) -> dict[str, Game]:
+    return {game.info.name: game}
+
+
+def spread(play: Play) -> int:
+    """Choose moves all over the list, the same ones every time."""
+    return play.legal[len(play.entries) * 7 % len(play.legal)]
+
+
+def wild(play: Play) -> int:
+    """Choose moves that happen to fill a goal."""
+    return play.legal[len(play.entries) ** 2 * 53 % len(play.legal)]
+
+
+@pytest.fixture(scope="session")
+def running(game: Game) -> Record:
+    """A match of three that goes on after thirty plies."""
+    return testing.played(game, ["ada", "bo", "cy"], 30, spread)
+
+
+@pytest.fixture(scope="session")
+def finished(game: Game) -> Record:
+    """A match of two on a small star, that the second player wins."""
+    small = game.Options.model_validate({"size": 2})
+    record = testing.played(game, ["ada", "bo"], 1000, wild, options=small, number=2)
+    assert record.footer is not None
+    return record
+
+
+@pytest.fixture
+def golden() -> Golden:
+    """Compare a text with a file of ``goldens/``."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDENS / name
+        if os.environ.get("KIBITZ_GOLDENS") == "write":
+            path.write_text(text + "\n", encoding="utf-8")
+        assert text + "\n" == path.read_text(encoding="utf-8")
+
+    return compare

@@ -1,0 +1,121 @@
+"""Scenes as terminal cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kibitz_clients import canvas, palette
+from kibitz_clients.canvas import NOTHING, Overlay, Scale
+from kibitz_clients.replay import fold, scene
+from kibitz_games.api import Game
+from kibitz_games.scene import Cell, Mark, Scene
+from kibitz_protocol.recordfile import Record
+
+Golden = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="module")
+def star(game: Game, running: Record) -> Scene:
+    return scene(game, fold(game, running).newest)
+
+
+def square() -> Scene:
+    """Nine places with something of everything that scenes can say."""
+    cells = [Cell(f"{'abc'[x]}{y + 1}", x, y, "floor") for y in range(3) for x in range(3)]
+    cells[0] = Cell("a1", 0, 0, "floor", owner=0, heading=90)
+    cells[1] = Cell("b1", 1, 0, "fog")
+    cells[2] = Cell("c1", 2, 0, "rock")
+    cells[4] = Cell("b2", 1, 1, "floor", owner=1, glyph="K")
+    cells[5] = Cell("c2", 2, 1, "wreck")
+    cells[8] = Cell("c3", 2, 2, "number", glyph="12")
+    marks = (Mark("from", ("a3",), 1), Mark("path", ("a3", "a2", "b2"), 1), Mark("to", ("b2",), 1))
+    return Scene("square", tuple(cells), marks)
+
+
+def test_star_of_seventeen_rows_beside_a_panel_in_80x24(star: Scene, golden: Golden) -> None:
+    scale = canvas.fit(star, 52, 20)
+    assert scale == Scale(4, 1)
+    assert canvas.size(star, scale) == (51, 17)
+    golden("star.txt", canvas.draw(star, scale).plain())
+
+
+def test_star_on_a_large_terminal(star: Scene, golden: Golden) -> None:
+    scale = canvas.fit(star, 80, 40)
+    assert scale == Scale(6, 2)
+    golden("star-large.txt", canvas.draw(star, scale).plain())
+
+
+def test_star_on_a_tiny_terminal(star: Scene, golden: Golden) -> None:
+    scale = canvas.fit(star, 30, 10)
+    assert scale == Scale(2, 1)
+    golden("star-small.txt", canvas.draw(star, scale).plain())
+
+
+def test_names_of_places_stand_where_they_are(star: Scene, golden: Golden) -> None:
+    golden("star-names.txt", canvas.draw(star, Scale(4, 1), Overlay(names=True)).plain())
+
+
+def test_what_is_being_chosen_reads_without_colour(star: Scene, golden: Golden) -> None:
+    free = next(cell.name for cell in star.cells if cell.owner is None)
+    mine = next(cell.name for cell in star.cells if cell.owner == 1)
+    overlay = Overlay(cursor=free, picked=(mine,), targets=frozenset({"60", "61"}))
+    golden("star-choosing.txt", canvas.draw(star, Scale(4, 1), overlay).plain())
+
+
+def test_square_lattice_with_headings_ground_and_marks(golden: Golden) -> None:
+    golden("square.txt", canvas.draw(square(), Scale(3, 1)).plain())
+
+
+@pytest.mark.parametrize("scale", [*canvas.HEX_SCALES])
+def test_every_place_is_found_where_it_is_drawn(star: Scene, scale: Scale) -> None:
+    picture = canvas.draw(star, scale)
+    assert set(picture.places.values()) == {cell.name for cell in star.cells}
+    width, height = canvas.size(star, scale)
+    assert (picture.width, picture.height) == (width, height)
+    assert all(0 <= x < width and 0 <= y < height for x, y in picture.places)
+
+
+@pytest.mark.parametrize("scale", [*canvas.SQUARE_SCALES])
+def test_square_places_do_not_overlap(scale: Scale) -> None:
+    picture = canvas.draw(square(), scale)
+    inner = max(1, scale.columns - 1) * scale.rows
+    names = list(picture.places.values())
+    assert all(names.count(cell.name) == inner for cell in square().cells)
+
+
+def test_pieces_have_the_colour_and_the_glyph_of_their_seat(star: Scene) -> None:
+    picture = canvas.draw(star, Scale(4, 1))
+    where = {name: at for at, name in picture.places.items()}
+    for cell in star.cells:
+        if cell.owner is None:
+            continue
+        right, row = where[cell.name]
+        character, style = picture.rows[row][right - 1]
+        assert character == palette.glyph(cell.owner)
+        assert style.color is not None
+        assert style.color.name == palette.colour(cell.owner)
+
+
+def test_segments_and_text_say_the_same_as_the_plain_picture(star: Scene) -> None:
+    picture = canvas.draw(star, Scale(4, 1))
+    rows = ["".join(part.text for part in picture.segments(y)) for y in range(picture.height)]
+    assert [row.rstrip() for row in rows] == picture.plain().split("\n")
+    assert [row.rstrip() for row in picture.text().plain.split("\n")] == [r.rstrip() for r in rows]
+
+
+def test_a_scene_without_places_is_empty() -> None:
+    picture = canvas.draw(Scene("hex", ()), Scale(4, 1), NOTHING)
+    assert (picture.width, picture.height, picture.plain()) == (0, 0, "")
+    assert canvas.fit(Scene("hex", ()), 10, 10) == Scale(6, 2)
+
+
+def test_marks_of_places_that_are_not_there_are_passed_over() -> None:
+    scene = Scene("square", (Cell("a", 0, 0),), (Mark("to", ("elsewhere",), 0),))
+    assert canvas.draw(scene, Scale(3, 1)).plain() == "·"
+
+
+def test_six_colours_differ_and_seats_beyond_six_have_glyphs_of_their_own() -> None:
+    assert len(set(palette.COLOURS)) == 6
+    assert len({palette.glyph(seat) for seat in range(16)}) == 16

@@ -1,0 +1,199 @@
+"""The course of play as lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kibitz_clients import plain, replay, testing
+from kibitz_clients.testing import FakeLink
+from kibitz_games.api import Game
+from kibitz_protocol.errors import RefusedError, UnreachableError
+from kibitz_protocol.messages import Finished, LobbyClosed, MatchStarted
+from kibitz_protocol.recordfile import Record, write_record
+from kibitz_protocol.records import Cause
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.rooms import LobbyBrief
+from kibitz_protocol.session import Gone
+
+Golden = Callable[[str, str], None]
+
+
+def tell_all(link: FakeLink, game: Game, record: Record, cause: Cause = Cause.RULES) -> None:
+    """Tell a match from its start to its end."""
+    assert record.footer is not None
+    link.tell(testing.snapshot(game, record, 0), *testing.events(game, record))
+    last = replay.fold(game, record).newest
+    assert last.view is not None
+    link.tell(
+        Finished(
+            match=record.setup.match,
+            lobby="L1",
+            seq=last.seq,
+            result=record.footer.result.model_copy(update={"cause": cause}),
+            view=last.view,
+            seed=record.setup.seed,
+            record="/records/M2.jsonl",
+        )
+    )
+
+
+async def course(
+    link: FakeLink, games: dict[str, Game], **what: str | bool
+) -> tuple[list[str], bool]:
+    lines: list[str] = []
+    well = await plain.follow(link.connect(), games, lines.append, **what)  # type: ignore[arg-type]
+    return lines, well
+
+
+async def test_a_match_reads_as_its_moves_and_a_table(
+    game: Game, games: dict[str, Game], finished: Record, golden: Golden
+) -> None:
+    link = FakeLink()
+    tell_all(link, game, finished)
+    lines, well = await course(link, games, match="M2")
+    assert well
+    golden("course.txt", "\n".join(lines))
+
+
+async def test_a_lobby_is_followed_until_its_programme_is_over(
+    game: Game, games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    brief = testing.brief(finished).model_copy(update={"result": None})
+    link.tell(testing.lobby_news(), MatchStarted(lobby="L1", match=brief))
+    tell_all(link, game, finished)
+    link.tell(testing.lobby_news(state="finished"))
+    lines, well = await course(link, games, lobby="L1")
+    assert well
+    assert link.asked == [("join", "L1", None, "spectator"), ("watch", "M2")]
+    assert lines[0] == "[evening] match 2 chinese-checkers  begins: ● ada  ▲ bo  (clock 60+1)"
+
+
+async def test_json_lines_carry_the_same_course(
+    game: Game, games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    tell_all(link, game, finished)
+    lines, _ = await course(link, games, match="M2", as_json=True)
+    facts = [json.loads(line) for line in lines]
+    kinds = [fact["kind"] for fact in facts]
+    assert kinds == ["start", *["move"] * len(finished.entries), "result"]
+    assert [fact["action"] for fact in facts[1:-1]] == [
+        entry.action for entry in finished.entries if entry.kind == "move"
+    ]
+    assert facts[1]["clocks_ms"] == [60_500, 60_000]
+    assert facts[-1]["record"] == "/records/M2.jsonl"
+
+
+async def test_who_comes_late_reads_from_the_beginning(
+    game: Game, games: dict[str, Game], finished: Record
+) -> None:
+    early = FakeLink()
+    tell_all(early, game, finished)
+    whole, _ = await course(early, games, match="M2")
+    link = FakeLink()
+    events = testing.events(game, finished)
+    link.events["M2"] = events
+    assert finished.footer is not None
+    late = testing.snapshot(game, finished, len(events))
+    link.tell(late.model_copy(update={"result": finished.footer.result}))
+    lines, _ = await course(link, games, match="M2")
+    assert lines == whole
+
+
+async def test_a_past_that_is_refused_is_left_out(
+    game: Game, games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    link.refusals["history"] = RefusedError(Code.NOT_WATCHABLE, "no")
+    assert finished.footer is not None
+    late = testing.snapshot(game, finished, len(finished.entries))
+    link.tell(late.model_copy(update={"result": finished.footer.result}))
+    lines, well = await course(link, games, match="M2")
+    assert well
+    assert len(lines) == 5
+
+
+async def test_a_match_that_may_not_be_watched_is_named_and_not_well(
+    games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    link.refusals["watch"] = RefusedError(Code.NOT_WATCHABLE, "match M2 is closed", "ask the host")
+    brief = testing.brief(finished).model_copy(update={"result": None})
+    link.tell(MatchStarted(lobby="L1", match=brief), LobbyClosed(lobby="L1", reason="closed"))
+    lines, well = await course(link, games, lobby="L1")
+    assert lines == ["match M2 is gone: match M2 is closed; ask the host"]
+    assert not well
+
+
+async def test_a_match_that_is_gone_ends_the_course(games: dict[str, Game]) -> None:
+    link = FakeLink()
+    link.tell(Gone("M2", Code.NO_SUCH_MATCH, "it ended meanwhile"))
+    lines, well = await course(link, games, match="M2", as_json=True)
+    assert [json.loads(line) for line in lines] == [
+        {"kind": "gone", "match": "M2", "why": "it ended meanwhile"}
+    ]
+    assert not well
+
+
+async def test_an_end_that_the_server_caused_is_not_well(
+    game: Game, games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    tell_all(link, game, finished, Cause.INFRASTRUCTURE)
+    _, well = await course(link, games, match="M2")
+    assert not well
+
+
+async def test_a_lost_server_and_a_wrong_question_raise(games: dict[str, Game]) -> None:
+    link = FakeLink()
+    link.tell(UnreachableError("nobody listens"))
+    with pytest.raises(UnreachableError, match="nobody listens"):
+        await course(link, games, match="M2")
+    with pytest.raises(ValueError, match="either a match or a lobby"):
+        await course(FakeLink(), games)
+
+
+def test_a_record_reads_like_the_live_match(
+    games: dict[str, Game], finished: Record, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.jsonl"
+    assert finished.footer is not None
+    write_record(path, finished.setup, finished.entries, finished.footer.result)
+    lines: list[str] = []
+    plain.record(path, games, lines.append)
+    assert lines[0].startswith("[L1] match 2 chinese-checkers  begins: ● ada  ▲ bo")
+    assert lines[-2:] == ["  1st ▲ bo 1", "  2nd ● ada 0"]
+    objects: list[str] = []
+    plain.record(path, games, objects.append, as_json=True)
+    assert len(objects) == len(finished.entries) + 2
+
+
+def test_a_position_is_a_board_with_its_words(game: Game, running: Record) -> None:
+    frame = replay.fold(game, running).newest
+    text = plain.position(game, frame)
+    assert "●" in str(text)
+    assert "to move" in str(text)
+    assert str(plain.position(game, frame, color=True)).count("\n") == str(text).count("\n")
+
+
+def test_lists_are_tables_or_json_lines(running: Record, golden: Golden) -> None:
+    lobby = LobbyBrief(
+        lobby="L1",
+        name="evening",
+        host="ada",
+        state="running",
+        joinable="open",
+        watchable=True,
+        games=["chinese-checkers"],
+        members=3,
+        places=4,
+    )
+    brief = testing.brief(running)
+    golden("lists.txt", "\n".join([*plain.lobbies([lobby]), "", *plain.matches([brief])]))
+    assert json.loads(plain.lobbies([lobby], as_json=True)[0])["places"] == 4
+    assert json.loads(plain.matches([brief], as_json=True)[0])["ply"] == 30

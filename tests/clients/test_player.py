@@ -1,0 +1,144 @@
+"""Choosing a move by its places."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kibitz_clients import player, testing
+from kibitz_clients.player import Choice, Picker
+from kibitz_clients.replay import fold, scene
+from kibitz_games.api import Game
+from kibitz_games.scene import Scene
+from kibitz_protocol.recordfile import Record
+
+
+def choice(text: str, *touches: str) -> Choice:
+    return Choice({"text": text}, text, touches)
+
+
+STEPS = [choice("a-b", "a", "b"), choice("a-c", "a", "c"), choice("d-b", "d", "b")]
+
+
+def test_places_narrow_the_choice_until_one_move_is_ready() -> None:
+    picker = Picker(STEPS)
+    assert picker.targets == {"a", "d"}
+    assert picker.ready is None
+    assert picker.pick("a")
+    assert picker.targets == {"b", "c"}
+    assert picker.ready is None
+    assert picker.pick("c")
+    assert picker.ready == STEPS[1]
+
+
+def test_a_place_that_begins_no_move_is_not_picked() -> None:
+    picker = Picker(STEPS)
+    assert not picker.pick("z")
+    assert picker.picked == ()
+
+
+def test_picking_elsewhere_begins_anew() -> None:
+    picker = Picker(STEPS)
+    picker.pick("a")
+    assert picker.pick("d")
+    assert picker.picked == ("d",)
+
+
+def test_another_target_replaces_the_one_that_was_picked() -> None:
+    picker = Picker(STEPS)
+    picker.pick("a")
+    picker.pick("b")
+    assert picker.pick("c")
+    assert picker.ready == STEPS[1]
+
+
+def test_back_takes_one_place_back_and_says_when_there_is_none() -> None:
+    picker = Picker(STEPS)
+    picker.pick("a")
+    assert picker.back()
+    assert not picker.back()
+
+
+def test_a_move_without_places_is_ready_at_once() -> None:
+    picker = Picker([choice("pass")])
+    assert picker.ready is not None
+    assert picker.ready.text == "pass"
+    assert picker.targets == frozenset()
+
+
+def test_moves_with_the_same_places_are_told_apart_by_turning_over() -> None:
+    picker = Picker([choice("a=Q", "a"), choice("a=N", "a")])
+    picker.pick("a")
+    texts = []
+    for _ in range(3):
+        assert picker.ready is not None
+        texts.append(picker.ready.text)
+        picker.turn_over()
+    assert texts == ["a=Q", "a=N", "a=Q"]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from("abcd"), max_size=3).map(tuple),
+        min_size=1,
+        max_size=8,
+        unique=True,
+    ),
+    st.data(),
+)
+def test_every_move_can_be_picked_place_by_place(
+    paths: list[tuple[str, ...]], data: st.DataObject
+) -> None:
+    """Whatever was picked before, taking it back and picking its places leads to a move."""
+    choices = [choice("-".join(path), *path) for path in paths]
+    picker = Picker(choices)
+    for place in data.draw(st.lists(st.sampled_from("abcd"), max_size=5)):
+        picker.pick(place)
+    while picker.back():
+        pass
+    wanted = data.draw(st.sampled_from(choices))
+    for place in wanted.touches:
+        assert picker.pick(place)
+    assert picker.ready == wanted
+
+
+def test_the_choices_of_a_turn_are_its_legal_moves(game: Game, running: Record) -> None:
+    turn = testing.your_turn(game, running)
+    made = player.choices(game, turn)
+    assert [choice.wire for choice in made] == turn.legal
+    assert all(choice.text == "-".join(choice.touches) for choice in made)
+
+
+def test_typed_moves_are_legal_moves_or_a_sentence(game: Game, running: Record) -> None:
+    picker = Picker(player.choices(game, testing.your_turn(game, running)))
+    first = picker.choices[0]
+    assert player.typed(game, picker, f" {first.text} ") == first
+    assert player.typed(game, picker, "0-120") == "0-120 is not a legal move now"
+    assert "expected two holes as in 3-14" in str(player.typed(game, picker, "rook to e4"))
+
+
+def test_where_no_list_is_given_the_server_judges_what_is_typed(game: Game) -> None:
+    typed = player.typed(game, Picker(()), "0-120")
+    assert isinstance(typed, Choice)
+    assert typed.wire == {"from": 0, "to": 120}
+
+
+def test_arrows_reach_every_place_of_the_star(game: Game, running: Record) -> None:
+    star = scene(game, fold(game, running).newest)
+    reached = {"60"}
+    edge = ["60"]
+    while edge:
+        here = edge.pop()
+        for across, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            there = player.towards(star, here, across, down)
+            if there is not None and there not in reached:
+                reached.add(there)
+                edge.append(there)
+    assert reached == {cell.name for cell in star.cells}
+
+
+def test_arrows_stay_at_the_edge_and_begin_in_the_middle(game: Game, running: Record) -> None:
+    star = scene(game, fold(game, running).newest)
+    assert player.towards(star, "0", 0, -1) == "0"
+    assert player.towards(star, None, 1, 0) == "60"
+    assert player.towards(Scene("hex", ()), None, 1, 0) is None

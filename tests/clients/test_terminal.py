@@ -1,0 +1,578 @@
+"""The terminal application, driven by keys against a connection without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+from textual.pilot import Pilot
+from textual.widgets import DataTable, OptionList, Static
+
+from kibitz_clients import replay, terminal, testing
+from kibitz_clients.screens.dialogs import Confirm, Keys
+from kibitz_clients.screens.hall import HallScreen
+from kibitz_clients.screens.lobby import LobbyScreen
+from kibitz_clients.screens.match import MatchScreen
+from kibitz_clients.screens.play import PlayScreen
+from kibitz_clients.terminal import KibitzApp
+from kibitz_clients.testing import FakeLink
+from kibitz_clients.widgets.board import Board, packed
+from kibitz_clients.widgets.moves import Moves, step_line
+from kibitz_games.api import Game
+from kibitz_protocol.errors import RefusedError, UnreachableError
+from kibitz_protocol.messages import Finished, LobbyClosed, MatchStarted
+from kibitz_protocol.recordfile import Record, RecordError
+from kibitz_protocol.records import Left, Noted
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.rooms import LobbyBrief
+from kibitz_protocol.session import Gone
+
+LOBBY = LobbyBrief(
+    lobby="L1",
+    name="evening",
+    host="ada",
+    state="running",
+    joinable="open",
+    watchable=True,
+    games=["chinese-checkers"],
+    members=3,
+    places=3,
+)
+
+
+async def until(pilot: Pilot[str], happened: Callable[[], bool]) -> None:
+    """Wait for what other tasks of the application do in their own time."""
+    for _ in range(100):
+        if happened():
+            return
+        await pilot.pause()
+    raise AssertionError("it did not happen")
+
+
+def told(app: KibitzApp, words: str) -> bool:
+    """Whether the screen shows these words."""
+    return words in app.export_screenshot().replace("&#160;", " ")
+
+
+async def settle(pilot: Pilot[str]) -> None:
+    """Let workers, timers that are due and redraws come to rest."""
+    for _ in range(4):
+        await pilot.pause()
+
+
+def shown(app: KibitzApp, id: str) -> str:
+    """Return the text of a line of the screen."""
+    content = app.screen.query_one(f"#{id}", Static).visual
+    return str(content) if not isinstance(content, Text) else content.plain
+
+
+def match_of(app: KibitzApp) -> MatchScreen:
+    assert isinstance(app.screen, MatchScreen)
+    return app.screen
+
+
+def ending(game: Game, record: Record, link: FakeLink) -> None:
+    """Tell the end of a running match: seat 1 wins because the others are gone."""
+    last = replay.fold(game, record).newest
+    seats = [{"rank": rank, "score": 0.0} for rank in (2, 1, 3)]
+    link.tell(
+        Finished.model_validate(
+            {
+                "match": record.setup.match,
+                "lobby": "L1",
+                "seq": last.seq,
+                "result": {"seats": seats, "cause": "resignation", "plies": last.ply},
+                "view": last.view,
+                "seed": "s",
+                "record": "/records/M1.jsonl",
+            }
+        )
+    )
+
+
+# ------------------------------------------------------------------------------------ the hall
+
+
+async def test_hall_lists_lobbies_and_matches(games: dict[str, Game], running: Record) -> None:
+    link = FakeLink()
+    link.lobby_list, link.match_list = [LOBBY], [testing.brief(running)]
+    app = KibitzApp(games, link.connect, now=link.now, where="ws://here")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert isinstance(app.screen, HallScreen)
+        rows = {
+            id: [str(cell) for cell in app.screen.query_one(f"#{id}", DataTable).get_row_at(0)]
+            for id in ("lobbies", "matches")
+        }
+        assert rows["lobbies"] == ["evening", "running", "chinese-checkers", "3/3", "ada", "L1"]
+        assert rows["matches"][:4] == ["1", "chinese-checkers", "30", "running"]
+        assert rows["matches"][5] == "● ada  ▲ bo  ■ cy"
+        assert "● connected" in shown(app, "title")
+        link.online = False
+        app.screen.told()
+        await settle(pilot)
+        assert "reconnecting" in shown(app, "title")
+
+
+async def test_enter_in_the_hall_opens_the_lobby_and_then_the_match(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    link.lobby_list, link.match_list = [LOBBY], [testing.brief(running)]
+    app = KibitzApp(games, link.connect, now=link.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("enter")
+        link.tell(testing.lobby_news(testing.brief(running)))
+        await settle(pilot)
+        assert isinstance(app.screen, LobbyScreen)
+        assert link.asked == [("join", "L1", None, "spectator")]
+        await pilot.press("enter")
+        link.tell(testing.snapshot(game, running, 30))
+        await settle(pilot)
+        assert match_of(app).match == "M1"
+        assert ("watch", "M1") in link.asked
+        await pilot.press("b")
+        await settle(pilot)
+        assert isinstance(app.screen, LobbyScreen)
+        assert ("unwatch", "M1") in link.asked
+        await pilot.press("b")
+        await settle(pilot)
+        assert isinstance(app.screen, HallScreen)
+
+
+async def test_hall_keeps_its_row_when_the_lists_change(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    brief = testing.brief(running)
+    link.match_list = [
+        brief.model_copy(update={"match": f"M{number}", "number": number}) for number in (1, 2)
+    ]
+    app = KibitzApp(games, link.connect, now=link.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "down")
+        link.match_list.insert(0, brief.model_copy(update={"match": "M0", "number": 9}))
+        await pilot.press("r")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert link.asked[-1] == ("watch", "M2")
+
+
+# ----------------------------------------------------------------------------------- the lobby
+
+
+async def test_lobby_shows_members_standings_and_running_matches(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1")
+    link.tell(testing.lobby_news(testing.brief(running), invite="abcd"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert isinstance(app.screen, LobbyScreen)
+        title = shown(app, "title")
+        assert "evening · L1 · running · round 1 · 0 of 1 matches · invite abcd" in title
+        assert app.screen.query_one(OptionList).get_option_at_index(0).id == "M1"
+        svg = app.export_screenshot()
+        for word in ("Standings", "points", "ready", "1.5"):
+            assert word in svg
+
+
+async def test_a_player_says_ready_and_asks_for_a_rematch(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink(player="p1")
+    link.refusals["rematch"] = RefusedError(Code.NOT_HOST, "bo is not the host", "ask ada")
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1", invite="abcd", play=True)
+    link.tell(testing.lobby_news(testing.brief(running), state="gathering"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert link.asked == [("join", "L1", "abcd", "player")]
+        assert "waiting for the others" in shown(app, "status")
+        await pilot.press("r", "s", "m")
+        await settle(pilot)
+        assert link.asked[1:] == [("ready", "L1", False), ("start", "L1"), ("rematch", "L1")]
+        assert shown(app, "status") == "bo is not the host; ask ada"
+
+
+async def test_who_has_no_seat_is_told_so(games: dict[str, Game], running: Record) -> None:
+    link = FakeLink(player="p77")
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1")
+    link.tell(testing.lobby_news(testing.brief(running)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("r")
+        await settle(pilot)
+        assert shown(app, "status") == "you have no seat in this lobby"
+        assert [asked[0] for asked in link.asked] == ["join"]
+
+
+# ----------------------------------------------------------------------------- following a match
+
+
+async def test_a_match_steps_back_and_forth_while_it_goes_on(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    events = testing.events(game, running)
+    link.events["M1"] = events
+    app = KibitzApp(games, link.connect, now=link.now, match="M1")
+    link.tell(testing.snapshot(game, running, 20))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        screen = match_of(app)
+        assert screen.playhead.position == (20, 20)
+        assert "● live" in shown(app, "title")
+        await pilot.press("left", "left")
+        assert screen.playhead.position == (18, 20)
+        link.tell(*events[20:])
+        await settle(pilot)
+        assert screen.playhead.position == (18, 30)
+        assert "step 18 of 30" in shown(app, "title")
+        await pilot.press("home")
+        assert screen.playhead.frame.seq == 0
+        await pilot.press("right", "full_stop")
+        assert screen.playhead.frame.seq == 2
+        await pilot.press("space")
+        assert screen.playhead.position == (30, 30)
+        assert screen.query_one(Board).scene == replay.scene(game, screen.timeline.newest)
+
+
+async def test_clicking_a_step_goes_there(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    app = KibitzApp(games, recorded=replay.fold(game, running))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("home")
+        await settle(pilot)
+        await pilot.click(Moves, offset=(3, 5))
+        await settle(pilot)
+        assert match_of(app).playhead.frame.seq == 5
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 45), (60, 20)])
+async def test_the_board_is_whole_at_every_size(
+    game: Game, games: dict[str, Game], running: Record, size: tuple[int, int]
+) -> None:
+    app = KibitzApp(games, recorded=replay.fold(game, running))
+    async with app.run_test(size=(120, 45)) as pilot:
+        await settle(pilot)
+        await pilot.resize_terminal(*size)
+        await settle(pilot)
+        board = app.screen.query_one(Board)
+        assert set(board.picture.places.values()) == {cell.name for cell in board.scene.cells}
+        assert board.picture.width <= board.size.width
+        assert board.picture.height <= board.size.height
+        drawn = [board.render_line(y).text for y in range(board.size.height)]
+        pegs = sum(cell.owner == 0 for cell in board.scene.cells)
+        assert sum(line.count("●") for line in drawn) == pegs
+
+
+async def test_clocks_tick_and_away_seats_count_down(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, match="M1")
+    left = Left(seq=31, at_ms=15_000, seat=1, reason="disconnect", grace_ms=60_000)
+    event = testing.events(game, running)[29].model_copy(update={"entry": left, "view": None})
+    link.tell(testing.snapshot(game, running, 30), event)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "away, 60 s to return" in shown(app, "seats")
+        before = shown(app, "seats").splitlines()[0]
+        link.clock += 5_000
+        match_of(app).told()
+        await settle(pilot)
+        assert "away, 55 s to return" in shown(app, "seats")
+        after = shown(app, "seats").splitlines()[0]
+        assert (before[-4:], after[-4:]) == ("1:05", "1:00")
+        link.online = False
+        match_of(app).told()
+        await settle(pilot)
+        assert "reconnecting" in shown(app, "title")
+
+
+async def test_the_next_match_opens_by_itself_when_following(
+    game: Game, games: dict[str, Game], running: Record, finished: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, match="M1", follow=True)
+    second = testing.brief(finished).model_copy(update={"result": None})
+    link.tell(
+        testing.snapshot(game, running, 30),
+        testing.lobby_news(testing.brief(running)),
+        MatchStarted(lobby="L1", match=second),
+    )
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        ending(game, running, link)
+        link.tell(testing.snapshot(game, finished, 3))
+        await settle(pilot)
+        assert ("watch", "M2") in link.asked
+        assert match_of(app).match == "M2"
+        await pilot.press("f")
+        assert not app.follow
+
+
+async def test_n_goes_to_the_next_match_and_says_when_there_is_none(
+    game: Game, games: dict[str, Game], running: Record, finished: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, match="M1")
+    link.tell(testing.snapshot(game, running, 30), testing.lobby_news(testing.brief(running)))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("n")
+        await settle(pilot)
+        await until(pilot, lambda: told(app, "no other match"))
+        second = testing.brief(finished).model_copy(update={"result": None})
+        link.tell(MatchStarted(lobby="L1", match=second))
+        await settle(pilot)
+        await pilot.press("n")
+        link.tell(testing.snapshot(game, finished, 3))
+        await settle(pilot)
+        assert match_of(app).match == "M2"
+        assert ("unwatch", "M1") in link.asked
+
+
+async def test_the_result_is_shown_with_ranks_and_causes(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, match="M1")
+    link.tell(testing.snapshot(game, running, 30))
+    ending(game, running, link)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert shown(app, "status") == "▲ bo wins, resigned, 30 plies"
+        assert "2nd" in shown(app, "seats")
+        assert "■ over" in shown(app, "title")
+
+
+async def test_a_game_that_is_not_known_is_followed_without_a_board(
+    game: Game, running: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp({}, link.connect, now=link.now, match="M1")
+    link.tell(testing.snapshot(game, running, 30))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        board = app.screen.query_one(Board)
+        assert board.scene.text == ("this client does not know 'chinese-checkers'",)
+
+
+async def test_names_help_and_playing_the_steps(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    app = KibitzApp(games, recorded=replay.fold(game, running))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("number_sign")
+        await settle(pilot)
+        assert " 60 " in app.screen.query_one(Board).picture.plain()
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert isinstance(app.screen, Keys)
+        await pilot.press("escape")
+        await settle(pilot)
+        await pilot.press("p")
+        assert match_of(app).playhead.frame.seq == 0
+
+
+# ---------------------------------------------------------------------------------- playing
+
+
+@pytest.fixture
+def my_turn(game: Game, running: Record) -> FakeLink:
+    """A connection of the player whose turn it is."""
+    link = FakeLink(player="p0")
+    turn = testing.your_turn(game, running)
+    link.tell(testing.snapshot(game, running, 30, you=turn.seat), turn)
+    return link
+
+
+async def test_a_person_picks_a_move_by_keys_and_it_is_sent(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert isinstance(app.screen, PlayScreen)
+        assert "Your turn: pick one of" in shown(app, "status")
+        assert "(you)" in shown(app, "seats")
+        await pilot.press("tab", "enter")
+        assert "picked, now one of" in shown(app, "status")
+        await pilot.press("tab", "enter")
+        assert "enter plays it" in shown(app, "status")
+        assert not any(asked[0] == "move" for asked in my_turn.asked)
+        await pilot.press("enter")
+        await settle(pilot)
+        method, match, ply, action = my_turn.asked[-1]
+        assert (method, match, ply) == ("move", "M1", 30)
+        assert action in (turn.legal or [])
+
+
+async def test_a_person_picks_a_move_by_mouse(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    wire = turn.legal[0]
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        board = app.screen.query_one(Board)
+        where = {name: at for at, name in board.picture.places.items()}
+        left = (board.size.width - board.picture.width) // 2
+        rows = [board.render_line(y).text.strip() for y in range(board.size.height)]
+        top = next(y for y, row in enumerate(rows) if row)
+        for place in (wire["from"], wire["to"], wire["to"]):
+            x, y = where[str(place)]
+            await pilot.click(Board, offset=(left + x, top + y))
+            await settle(pilot)
+        assert my_turn.asked[-1] == ("move", "M1", 30, wire)
+
+
+async def test_a_person_types_a_move(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    wire = turn.legal[-1]
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("m", *"0-120", "enter")
+        await settle(pilot)
+        assert shown(app, "status") == "0-120 is not a legal move now"
+        keys = f"{wire['from']}-{wire['to']}"
+        await pilot.press(*(key if key != "-" else "minus" for key in keys), "enter")
+        await settle(pilot)
+        assert my_turn.asked[-1] == ("move", "M1", 30, wire)
+
+
+async def test_a_refused_move_is_a_sentence_and_the_turn_is_still_there(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    my_turn.refusals["move"] = RefusedError(Code.ILLEGAL, "no step ends in 14", "choose another")
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "enter", "tab", "enter", "enter")
+        await settle(pilot)
+        assert shown(app, "status") == "no step ends in 14; choose another"
+        await pilot.press("escape")
+        await settle(pilot)
+        assert "Your turn" in shown(app, "status")
+
+
+async def test_arrows_move_the_cursor_and_commas_step_on_the_own_turn(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    my_turn.events["M1"] = testing.events(game, running)
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        before = app.screen.query_one(Board).picture.plain()
+        await pilot.press("right", "down")
+        assert match_of(app).playhead.live
+        assert app.screen.query_one(Board).picture.plain() != before
+        await pilot.press("comma")
+        assert match_of(app).playhead.frame.seq == 29
+        assert "Your turn" not in shown(app, "status")
+
+
+async def test_resigning_asks_first(games: dict[str, Game], my_turn: FakeLink) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("R")
+        await settle(pilot)
+        assert isinstance(app.screen, Confirm)
+        await pilot.press("n")
+        await settle(pilot)
+        assert ("resign", "M1") not in my_turn.asked
+        await pilot.press("R")
+        await settle(pilot)
+        await pilot.press("y")
+        await settle(pilot)
+        assert ("resign", "M1") in my_turn.asked
+
+
+async def test_own_matches_open_by_themselves_but_do_not_push_each_other_away(
+    game: Game, games: dict[str, Game], running: Record, finished: Record, my_turn: FakeLink
+) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    my_turn.tell(testing.snapshot(game, finished, 3, you=0))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert match_of(app).match == "M1"
+        assert set(app.gallery.matches) == {"M1", "M2"}
+
+
+# ------------------------------------------------------------------------------- what goes wrong
+
+
+async def test_a_lost_server_ends_the_application_with_its_error(games: dict[str, Game]) -> None:
+    link = FakeLink()
+    link.tell(UnreachableError("nobody listens"))
+    app = KibitzApp(games, link.connect, now=link.now)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+    assert isinstance(app.failure, UnreachableError)
+    assert app.return_code == 1
+    assert app.return_value == "the connection to the server has ended: nobody listens"
+
+
+async def test_an_unknown_match_or_lobby_ends_the_application_with_the_refusal(
+    games: dict[str, Game],
+) -> None:
+    link = FakeLink()
+    link.refusals["watch"] = RefusedError(Code.NO_SUCH_MATCH, "no match 'M7'")
+    app = KibitzApp(games, link.connect, now=link.now, match="M7")
+    async with app.run_test() as pilot:
+        await settle(pilot)
+    assert isinstance(app.failure, RefusedError)
+
+
+async def test_news_that_lead_nowhere_are_told(games: dict[str, Game]) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now)
+    link.tell(
+        LobbyClosed(lobby="L1", reason="expired"), Gone("M1", Code.NO_SUCH_MATCH, "it is over")
+    )
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: told(app, "lobby L1 is gone: expired"))
+        await until(pilot, lambda: told(app, "match M1: it is over"))
+
+
+async def test_a_wrong_record_is_named_before_the_screen_opens(
+    games: dict[str, Game], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.jsonl"
+    path.write_text("{}\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=r"m\.jsonl:1: "):
+        await terminal.replay(path, games)
+
+
+# ---------------------------------------------------------------------------------- the pieces
+
+
+def test_lines_of_text_are_packed_beside_each_other() -> None:
+    assert list(packed(["aa", "bb", "cccc"], 8)) == ["aa   bb", "cccc"]
+    assert list(packed([], 8)) == []
+
+
+def test_step_lines_name_the_seat_the_move_and_the_comment(game: Game, running: Record) -> None:
+    frames = replay.fold(game, running).frames
+    assert step_line(game, frames[0]).plain == "    start"
+    assert step_line(game, frames[1]).plain == "  1 ● 3-14    +0.00 d2 3-14"
+    assert step_line(game, frames[2]).plain.startswith("  2 ▲ ")
+    assert Noted(seq=1, at_ms=0, seat=0, text="x").kind == "note"

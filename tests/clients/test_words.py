@@ -1,0 +1,135 @@
+"""What clients say."""
+
+from __future__ import annotations
+
+import pytest
+
+from kibitz_clients import words
+from kibitz_clients.follow import Facts
+from kibitz_games.api import Game
+from kibitz_protocol.errors import RefusedError, UnansweredError, UnreachableError
+from kibitz_protocol.recordfile import Record
+from kibitz_protocol.records import (
+    Aborted,
+    Cause,
+    Comment,
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Left,
+    Moved,
+    Noted,
+    Player,
+    Replaced,
+    Resigned,
+    Result,
+    Returned,
+    SeatResult,
+)
+from kibitz_protocol.refusals import Code
+
+AT = {"seq": 1, "at_ms": 0}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (Moved(**AT, ply=0, seat=0, action={"from": 3, "to": 14}), "3-14"),
+        (Moved(**AT, ply=0, seat=0, action={"odd": True}), "odd=True"),
+        (Flagged(**AT, ply=0, seat=0, elapsed_ms=1), "time is up"),
+        (Resigned(**AT, seat=0), "resigns"),
+        (Left(**AT, seat=0, reason="left", grace_ms=0), "goes away"),
+        (
+            Left(**AT, seat=0, reason="disconnect", grace_ms=60_000),
+            "away (disconnect), 60 s to return",
+        ),
+        (Returned(**AT, seat=0), "is back"),
+        (Forfeited(**AT, seat=0, cause=Cause.CRASH, detail="exit 1"), "out: crashed (exit 1)"),
+        (
+            Replaced(
+                **AT, seat=0, player=Player(player="h", name="hal", kind="house"), cause=Cause.CRASH
+            ),
+            "replaced by hal",
+        ),
+        (Aborted(**AT, detail="no disk"), "aborted: no disk"),
+        (Noted(**AT, seat=0, text="hm"), "notes: hm"),
+        (Hidden(**AT), "hidden"),
+    ],
+)
+def test_every_entry_has_words(game: Game, entry: Entry, said: str) -> None:
+    assert words.entry(game, entry) == said
+
+
+def test_a_move_of_an_unknown_game_is_its_fields() -> None:
+    assert words.move(None, {"from": 3, "to": 14}) == "from=3 to=14"
+
+
+def test_comments_say_value_depth_nodes_line_and_text() -> None:
+    said = Comment(value=1.5, depth=6, nodes=1_234_567, line=["3-14", "8-16"], text="hop")
+    assert words.comment(said) == "+1.50 d6 1234kn 3-14 8-16 hop"
+    assert words.comment(Comment(nodes=12_345_678)) == "12Mn"
+    assert words.comment(Comment(nodes=12)) == "12n"
+    assert words.comment(Comment()) == ""
+
+
+def result(*ranks: int, cause: Cause = Cause.RULES, reason: str = "goal") -> Result:
+    seats = [SeatResult(rank=rank, score=1.0) for rank in ranks]
+    return Result(seats=seats, cause=cause, reason=reason, plies=88)
+
+
+def test_winners_draws_and_shared_wins_are_told_apart(running: Record) -> None:
+    facts = Facts.of_setup(running.setup)
+    assert words.winner(facts, result(2, 1, 3)) == "▲ bo wins, goal, 88 plies"
+    assert words.winner(facts, result(1, 1, 3)) == "● ada, ▲ bo win, goal, 88 plies"
+    assert words.winner(facts, result(1, 1, 1, reason="stall")) == "drawn, stall, 88 plies"
+
+
+def test_endings_against_the_rules_name_their_cause() -> None:
+    assert words.ending(result(1, cause=Cause.TIME)) == "lost on time (goal)"
+    assert words.ending(result(1, cause=Cause.INFRASTRUCTURE, reason="")) == (
+        "the server could not go on"
+    )
+    assert set(words.CAUSES) == set(Cause)
+
+
+def test_a_verdict_lists_ranks_and_why_seats_dropped_out(running: Record) -> None:
+    ended = result(2, 1, 3).model_copy(
+        update={
+            "seats": [
+                SeatResult(rank=2, score=0.5),
+                SeatResult(rank=1, score=1),
+                SeatResult(rank=3, score=0, cause=Cause.ILLEGAL, detail="10 illegal moves"),
+            ]
+        }
+    )
+    assert words.verdict(Facts.of_setup(running.setup), ended) == [
+        "1st ▲ bo 1",
+        "2nd ● ada 0.5",
+        "3rd ■ cy 0  sent illegal moves (10 illegal moves)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (RefusedError(Code.FULL, "lobby L1 is full", "wait"), "lobby L1 is full; wait"),
+        (RefusedError(Code.FULL, "lobby L1 is full"), "lobby L1 is full"),
+        (
+            UnreachableError("nobody listens"),
+            "the connection to the server ws://x has ended: nobody listens",
+        ),
+        (
+            UnansweredError("the connection broke"),
+            "the server did not answer (the connection broke); look before you repeat it",
+        ),
+        (FileNotFoundError(2, "No such file", "m.jsonl"), "[Errno 2] No such file: 'm.jsonl'"),
+        (RuntimeError("odd"), "RuntimeError: odd"),
+    ],
+)
+def test_errors_are_sentences(error: Exception, sentence: str) -> None:
+    assert words.explain(error, "ws://x") == sentence
+
+
+def test_ranks_read_as_ordinals() -> None:
+    assert [words.ordinal(rank) for rank in (1, 2, 3, 4)] == ["1st", "2nd", "3rd", "4th"]
