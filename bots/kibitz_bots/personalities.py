@@ -87,9 +87,6 @@ def _read(personality: Personality, part: str) -> tuple[str, Any]:
 
 
 def _random(seed: int | None) -> Bot:
-    from kibitz_games import kernels
-
-    kernels.choose("plain")  # one list of moves a turn is not worth loading a compiler
     from kibitz_bots.chance import RandomBot
 
     return RandomBot(seed)

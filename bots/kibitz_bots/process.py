@@ -5,7 +5,8 @@ or lost its server, 2 when it could not begin (bad arguments, a refusal at the d
 
 Ctrl-C plays the running matches to their end and begins no new ones; a second Ctrl-C leaves them
 and the lobby at once. SIGTERM closes the connection and nothing else: the seats are kept for as
-long as the table's grace, and another process with the resume secret can go on.
+long as the table's grace, and another process with the resume secret can go on: start it again
+with the same ``--resume-file``.
 
 Environment: ``KIBITZ_TOKEN`` (an account's token), ``KIBITZ_RESUME`` (the secret of a player that
 comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import signal
@@ -46,6 +48,11 @@ def parser(*, spec: bool) -> argparse.ArgumentParser:
     made.add_argument("--matches", type=_positive, help="end after so many matches")
     made.add_argument("--at-once", type=_positive, help="how many matches at the same time")
     made.add_argument("--token-file", type=Path, help="a file that holds an account's token")
+    made.add_argument(
+        "--resume-file",
+        type=Path,
+        help="a file that keeps the secret for coming back as the same player; read if it is there",
+    )
     made.add_argument(
         "--on-fault",
         choices=("resign", "exit"),
@@ -81,7 +88,7 @@ def play(make: Factory, arguments: argparse.Namespace, token: str | None) -> int
 
     try:
         return asyncio.run(_play(make, arguments, token))
-    except (RefusedError, NothingToPlay) as error:
+    except (RefusedError, NothingToPlay, SpecError) as error:
         return _fail(error)
     except SessionError as error:
         _fail(error)
@@ -101,11 +108,12 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
         invite=arguments.invite,
         name=arguments.name,
         token=token,
-        resume=os.environ.get("KIBITZ_RESUME") or None,
+        resume=_resume(arguments.resume_file, os.environ),
         matches=arguments.matches,
         at_once=arguments.at_once,
         on_fault=arguments.on_fault,
         stop=stop,
+        keep=arguments.resume_file and functools.partial(_keep, arguments.resume_file),
     )
     if tally.trouble:
         _fail(tally.trouble)
@@ -121,13 +129,33 @@ def _token(path: Path | None, environment: Mapping[str, str]) -> str | None:
     """Return the token of a file, else of the environment, else None."""
     if path is None:
         return environment.get("KIBITZ_TOKEN") or None
+    return _secret(path, "token")
+
+
+def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
+    """Return the resume secret of the environment, else of a file that exists, else None."""
+    if secret := environment.get("KIBITZ_RESUME"):
+        return secret
+    return _secret(path, "resume secret") if path is not None and path.exists() else None
+
+
+def _keep(path: Path, secret: str) -> None:
+    """Write a secret where nobody else may read it."""
     try:
-        token = path.read_text(encoding="utf-8").strip()
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secret + "\n")
+    except OSError as error:
+        raise SpecError(f"{path}: cannot keep the resume secret: {error}") from None
+
+
+def _secret(path: Path, kind: str) -> str:
+    try:
+        secret = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"{path}: expected a file with a token: {error}") from None
-    if len(token) < LEAST_SECRET or len(token.split()) != 1:
-        raise SpecError(f"{path}: expected one token of at least {LEAST_SECRET} characters")
-    return token
+        raise SpecError(f"{path}: expected a file with a {kind}: {error}") from None
+    if len(secret) < LEAST_SECRET or len(secret.split()) != 1:
+        raise SpecError(f"{path}: expected one {kind} of at least {LEAST_SECRET} characters")
+    return secret
 
 
 def _fail(error: object) -> int:

@@ -144,11 +144,14 @@ async def run(
     at_once: int | None = None,
     on_fault: OnFault = "resign",
     stop: Stop | None = None,
+    keep: Callable[[str], None] | None = None,
 ) -> Tally:
     """Connect, play, and return how it went.
 
-    `make` builds a bot for every match, and one more that is asked for its attributes. Raises
-    `RefusedError` when the server refuses the connection or the lobby.
+    `make` builds a bot for every match, and one more that is asked for its attributes. `keep` is
+    given the secret with which another process can come back as this player. Raises
+    `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
+    cannot be reached or ends the session.
     """
     from kibitz_protocol.client import Client
 
@@ -165,6 +168,8 @@ async def run(
     )
     with captured_stderr() as terminal:
         async with client:
+            if keep is not None:
+                keep(client.resume)
             return await Run(client, make, aim, first, terminal).until(stop or Stop())
 
 

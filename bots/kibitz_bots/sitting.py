@@ -221,7 +221,7 @@ class Sitting:
         return False
 
     async def _crashed(self, error: Exception) -> None:
-        text = "".join(traceback.format_exception(error))
+        text = "".join(traceback.format_exception(_own(error)))
         self._shared.terminal.write(text)
         self._shared.terminal.flush()
         self.notes.write(f"{text}crash: {type(error).__name__}: {error}\n")
@@ -275,6 +275,17 @@ async def _choose(bot: Bot, turn: Turn) -> Answer:
     if isinstance(answer, Awaitable):
         return cast("Answer", await answer)
     return cast("Answer", answer)
+
+
+def _own(error: Exception) -> Exception:
+    """Take the frames of this package's plumbing off the top of a traceback."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in _PLUMBING:
+        trace = trace.tb_next
+    return error.with_traceback(trace)
+
+
+_PLUMBING = frozenset({__file__, in_thread.__code__.co_filename})
 
 
 def _read(answer: object, turn: Turn) -> tuple[Move, Comment | None]:

@@ -50,6 +50,21 @@ def test_a_missing_token_file_is_named(tmp_path: Path) -> None:
         process._token(tmp_path / "none", {})
 
 
+def test_the_secret_for_coming_back_is_kept_where_only_the_owner_reads(tmp_path: Path) -> None:
+    path = tmp_path / "resume"
+    assert process._resume(path, {}) is None
+    process._keep(path, "secret-of-the-welcome")
+    process._keep(path, "another-secret")
+    assert process._resume(path, {}) == "another-secret"
+    assert process._resume(path, {"KIBITZ_RESUME": "of-the-environment"}) == "of-the-environment"
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_secret_that_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot keep the resume secret"):
+        process._keep(tmp_path / "nowhere" / "resume", "secret-of-the-welcome")
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
 def test_counts_are_whole_numbers(number: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

@@ -340,7 +340,8 @@ async def test_a_crash_is_printed_noted_and_resigned(on_fault: str) -> None:
     text = "\n".join(call.details[0] for call in peer.called("note"))
     for place in (text, terminal.getvalue()):
         assert "LookupError: where is my book?" in place
-        assert "in choose" in place
+        assert place.index("Traceback") < place.index("in choose")
+        assert "threads.py" not in place
     assert text.endswith("crash: LookupError: where is my book?")
     assert [call.name for call in peer.calls if call.name != "note"] == ["resign"]
     assert task.result().faults == 1
