@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,7 +55,8 @@ async def until(pilot: Pilot[str], happened: Callable[[], bool]) -> None:
 
 def told(app: KibitzApp, words: str) -> bool:
     """Whether the screen shows these words."""
-    return words in app.export_screenshot().replace("&#160;", " ")
+    pieces = re.findall(r">([^<]*)</text>", app.export_screenshot())
+    return words in html.unescape("".join(pieces)).replace("\xa0", " ")
 
 
 async def settle(pilot: Pilot[str]) -> None:
