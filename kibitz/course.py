@@ -11,7 +11,9 @@ from typing import Any
 
 from kibitz import fetch, report
 from kibitz_protocol.client import Client
+from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyView, MatchBrief, Standing
 
 
@@ -75,6 +77,14 @@ class Course:
         """Follow without a word."""
         async for _ in self.follow(client):
             pass
+
+    async def close(self, client: Client) -> None:
+        """Close the lobby, which lets running matches finish; it may be closed already."""
+        try:
+            await client.close_lobby(self.lobby)
+        except RefusedError as error:
+            if error.code not in {Code.NO_SUCH_LOBBY, Code.WRONG_STATE}:
+                raise
 
     async def fetch(self, http_url: str, directory: Path) -> dict[str, str]:
         """Store the records of the finished matches; return their paths by match."""

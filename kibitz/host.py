@@ -132,7 +132,7 @@ async def _host(client: Client, settings: LobbySettings, *, as_json: bool, wait:
         if not wait:
             return 0
         await client.join(course.lobby, role="spectator")
-        async with draining(lambda: client.close_lobby(course.lobby)):
+        async with draining(lambda: course.close(client)):
             async for line in course.follow(client):
                 if not as_json:
                     click.echo(line)

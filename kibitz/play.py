@@ -116,7 +116,7 @@ async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> 
             processes = await _start(plan, server, lobby, records, stack)
             referee = _Referee(client, server, played, records, tell)
             await referee.follow(processes)
-            await client.close_lobby(lobby)
+            await played.course.close(client)
             played.trouble += await _let_go(processes)
         played.trouble += report.abnormal(played.course.matches)
         return played
@@ -202,7 +202,7 @@ class _Referee:
 
     async def _close(self, why: str) -> None:
         self._tell(f"{why}; Ctrl-C ends at once")
-        await self._client.close_lobby(self._played.course.lobby)
+        await self._played.course.close(self._client)
 
 
 def _tell(line: str) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 import pytest
 
+from kibitz.box import games
 from kibitz.cli import kibitz
+from kibitz_clients.replay import export_svg
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -87,3 +89,12 @@ def test_every_goal_of_make_is_one(page: str, line: str) -> None:
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in _LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_picture_is_what_the_readme_says_how_to_make() -> None:
+    line = next(line for _, line in lines_of("kibitz export docs/images/"))
+    words = shlex.split(line)
+    record, ply, picture = words[2], int(words[words.index("--ply") + 1]), words[-1]
+    assert f"({picture})" in (ROOT / "README.md").read_text()
+    drawn = export_svg(ROOT / record, games("plain"), ply)
+    assert (ROOT / picture).read_text(encoding="utf-8") == drawn
