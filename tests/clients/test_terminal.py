@@ -373,7 +373,8 @@ async def test_a_game_that_is_not_known_is_followed_without_a_board(
 async def test_names_help_and_playing_the_steps(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:
-    app = KibitzApp(games, recorded=replay.fold(game, running))
+    clock = FakeLink()
+    app = KibitzApp(games, recorded=replay.fold(game, running), now=clock.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("number_sign")
@@ -385,7 +386,15 @@ async def test_names_help_and_playing_the_steps(
         await pilot.press("escape")
         await settle(pilot)
         await pilot.press("p")
-        assert match_of(app).playhead.frame.seq == 0
+        screen = match_of(app)
+        assert screen.playhead.frame.seq == 0
+        clock.clock += 600
+        screen.told()
+        assert screen.playhead.frame.seq == 1
+        await pilot.press("p")
+        clock.clock += 600
+        screen.told()
+        assert screen.playhead.frame.seq == 1
 
 
 # ---------------------------------------------------------------------------------- playing

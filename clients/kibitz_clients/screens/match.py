@@ -34,8 +34,10 @@ WATCHING = (
     ("b", "back"),
     ("q", "quit"),
 )
-_PLAY_S = 0.6
-"""How long a step is shown when the steps play by themselves, in seconds."""
+_PLAY_MS = 600
+"""How long a step is shown when the steps play by themselves."""
+_TICK_S = 0.2
+"""How often clocks are redrawn, in seconds."""
 
 
 class MatchScreen(View):
@@ -75,6 +77,8 @@ class MatchScreen(View):
         self.said = ""
         """What was just answered to this person: a refusal, or that a move is on its way."""
         self._playing = False
+        # When the next step is shown, while they play by themselves.
+        self._step_at = 0
         # The newest scene that was made, and of which frame: most redraws are of clocks.
         self._drawn: tuple[Frame, Scene] | None = None
 
@@ -94,8 +98,7 @@ class MatchScreen(View):
         yield Static(id="keys")
 
     def on_mount(self) -> None:
-        self.set_interval(0.2, self.told)
-        self.set_interval(_PLAY_S, self._play_on)
+        self.set_interval(_TICK_S, self.told)
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= 100, "wide")
@@ -104,6 +107,7 @@ class MatchScreen(View):
     # ------------------------------------------------------------------------------ drawing
 
     def draw(self) -> None:
+        self._play_on()
         frame = self.playhead.frame
         now = self.house.now()
         at, last = self.playhead.position
@@ -203,16 +207,17 @@ class MatchScreen(View):
     def action_play(self) -> None:
         """Play the steps from here, or from the start when all of them were seen."""
         self._playing = not self._playing
+        self._step_at = self.house.now() + _PLAY_MS
         if self._playing and self.playhead.live:
             self.playhead.first()
         self.told()
 
     def _play_on(self) -> None:
-        if not self._playing:
-            return
-        self.playhead.forward()
-        self._playing = not self.playhead.live
-        self.told()
+        """Go to the next step when the present one was shown long enough."""
+        if self._playing and self.house.now() >= self._step_at:
+            self._step_at += _PLAY_MS
+            self.playhead.forward()
+            self._playing = not self.playhead.live
 
     def on_moves_clicked(self, message: Moves.Clicked) -> None:
         self._playing = False
