@@ -185,7 +185,9 @@ class KibitzApp(App[str]):
                 self._open_match(match)
             case Finished(match=match) if self.follow and self._shows(match):
                 self.show_next(self.gallery.matches[match].facts)
-            case MatchStarted(lobby=lobby, match=brief) if self.follow and self._idle(lobby):
+            case MatchStarted(lobby=lobby, match=brief) if (
+                self.follow and self._idle(lobby) and not self._plays(brief)
+            ):
                 self.watch_match(brief.match)
             case LobbyClosed(lobby=lobby, reason=reason):
                 self._entered.discard(lobby)
@@ -204,6 +206,10 @@ class KibitzApp(App[str]):
             return False
         shown = self.screen.timeline
         return self.screen.match == match or (shown.facts.you is not None and not shown.over)
+
+    def _plays(self, brief: MatchBrief) -> bool:
+        """Whether the person has a seat: such a match opens by itself when it is told."""
+        return any(player.player == self.player for player in brief.seats)
 
     def _idle(self, lobby: str) -> bool:
         """Whether what is shown leaves time for a match that begins in `lobby`."""
@@ -238,7 +244,9 @@ class KibitzApp(App[str]):
             self._open_match(match)
             return
         self._awaited = match
-        self._request(self.link.watch(match), self._complain)
+        brief = self.gallery.briefs.get(match)
+        if brief is None or not self._plays(brief):
+            self._request(self.link.watch(match), self._complain)
 
     def enter_lobby(self, lobby: str) -> None:
         """Look into a lobby as a spectator and show it."""

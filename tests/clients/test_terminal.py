@@ -529,6 +529,22 @@ async def test_own_matches_open_by_themselves_but_do_not_push_each_other_away(
         assert set(app.gallery.matches) == {"M1", "M2"}
 
 
+async def test_a_match_of_ones_own_is_not_watched_but_opens_when_it_is_told(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink(player="p0")
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1", play=True, follow=True)
+    started = testing.brief(running)
+    link.tell(testing.lobby_news(started, live=[]), MatchStarted(lobby="L1", match=started))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert link.asked == [("join", "L1", None, "player")]
+        link.tell(testing.snapshot(game, running, 0, you=0))
+        await settle(pilot)
+        assert isinstance(app.screen, PlayScreen)
+        assert not any(asked[0] == "watch" for asked in link.asked)
+
+
 # ------------------------------------------------------------------------------- what goes wrong
 
 

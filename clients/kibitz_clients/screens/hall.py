@@ -118,6 +118,9 @@ def _table(id: str) -> DataTable[Text]:
 
 
 def _fill(table: DataTable[Text], rows: dict[str, list[str]]) -> None:
+    shown = {key.value: [str(cell) for cell in table.get_row(key)] for key in table.rows}
+    if list(shown.items()) == list(rows.items()):
+        return
     row = table.cursor_row
     chosen = None
     if 0 <= row < table.row_count:
