@@ -7,6 +7,8 @@ is printed as lines until the programme is over.
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,8 +150,14 @@ def _conclude(course: Course, records: Path, *, quit_early: bool) -> int:
     if course.records:
         newest = list(course.records.values())[-1]
         click.echo(f"\n{len(course.records)} records are in {records}/, for example")
-        click.echo(f"  kibitz replay {newest}")
+        click.echo(f"  {_command()} replay {newest}")
     trouble = [] if quit_early else report.abnormal(course.matches)
     for sentence in trouble:
         click.echo(sentence, err=True)
     return 1 if trouble else 0
+
+
+def _command() -> str:
+    """Return how this command is called here, where its directory may not be on the path."""
+    beside = Path(sys.executable).parent / "kibitz"
+    return "kibitz" if shutil.which("kibitz") else os.path.relpath(beside)
