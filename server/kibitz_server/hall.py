@@ -50,6 +50,7 @@ from kibitz_server.lobby import Lobby
 from kibitz_server.metrics import Figures
 from kibitz_server.peer import Peer
 from kibitz_server.room import Room
+from kibitz_server.scribe import Scribe
 from kibitz_server.stand_in import StandIns
 from kibitz_server.store import Store, Stored, StoreError, Stream
 from kibitz_server.table import Table, viewer_of
@@ -86,6 +87,7 @@ class Hall:
         self.clock = clock
         self.store = store
         self.figures = figures
+        self.scribe = Scribe()
         self.tables: dict[str, Table] = {}
         self.rooms: dict[str, Room] = {}
         self.staff = staff

@@ -27,7 +27,7 @@ from functools import partial
 from typing import Literal, Protocol, TypeAlias, assert_never
 
 from kibitz_protocol.codec import encode
-from kibitz_protocol.messages import Done, Event, Finished, Move, Rejoin, ServerMessage
+from kibitz_protocol.messages import Done, Finished, Move, Rejoin, ServerMessage
 from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
@@ -37,6 +37,7 @@ from kibitz_server.match import Command, Effect, Match, Play
 from kibitz_server.outbox import text_frame
 from kibitz_server.peer import Peer
 from kibitz_server.record import line
+from kibitz_server.scribe import Scribe, done_frame
 from kibitz_server.store import Store, StoreError, Stream
 from kibitz_server.view import PUBLIC, Sight
 
@@ -58,6 +59,7 @@ class Floor(Protocol):
     loop: AbstractEventLoop
     clock: Callable[[], int]
     store: Store
+    scribe: Scribe
 
     @property
     def figures(self) -> MoveFigures: ...
@@ -78,8 +80,6 @@ class Table:
     __slots__ = (
         "_cold",
         "_floor",
-        "_frame",
-        "_framed_event",
         "_held",
         "_news",
         "_sockets",
@@ -112,12 +112,10 @@ class Table:
         """The newest turn that was sent and opened."""
         self._cold: set[int] = set()
         """Seats that nobody has come back to since a restart: no turn is opened for them."""
-        self._framed_event: Event | None = None
-        self._frame = b""
         self._timer: TimerHandle | None = None
         self._timer_at = 0
         self.watchers: dict[Peer, None] = {}
-        self.gallery = Gallery(match, self._framed, self._when_settled)
+        self.gallery = Gallery(match, floor.scribe.event, self._when_settled)
 
     # --- beginning --------------------------------------------------------------------------
 
@@ -338,9 +336,12 @@ class Table:
     def durable(self, seq: int) -> None:
         """The store has everything up to entry `seq`: tell it."""
         held = self._held
+        told: list[Held] = []
+        """Keeps what was just shown alive: the next turn shows the same view."""
         try:
             while held and held[0][0] <= seq:
-                held.popleft()[1]()
+                told.append(held.popleft()[1])
+                told[-1]()
             if not held:
                 self._turn()
         except Exception:
@@ -388,8 +389,9 @@ class Table:
         for effect in effects:
             match effect:
                 case rules.Append(entry, sight):
-                    self._floor.store.append(self.stream, entry.seq, line(entry), self)
-                    self._held.append((entry.seq, partial(self._show, sight)))
+                    text = line(entry)
+                    self._floor.store.append(self.stream, entry.seq, text, self)
+                    self._held.append((entry.seq, partial(self._show, sight, text)))
                 case rules.Accepted(_, id, seq):
                     self._accept(peer, id, seq)
                 case rules.Refuse(_, _, code, message, ply):
@@ -421,7 +423,7 @@ class Table:
         arrived = self._floor.clock()
 
         def answer() -> None:
-            peer.answer(Done(re=request, seq=seq))
+            peer.outbox.send(done_frame(request, seq))
             self._floor.figures.moved(self._floor.clock() - arrived)
 
         self._hold(seq, answer)
@@ -430,19 +432,15 @@ class Table:
         if peer is not None:
             peer.refuse(request, code, message, ply=ply if code is Code.STALE else None)
 
-    def _show(self, sight: Sight) -> None:
-        """Show everybody a durable entry."""
+    def _show(self, sight: Sight, text: bytes) -> None:
+        """Show everybody a durable entry, whose line in the log is `text`."""
+        scribe = self._floor.scribe
         for seat, peer in enumerate(self._news):
             if peer is not None:
-                peer.outbox.send(self._framed(sight.event(seat)))
-        self.gallery.show(sight, self._floor.clock())
-
-    def _framed(self, event: Event) -> bytes:
-        """Encode an event once, however many see it."""
-        if event is not self._framed_event:
-            self._framed_event = event
-            self._frame = text_frame(encode(event))
-        return self._frame
+                event = sight.event(seat)
+                own = text if event.entry is sight.entry else None
+                peer.outbox.send(scribe.event(event, own))
+        self.gallery.show(sight, self._floor.clock)
 
     def _turn(self) -> None:
         """Send the turn and start its clock, now that all before it is durable and told."""
@@ -452,7 +450,7 @@ class Table:
             self._told_turn = match.turn
             peer = self._news[match.to_act]
             if peer is not None:
-                peer.outbox.send(text_frame(encode(match.your_turn())))
+                peer.outbox.send(self._floor.scribe.turn(match.your_turn()))
             match.open_turn(self._floor.clock())
         self._arm()
 
