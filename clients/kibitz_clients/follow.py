@@ -77,6 +77,31 @@ class Facts:
         )
 
     @classmethod
+    def of_brief(cls, brief: MatchBrief) -> Facts:
+        return cls(
+            match=brief.match,
+            lobby=brief.lobby,
+            number=brief.number,
+            game=brief.game,
+            options={},
+            seats=tuple(brief.seats),
+            time_control=brief.time_control,
+        )
+
+    def brief(self, result: Result | None) -> MatchBrief:
+        """Return the match as lists show it."""
+        return MatchBrief(
+            match=self.match,
+            lobby=self.lobby,
+            number=self.number,
+            game=self.game,
+            seats=list(self.seats),
+            ply=result.plies if result else 0,
+            time_control=self.time_control,
+            result=result,
+        )
+
+    @classmethod
     def of_setup(cls, setup: Setup) -> Facts:
         return cls(
             match=setup.match,

@@ -19,12 +19,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from kibitz_clients import canvas, clockface, palette, replay, words
-from kibitz_clients.follow import Frame, Gallery, Timeline
+from kibitz_clients.follow import Facts, Frame, Gallery, Timeline
 from kibitz_clients.link import Link
 from kibitz_games.api import Game
 from kibitz_protocol.errors import RefusedError
-from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchStarted
-from kibitz_protocol.records import Aborted, Cause, Hidden, Moved, Noted, Result
+from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.records import Aborted, Cause, Hidden, Moved, Noted, Result, SeatResult
 from kibitz_protocol.rooms import LobbyBrief, MatchBrief
 from kibitz_protocol.session import Gone, News
 
@@ -104,6 +104,12 @@ class Teller:
             self._ended.add(match)
             lines.append(self._result(timeline, timeline.result))
         return lines
+
+    def brief(self, brief: MatchBrief) -> str:
+        """Return the line about a match of which only the end is known."""
+        timeline = Timeline(Facts.of_brief(brief))
+        assert brief.result is not None, "a match without an end has nothing to tell"
+        return self._result(timeline, brief.result)
 
     def gone(self, match: str, why: str) -> str:
         """Return the line about a match that cannot be followed."""
@@ -205,13 +211,16 @@ class _Course:
         self._lobby = lobby
         self._gallery = Gallery(games)
         self._teller = Teller(games, as_json)
-        # Matches that were asked for, and those that will not be told any further.
+        # Matches that were asked for, and how each one that is over ended.
         self._asked: set[str] = set()
+        self._ended: dict[str, MatchBrief] = {}
         self._closed = False
 
     async def begin(self, match: str | None) -> None:
         if self._lobby is not None:
             await self._link.join(self._lobby, role="spectator")
+            for brief in (await self._link.matches(self._lobby)).matches:
+                self._end(brief) if brief.result else await self._watch(brief)
         if match is not None:
             self._asked.add(match)
             await self._link.watch(match)
@@ -227,6 +236,8 @@ class _Course:
                     await self._watch(brief)
             case MatchStarted(match=brief):
                 await self._watch(brief)
+            case MatchEnded(match=brief) if brief.lobby == self._lobby:
+                self._end(brief)
             case LobbyClosed(lobby=lobby) if lobby == self._lobby:
                 self._closed = True
             case Gone(match=gone, message=why):
@@ -237,6 +248,8 @@ class _Course:
             await self._complete(timeline)
             for line in self._teller.news(timeline):
                 self._out(line)
+            if timeline.result is not None:
+                self._ended[timeline.facts.match] = timeline.facts.brief(timeline.result)
 
     @property
     def over(self) -> bool:
@@ -250,13 +263,19 @@ class _Course:
 
     def close(self) -> bool:
         """Write the table of results, and return whether all is well."""
-        ended = [timeline for timeline in self._gallery.matches.values() if timeline.over]
+        ended = list(self._ended.values())
         if not self._teller.as_json and ended:
             self._out("")
             for line in results(ended):
                 self._out(line)
-        causes = [timeline.result.cause for timeline in ended if timeline.result]
-        return len(ended) == len(self._asked) and Cause.INFRASTRUCTURE not in causes
+        causes = [brief.result.cause for brief in ended if brief.result]
+        return self._ended.keys() >= self._asked and Cause.INFRASTRUCTURE not in causes
+
+    def _end(self, brief: MatchBrief) -> None:
+        """Note how a match ended, and tell it where its course is not followed."""
+        if brief.match not in self._ended and brief.match not in self._asked:
+            self._out(self._teller.brief(brief))
+        self._ended.setdefault(brief.match, brief)
 
     async def _watch(self, brief: MatchBrief) -> None:
         if brief.match in self._asked or not brief.watchable or brief.lobby != self._lobby:
@@ -285,24 +304,23 @@ class _Course:
 # ---------------------------------------------------------------------------------- tables
 
 
-def results(timelines: Sequence[Timeline]) -> list[str]:
+def results(briefs: Iterable[MatchBrief]) -> list[str]:
     """Return a table: one line a match, with ranks, plies and what ended it."""
     rows = []
-    for timeline in sorted(timelines, key=lambda timeline: timeline.facts.number):
-        facts, result = timeline.facts, timeline.result
+    for brief in sorted(briefs, key=lambda brief: brief.number):
+        result = brief.result
         if result is None:
             continue
-        order = sorted(range(len(facts.seats)), key=lambda seat: result.seats[seat].rank)
-        places = [_place(timeline, result, seat) for seat in order]
-        row = [str(facts.number), facts.game, str(result.plies), words.ending(result)]
+        order = sorted(range(len(brief.seats)), key=lambda seat: result.seats[seat].rank)
+        places = [_place(brief.seats[seat].name, result.seats[seat]) for seat in order]
+        row = [str(brief.number), brief.game, str(result.plies), words.ending(result)]
         rows.append([*row, "  ".join(places)])
     return table(("match", "game", "plies", "end", "places"), rows)
 
 
-def _place(timeline: Timeline, result: Result, seat: int) -> str:
-    ended = result.seats[seat]
+def _place(name: str, ended: SeatResult) -> str:
     why = f" ({ended.cause})" if ended.cause else ""
-    return f"{ended.rank}. {timeline.facts.seats[seat].name}{why}"
+    return f"{ended.rank}. {name}{why}"
 
 
 def lobbies(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:

@@ -32,7 +32,6 @@ from kibitz_clients.screens.play import PlayScreen
 from kibitz_games.api import Game
 from kibitz_protocol.errors import KibitzError, RefusedError
 from kibitz_protocol.messages import (
-    Finished,
     LobbyClosed,
     MatchStarted,
     Snapshot,
@@ -183,8 +182,6 @@ class KibitzApp(App[str]):
                 self._fill(match)
             case YourTurn(match=match) if not self._busy(match):
                 self._open_match(match)
-            case Finished(match=match) if self.follow and self._shows(match):
-                self.show_next(self.gallery.matches[match].facts)
             case MatchStarted(lobby=lobby, match=brief) if (
                 self.follow and self._idle(lobby) and not self._plays(brief)
             ):
@@ -196,9 +193,6 @@ class KibitzApp(App[str]):
                 self.notify(f"match {match}: {sentence}", severity="warning")
             case _:
                 pass
-
-    def _shows(self, match: str) -> bool:
-        return isinstance(self.screen, MatchScreen) and self.screen.match == match
 
     def _busy(self, match: str) -> bool:
         """Whether this or another own match that still runs is on the screen."""
@@ -212,13 +206,8 @@ class KibitzApp(App[str]):
         return any(player.player == self.player for player in brief.seats)
 
     def _idle(self, lobby: str) -> bool:
-        """Whether what is shown leaves time for a match that begins in `lobby`."""
-        if isinstance(self.screen, LobbyScreen):
-            return self.screen.lobby == lobby
-        if not isinstance(self.screen, MatchScreen):
-            return False
-        shown = self.screen.timeline
-        return shown.over and shown.facts.lobby == lobby
+        """Whether nothing but this lobby is looked at."""
+        return isinstance(self.screen, LobbyScreen) and self.screen.lobby == lobby
 
     def _tell(self) -> None:
         for screen in self.screen_stack:
@@ -263,8 +252,15 @@ class KibitzApp(App[str]):
             self._enter(lobby, self._complain)
             self.push_screen(LobbyScreen(lobby))
 
+    def go_on(self, facts: Facts) -> None:
+        """Go to the next match as soon as there is one."""
+        if facts.lobby is not None and self._connect is not None and self._awaited is None:
+            brief = self.gallery.next_match(facts.lobby, facts.number)
+            if brief is not None:
+                self.watch_match(brief.match)
+
     def show_next(self, facts: Facts) -> None:
-        """Go to the running match of the same lobby that follows."""
+        """Go to the running match of the same lobby that follows, or say why not."""
         if facts.lobby is None or self._connect is None:
             self.notify("there is no next match: this one belongs to no lobby")
             return

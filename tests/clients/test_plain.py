@@ -12,7 +12,7 @@ from kibitz_clients import plain, replay, testing
 from kibitz_clients.testing import FakeLink
 from kibitz_games.api import Game
 from kibitz_protocol.errors import RefusedError, UnreachableError
-from kibitz_protocol.messages import Finished, LobbyClosed, MatchStarted
+from kibitz_protocol.messages import Finished, LobbyClosed, MatchEnded, MatchStarted
 from kibitz_protocol.recordfile import Record, write_record
 from kibitz_protocol.records import Cause
 from kibitz_protocol.refusals import Code
@@ -71,6 +71,35 @@ async def test_a_lobby_is_followed_until_its_programme_is_over(
     assert well
     assert link.asked == [("join", "L1", None, "spectator"), ("watch", "M2")]
     assert lines[0] == "[evening] match 2 chinese-checkers  begins: ● ada  ▲ bo  (clock 60+1)"
+
+
+async def test_a_lobby_that_is_over_is_its_results(
+    games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    link.match_list = [testing.brief(finished)]
+    link.tell(testing.lobby_news(state="finished"))
+    lines, well = await course(link, games, lobby="L1")
+    assert well
+    assert lines == [
+        "[L1] match 2 chinese-checkers  ▲ bo wins, goal, 27 plies",
+        "",
+        "match  game              plies  end   places",
+        "2      chinese-checkers  27     goal  1. bo  2. ada",
+    ]
+
+
+async def test_a_match_that_may_not_be_watched_still_has_a_result(
+    games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    brief = testing.brief(finished)
+    started = brief.model_copy(update={"result": None, "watchable": False})
+    link.tell(MatchStarted(lobby="L1", match=started), MatchEnded(lobby="L1", match=brief))
+    link.tell(testing.lobby_news(state="finished"))
+    lines, well = await course(link, games, lobby="L1", as_json=True)
+    assert well
+    assert [json.loads(line)["kind"] for line in lines] == ["result"]
 
 
 async def test_json_lines_carry_the_same_course(

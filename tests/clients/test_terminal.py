@@ -315,10 +315,12 @@ async def test_the_next_match_opens_by_itself_when_following(
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         ending(game, running, link)
-        link.tell(testing.snapshot(game, finished, 3))
         await settle(pilot)
-        assert ("watch", "M2") in link.asked
-        assert match_of(app).match == "M2"
+        assert ("watch", "M2") not in link.asked
+        link.clock += 4_000
+        await until(pilot, lambda: ("watch", "M2") in link.asked)
+        link.tell(testing.snapshot(game, finished, 3))
+        await until(pilot, lambda: match_of(app).match == "M2")
         await pilot.press("f")
         assert not app.follow
 

@@ -36,6 +36,8 @@ WATCHING = (
 )
 _PLAY_MS = 600
 """How long a step is shown when the steps play by themselves."""
+_LINGER_MS = 4_000
+"""How long the end of a match is shown before the next one opens by itself."""
 _TICK_S = 0.2
 """How often clocks are redrawn, in seconds."""
 
@@ -79,6 +81,9 @@ class MatchScreen(View):
         self._playing = False
         # When the next step is shown, while they play by themselves.
         self._step_at = 0
+        # When the end of the match was seen here; None for one that was over before.
+        self._ended_at: int | None = None
+        self._saw_it_run = not timeline.over
         # The newest scene that was made, and of which frame: most redraws are of clocks.
         self._drawn: tuple[Frame, Scene] | None = None
 
@@ -108,6 +113,7 @@ class MatchScreen(View):
 
     def draw(self) -> None:
         self._play_on()
+        self._go_on()
         frame = self.playhead.frame
         now = self.house.now()
         at, last = self.playhead.position
@@ -218,6 +224,16 @@ class MatchScreen(View):
             self._step_at += _PLAY_MS
             self.playhead.forward()
             self._playing = not self.playhead.live
+
+    def _go_on(self) -> None:
+        """Leave for the next match when the end of this one was shown long enough."""
+        if not (self.timeline.over and self._saw_it_run):
+            return
+        if self._ended_at is None:
+            self._ended_at = self.house.now()
+        lingered = self.house.now() - self._ended_at >= _LINGER_MS
+        if lingered and self.house.follow and self.playhead.live and self.is_current:
+            self.house.go_on(self.timeline.facts)
 
     def on_moves_clicked(self, message: Moves.Clicked) -> None:
         self._playing = False
