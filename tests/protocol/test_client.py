@@ -109,7 +109,10 @@ async def _server(*scripts: Script) -> AsyncIterator[str]:
             failures.append(error)
             raise
 
-    async with serve(connection, "127.0.0.1", 0, compression=None) as server:
+    async with (
+        asyncio.timeout(20),
+        serve(connection, "127.0.0.1", 0, compression=None) as server,
+    ):
         port = server.sockets[0].getsockname()[1]
         yield f"ws://127.0.0.1:{port}"
     if failures:
@@ -307,6 +310,32 @@ async def test_a_cancelled_request_leaves_the_client_in_order() -> None:
             await watching
         assert (await client.games()).games == []
         assert client._waiting == {}
+
+
+async def test_a_cancelled_request_is_not_sent_again() -> None:
+    heard, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def breaking(line: Line) -> None:
+        await line.greet()
+        await line.hear(Watch)
+        heard.set()
+        await cancelled.wait()
+        line.socket.transport.abort()
+
+    async def healing(line: Line) -> None:
+        await line.greet()
+        games = await line.hear(ListGames)
+        await line.say(GameList(re=games.id, games=[], personalities=[]))
+        await _stay(line)
+
+    async with _server(breaking, healing) as url, Client(url) as client:
+        watching = asyncio.create_task(client.watch("m1"))
+        await heard.wait()
+        watching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await watching
+        cancelled.set()
+        await client.games()
 
 
 async def test_cancelled_as_a_whole_it_leaves_nothing_behind() -> None:
