@@ -17,6 +17,9 @@ from kibitz_protocol.session import Gone, News
 class Link(Protocol):
     """A connection to a server that keeps itself up; requests raise `KibitzError`."""
 
+    url: str
+    """The websocket address of the server."""
+
     @property
     def player(self) -> str: ...
 

@@ -18,13 +18,15 @@ from dataclasses import dataclass, field
 from rich.cells import cell_len
 from rich.text import Text
 
-from kibitz_clients import canvas, clockface, palette, replay, words
+from kibitz_clients import canvas, clockface, fetch, palette, replay, words
+from kibitz_clients.fetch import Fetch
 from kibitz_clients.follow import Facts, Frame, Gallery, Timeline
 from kibitz_clients.link import Link
-from kibitz_games.api import Game
+from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.records import Aborted, Cause, Hidden, Moved, Noted, Result, SeatResult
+from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief, MatchBrief
 from kibitz_protocol.session import Gone, News
 
@@ -40,6 +42,7 @@ async def follow(
     match: str | None = None,
     lobby: str | None = None,
     as_json: bool = False,
+    fetch: Fetch = fetch.record,
 ) -> bool:
     """Write the course of a match, or of all matches of a lobby, until they are over.
 
@@ -49,8 +52,10 @@ async def follow(
     if (match is None) == (lobby is None):
         raise ValueError("expected either a match or a lobby to follow")
     async with client as link:
-        course = _Course(link, games, out, as_json, lobby)
+        course = _Course(link, games, out, as_json, lobby, fetch)
         await course.begin(match)
+        if course.over:
+            return course.close()
         async for message in link.news():
             await course.take(message)
             if course.over:
@@ -204,11 +209,18 @@ class _Course:
     """Follows what it is to follow, and knows when that is over."""
 
     def __init__(
-        self, link: Link, games: Mapping[str, Game], out: Out, as_json: bool, lobby: str | None
+        self,
+        link: Link,
+        games: Mapping[str, Game],
+        out: Out,
+        as_json: bool,
+        lobby: str | None,
+        fetch: Fetch,
     ) -> None:
         self._link = link
         self._out = out
         self._lobby = lobby
+        self._fetch = fetch
         self._gallery = Gallery(games)
         self._teller = Teller(games, as_json)
         # Matches that were asked for, and how each one that is over ended.
@@ -223,7 +235,27 @@ class _Course:
                 self._end(brief) if brief.result else await self._watch(brief)
         if match is not None:
             self._asked.add(match)
-            await self._link.watch(match)
+            try:
+                await self._link.watch(match)
+            except RefusedError as error:
+                if error.code is not Code.OVER:
+                    raise
+                await self._tell_record(match)
+
+    async def _tell_record(self, match: str) -> None:
+        record = await self._fetch(self._link.url, match)
+        game = self._gallery.games.get(record.setup.game)
+        if game is None:
+            raise GameError(f"this client does not know the game {record.setup.game!r}")
+        timeline = replay.fold(game, record, f"the record of {match}")
+        self._gallery.matches[match] = timeline
+        self._tell(timeline)
+
+    def _tell(self, timeline: Timeline) -> None:
+        for line in self._teller.news(timeline):
+            self._out(line)
+        if timeline.result is not None:
+            self._ended[timeline.facts.match] = timeline.facts.brief(timeline.result)
 
     async def take(self, message: News | Gone) -> None:
         """Fold one message, fetch what is missing before it, and write what is new."""
@@ -246,10 +278,7 @@ class _Course:
                 pass
         for timeline in self._gallery.matches.values():
             await self._complete(timeline)
-            for line in self._teller.news(timeline):
-                self._out(line)
-            if timeline.result is not None:
-                self._ended[timeline.facts.match] = timeline.facts.brief(timeline.result)
+            self._tell(timeline)
 
     @property
     def over(self) -> bool:

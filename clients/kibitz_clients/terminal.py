@@ -19,17 +19,18 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.theme import Theme
 
-from kibitz_clients import palette, words
+from kibitz_clients import fetch, palette, words
+from kibitz_clients.fetch import Fetch
 from kibitz_clients.follow import Facts, Gallery, Timeline
 from kibitz_clients.link import Connect, Link
 from kibitz_clients.player import Choice
-from kibitz_clients.replay import load
+from kibitz_clients.replay import fold, load
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.hall import HallScreen
 from kibitz_clients.screens.lobby import LobbyScreen
 from kibitz_clients.screens.match import MatchScreen
 from kibitz_clients.screens.play import PlayScreen
-from kibitz_games.api import Game
+from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import KibitzError, RefusedError
 from kibitz_protocol.messages import (
     LobbyClosed,
@@ -37,6 +38,8 @@ from kibitz_protocol.messages import (
     Snapshot,
     YourTurn,
 )
+from kibitz_protocol.recordfile import RecordError
+from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief, MatchBrief
 from kibitz_protocol.session import Gone, News
 
@@ -99,6 +102,7 @@ class KibitzApp(App[str]):
         follow: bool = False,
         where: str = "",
         now: Callable[[], int] = monotonic,
+        fetch: Fetch = fetch.record,
     ) -> None:
         super().__init__()
         self.register_theme(THEME)
@@ -108,10 +112,11 @@ class KibitzApp(App[str]):
         self.follow = follow
         self.where = where
         self.now = now
-        self.failure: KibitzError | OSError | None = None
+        self.failure: Exception | None = None
         self._connect = connect
         self._begin_with = (match, lobby, invite)
         self._play = play
+        self._fetch = fetch
         self._link: Link | None = None
         # Lobbies that were entered.
         self._entered: set[str] = set()
@@ -153,7 +158,7 @@ class KibitzApp(App[str]):
                     self.gallery.fold(message, self.now())
                     self._heed(message)
                     self._tell()
-        except (KibitzError, OSError) as error:
+        except (KibitzError, OSError, GameError, RecordError) as error:
             self.failure = error
             self.exit(words.explain(error, self.where), return_code=1)
 
@@ -166,7 +171,7 @@ class KibitzApp(App[str]):
             self.show_lobby(lobby)
         if match is not None:
             self._awaited = match
-            await self.link.watch(match)
+            await self._watch(match)
         if lobby is None and match is None:
             self._tell()
             if isinstance(self.screen, HallScreen):
@@ -235,7 +240,26 @@ class KibitzApp(App[str]):
         self._awaited = match
         brief = self.gallery.briefs.get(match)
         if brief is None or not self._plays(brief):
-            self._request(self.link.watch(match), self._complain)
+            self._request(self._watch(match), self._complain)
+
+    async def _watch(self, match: str) -> None:
+        """Follow a match that runs; of one that is over, show the record."""
+        try:
+            await self.link.watch(match)
+        except RefusedError as error:
+            if error.code is not Code.OVER:
+                raise
+            await self._open_record(match)
+
+    async def _open_record(self, match: str) -> None:
+        record = await self._fetch(self.link.url, match)
+        game = self.gallery.games.get(record.setup.game)
+        if game is None:
+            raise GameError(f"this client does not know the game {record.setup.game!r}")
+        self.gallery.matches[match] = fold(game, record, f"the record of {match}")
+        if self._awaited == match:
+            self._awaited = None
+            self._open_match(match)
 
     def enter_lobby(self, lobby: str) -> None:
         """Look into a lobby as a spectator and show it."""
@@ -359,7 +383,7 @@ class KibitzApp(App[str]):
     async def _report(self, request: Awaitable[object], answered: Answered) -> None:
         try:
             await request
-        except KibitzError as error:
+        except (KibitzError, OSError, ValueError) as error:
             answered(words.explain(error))
         else:
             answered("")
@@ -387,7 +411,7 @@ async def watch(
 
     `client` is entered here; `where` is how the server is called on the screen. With `follow`
     the next match of the lobby opens when one ends. Raises what ended the session:
-    `KibitzError`, `OSError`.
+    `KibitzError`, `OSError`, `RecordError`.
     """
     await _run(
         KibitzApp(games, lambda: client, match=match, lobby=lobby, follow=follow, where=where)

@@ -181,6 +181,7 @@ class FakeLink:
     """A connection that a test plays the server of."""
 
     def __init__(self, player: str = "p9", name: str = "ada") -> None:
+        self.url = "ws://127.0.0.1:1"
         self.player = player
         self.name = name
         self.online = True

@@ -91,7 +91,7 @@ def comment(said: Comment) -> str:
     """Write what a bot said of its move: value, depth, nodes, the line it expects, its text."""
     parts = []
     if said.value is not None:
-        parts.append(f"{said.value:+.2f}")
+        parts.append(f"{said.value:+.2f}" if abs(said.value) < 100_000 else f"{said.value:+.3g}")
     if said.depth is not None:
         parts.append(f"d{said.depth}")
     if said.nodes is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from kibitz_clients import plain, replay, testing
 from kibitz_clients.testing import FakeLink
-from kibitz_games.api import Game
+from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import RefusedError, UnreachableError
 from kibitz_protocol.messages import Finished, LobbyClosed, MatchEnded, MatchStarted
 from kibitz_protocol.recordfile import Record, write_record
@@ -100,6 +100,26 @@ async def test_a_match_that_may_not_be_watched_still_has_a_result(
     lines, well = await course(link, games, lobby="L1", as_json=True)
     assert well
     assert [json.loads(line)["kind"] for line in lines] == ["result"]
+
+
+async def test_a_match_that_is_over_is_read_from_its_record(
+    game: Game, games: dict[str, Game], finished: Record
+) -> None:
+    early = FakeLink()
+    tell_all(early, game, finished)
+    whole, _ = await course(early, games, match="M2")
+    link = FakeLink()
+    link.refusals["watch"] = RefusedError(Code.OVER, "the match is over")
+
+    async def fetch(url: str, match: str) -> Record:
+        assert (url, match) == (link.url, "M2")
+        return finished
+
+    lines: list[str] = []
+    assert await plain.follow(link.connect(), games, lines.append, match="M2", fetch=fetch)
+    assert lines == whole
+    with pytest.raises(GameError, match="does not know the game 'chinese-checkers'"):
+        await plain.follow(link.connect(), {}, lines.append, match="M2", fetch=fetch)
 
 
 async def test_json_lines_carry_the_same_course(

@@ -360,6 +360,46 @@ async def test_the_result_is_shown_with_ranks_and_causes(
         assert "■ over" in shown(app, "title")
 
 
+async def test_a_match_that_is_over_opens_from_its_record(
+    games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    link.match_list = [testing.brief(finished)]
+    link.refusals["watch"] = RefusedError(Code.OVER, "the match is over")
+
+    async def fetch(url: str, match: str) -> Record:
+        assert (url, match) == (link.url, "M2")
+        return finished
+
+    app = KibitzApp(games, link.connect, now=link.now, fetch=fetch)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: isinstance(app.screen, MatchScreen))
+        await settle(pilot)
+        assert shown(app, "status") == "▲ bo wins, goal, 27 plies"
+        await pilot.press("home")
+        assert match_of(app).playhead.frame.seq == 0
+
+
+async def test_a_record_that_cannot_be_fetched_is_a_sentence(
+    games: dict[str, Game], finished: Record
+) -> None:
+    link = FakeLink()
+    link.match_list = [testing.brief(finished)]
+    link.refusals["watch"] = RefusedError(Code.OVER, "the match is over")
+
+    async def fetch(url: str, match: str) -> Record:
+        raise OSError("the server answers 404")
+
+    app = KibitzApp(games, link.connect, now=link.now, fetch=fetch)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: told(app, "the server answers 404"))
+        assert isinstance(app.screen, HallScreen)
+
+
 async def test_a_game_that_is_not_known_is_followed_without_a_board(
     game: Game, running: Record
 ) -> None:

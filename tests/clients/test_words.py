@@ -70,6 +70,7 @@ def test_comments_say_value_depth_nodes_line_and_text() -> None:
     assert words.comment(said) == "+1.50 d6 1234kn 3-14 8-16 hop"
     assert words.comment(Comment(nodes=12_345_678)) == "12Mn"
     assert words.comment(Comment(nodes=12)) == "12n"
+    assert words.comment(Comment(value=1e6)) == "+1e+06"
     assert words.comment(Comment()) == ""
 
 

@@ -1,0 +1,73 @@
+"""Records fetched over plain HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from kibitz_clients import fetch
+from kibitz_protocol.recordfile import Record, RecordError, record_lines
+
+
+@asynccontextmanager
+async def serving(status: str, body: bytes) -> AsyncIterator[str]:
+    """Answer every request with this; the address is a websocket's."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.readuntil(b"\r\n\r\n")
+        assert request.startswith(b"GET /records/M2.jsonl ")
+        head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        yield f"ws://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("ws://host:1/", "http://host:1/records/M2.jsonl"),
+        ("wss://host", "https://host/records/M2.jsonl"),
+    ],
+)
+def test_records_are_beside_the_websocket(url: str, address: str) -> None:
+    assert fetch.address_of(url, "M2") == address
+
+
+@pytest.mark.e2e
+async def test_a_record_is_what_the_server_gives(finished: Record) -> None:
+    assert finished.footer is not None
+    lines = record_lines(finished.setup, finished.entries, finished.footer.result)
+    async with serving("200 OK", b"".join(lines)) as url:
+        got = await fetch.record(url, "M2")
+    assert got.entries == finished.entries
+
+
+@pytest.mark.e2e
+async def test_what_is_no_record_is_named() -> None:
+    async with serving("200 OK", b"<html>\n") as url:
+        with pytest.raises(RecordError, match=r"M2\.jsonl:1: "):
+            await fetch.record(url, "M2")
+
+
+@pytest.mark.e2e
+async def test_an_answer_that_is_no_success_is_named() -> None:
+    async with serving("404 Not Found", b"no\n") as url:
+        with pytest.raises(OSError, match=r"M2\.jsonl: the server answers 404 Not Found"):
+            await fetch.record(url, "M2")
+
+
+@pytest.mark.e2e
+async def test_nobody_there_is_an_error_of_the_system() -> None:
+    async with serving("200 OK", b"") as url:
+        pass
+    with pytest.raises(OSError, match="refused"):
+        await fetch.record(url, "M2")
