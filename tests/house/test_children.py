@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kibitz.children import ChildFailedError, child, ended_well, tail
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-c", program]
+
+
+async def test_a_child_ends_with_its_block(tmp_path: Path) -> None:
+    program = "import time; print('here', flush=True); time.sleep(3600)"
+    async with child(python(program), tmp_path / "log", listen=True) as process:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"here\n"
+        assert process.returncode is None
+    assert process.returncode == -15
+
+
+async def test_what_a_child_says_is_in_its_log(tmp_path: Path) -> None:
+    program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
+    async with child(python(program), tmp_path / "log") as process:
+        assert await process.wait() == 0
+    assert tail(tmp_path / "log") == "out\nerr"
+
+
+def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("\n".join(map(str, range(100))))
+    assert tail(tmp_path / "log").splitlines()[-1] == "99"
+    assert len(tail(tmp_path / "log").splitlines()) == 12
+
+
+async def test_a_command_that_fails_is_told_with_what_it_said() -> None:
+    await ended_well(python("pass"), 30)
+    with pytest.raises(ChildFailedError, match="no such luck"):
+        await ended_well(python("raise SystemExit('no such luck')"), 30)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kibitz.serve import configured, serve
+
+FILE = """
+name = "club"
+guests = "nobody"
+[quotas]
+lobbies = 3
+"""
+
+
+def test_a_file_is_read_into_the_parts_of_the_configuration() -> None:
+    config = configured({"db": "x.db", "port": 1, "quotas": {"lobbies": 3}}, None)
+    assert (config.db, config.port, config.quotas.lobbies) == (Path("x.db"), 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"prot": 1}, "prot: expected one of db, host, port"),
+        ({"quotas": {"lobbys": 1}}, "quotas.lobbys: expected one of "),
+        ({"port": "http"}, "port: Input should be a valid integer"),
+        ({"guests": "friends"}, "guests: Input should be 'loopback', 'anyone' or 'nobody'"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named_with_its_path(
+    values: dict[str, object], expected: str
+) -> None:
+    with pytest.raises(click.BadParameter, match=r"club\.toml: ") as caught:
+        configured({"db": "x.db"} | values, Path("club.toml"))
+    assert expected in caught.value.message
+
+
+def test_the_command_line_has_the_last_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
+    (tmp_path / "club.toml").write_text(FILE)
+    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "deep" / "x.db")]
+    done = CliRunner().invoke(serve, [*words, "--guests", "anyone"])
+    assert done.exit_code == 0, done.output
+    [config] = seen
+    assert (config.name, config.guests, config.port) == ("club", "anyone", 8765)  # type: ignore[attr-defined]
+    assert config.quotas.lobbies == 3  # type: ignore[attr-defined]
+    assert (tmp_path / "deep").is_dir()
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "club.toml").write_text("[quotas")
+    done = CliRunner().invoke(serve, ["--config", str(tmp_path / "club.toml")])
+    assert done.exit_code == 2
+    assert "club.toml" in done.output
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.db").write_bytes(b"not a database at all" * 100)
+    done = CliRunner().invoke(serve, ["--db", str(tmp_path / "other.db"), "--port", "0"])
+    assert done.exit_code == 1
+    assert "other.db: " in done.output
