@@ -232,6 +232,8 @@ async def test_a_server_that_goes_away_says_farewell_and_is_found_again() -> Non
         news = client.news()
         assert isinstance(await anext(news), Farewell)
         assert await anext(news) == CLOSED
+        assert client.online
+    assert not client.online
 
 
 @pytest.mark.parametrize(
