@@ -104,10 +104,9 @@ def comment(said: Comment) -> str:
 
 
 def _count(number: int) -> str:
-    for limit, unit in ((10_000_000, "M"), (10_000, "k")):
-        if number >= limit:
-            return f"{number // (limit // 10)}{unit}"
-    return str(number)
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}M"
+    return f"{number // 1000}k" if number >= 10_000 else str(number)
 
 
 def player(seat: int, who: Player) -> str:

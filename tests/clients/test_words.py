@@ -67,9 +67,10 @@ def test_a_move_of_an_unknown_game_is_its_fields() -> None:
 
 def test_comments_say_value_depth_nodes_line_and_text() -> None:
     said = Comment(value=1.5, depth=6, nodes=1_234_567, line=["3-14", "8-16"], text="hop")
-    assert words.comment(said) == "+1.50 d6 1234kn 3-14 8-16 hop"
-    assert words.comment(Comment(nodes=12_345_678)) == "12Mn"
+    assert words.comment(said) == "+1.50 d6 1.2Mn 3-14 8-16 hop"
+    assert words.comment(Comment(nodes=12_345_678)) == "12.3Mn"
     assert words.comment(Comment(nodes=12)) == "12n"
+    assert words.comment(Comment(nodes=12_345)) == "12kn"
     assert words.comment(Comment(value=1e6)) == "+1e+06"
     assert words.comment(Comment()) == ""
 
