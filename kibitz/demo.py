@@ -22,7 +22,7 @@ from kibitz.course import Course
 from kibitz.leash import leashed
 from kibitz.private import PrivateServer, private_server
 from kibitz.replay import is_screen
-from kibitz.running import run
+from kibitz.running import draining, run
 from kibitz_protocol.client import Client
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.rooms import HouseSeat, LobbySettings, ProgrammeItem
@@ -118,14 +118,18 @@ async def _demo(records: Path, *, screen: bool, pace: float) -> int:
 
 
 async def _watch(server: PrivateServer, client: Client, course: Course, *, screen: bool) -> None:
-    """Show the lobby until it is over, or until the person at the screen has seen enough."""
+    """Show the lobby until it is over, or until the person has seen enough.
+
+    Who quits the screen wants no more of it; after Ctrl-C the running matches finish.
+    """
     async with asyncio.TaskGroup() as group:
         following = group.create_task(course.listen(client))
         if screen:
             await _screen(server, course.lobby)
             following.cancel()
         else:
-            await _lines(server, course.lobby)
+            async with draining(lambda: course.close(client)):
+                await _lines(server, course.lobby)
 
 
 async def _screen(server: PrivateServer, lobby: str) -> None:

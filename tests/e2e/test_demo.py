@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 from kibitz.demo import PROGRAMME
 from kibitz.testing import Kibitz
@@ -21,3 +22,15 @@ def test_without_a_terminal_the_demo_plays_to_its_end(kibitz: Kibitz) -> None:
     began = [int(number) for number in re.findall(r"match (\d+) \S+  begins", done.stdout)]
     assert sorted(began) == list(range(1, matches + 1))
     assert re.search(r"^player +played +wins", done.stdout, re.M)
+
+
+def test_after_ctrl_c_the_running_matches_finish(kibitz: Kibitz) -> None:
+    with kibitz.start("demo", "--records", "here") as demo:
+        demo.until("begins")
+        demo.send(signal.SIGINT)
+        said = demo.rest(SECONDS)
+    assert demo.process.returncode == 0, demo.log.read_text()
+    records = [read_record(path) for path in (kibitz.directory / "here").glob("*.jsonl")]
+    assert 0 < len(records) < sum(part.games for part in PROGRAMME)
+    assert all(record.footer is not None for record in records)
+    assert f"{len(records)} records are in here/" in said
