@@ -43,6 +43,8 @@ from benchmarks.players import (
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
 MNK = Programme("mnk", {"columns": 10, "rows": 10, "row": 5})
+LONG = Programme("mnk", {"columns": 15, "rows": 15, "row": 225})
+"""A match that no row ends: 225 plies."""
 STAR = Programme("chinese-checkers", {})
 
 
@@ -176,10 +178,10 @@ async def star(quick: bool) -> dict[str, object]:
 
 
 async def deliveries(name: str, watchers: int, seconds: float) -> dict[str, float]:
-    """CPU per delivery: one match at 20 moves a second, with and without its spectators."""
+    """CPU per delivery: one long match at 6 moves a second, with and without its spectators."""
     with subject(name) as server:
-        meter = Meter(interval=1 / 20)
-        players = await seat(server, 1, meter, MNK)
+        meter = Meter(interval=1 / 6)
+        players = await seat(server, 1, meter, LONG)
         alone = await measure(server, 1, meter, seconds)
         if name == "kibitz":
             first = players[0]

@@ -8,25 +8,19 @@ one.
 from __future__ import annotations
 
 import argparse
-import asyncio
 from pathlib import Path
 
-from kibitz_games.registry import GAMES
-from kibitz_server.app import Config, running
-
 from benchmarks.mnk import GAME
+from kibitz.box import games
+from kibitz_server.app import Config, Server, run
 
 
-async def main(db: Path) -> None:
-    games = {**GAMES, GAME.info.name: GAME}
-    async with running(Config(db=db, unlimited=True), games) as server:
-        print(f"listening {server.port}", flush=True)
-        await asyncio.get_running_loop().create_future()
+def listening(server: Server) -> None:
+    print(f"listening {server.port}", flush=True)
 
 
 if __name__ == "__main__":
-    import uvloop
-
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", type=Path, required=True)
-    uvloop.run(main(parser.parse_args().db))
+    hosted = {**games("compiled"), GAME.info.name: GAME}
+    run(Config(db=parser.parse_args().db, unlimited=True), hosted, started=listening)
