@@ -115,8 +115,8 @@ class ScriptedPeer:
     ) -> None:
         await self._hear("move", match, ply, dict(action), comment)
 
-    async def resign(self, match: str) -> None:
-        await self._hear("resign", match)
+    async def resign(self, match: str, fault: str | None = None, detail: str = "") -> None:
+        await self._hear("resign", match, fault, detail)
 
     async def note(self, match: str, text: str) -> None:
         await self._hear("note", match, text)

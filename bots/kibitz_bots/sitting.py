@@ -24,7 +24,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TextIO, cast
+from typing import Any, Literal, Protocol, TextIO, TypeAlias, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -39,6 +39,8 @@ from kibitz_protocol.refusals import Code
 
 log = logging.getLogger("kibitz_bots")
 
+Fault: TypeAlias = Literal["crash", "illegal"]
+"""What a bot that fails says of itself when it gives a match up."""
 TRIES = 2
 """How often a bot is asked for one turn before it resigns."""
 PUMP_S = 1.0
@@ -55,7 +57,7 @@ class Connection(Protocol):
     async def move(
         self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
     ) -> object: ...
-    async def resign(self, match: str) -> object: ...
+    async def resign(self, match: str, fault: Fault, detail: str) -> object: ...
     async def note(self, match: str, text: str) -> object: ...
 
 
@@ -176,7 +178,7 @@ class Sitting:
                 self._report(f"refused: {error} (ply {turn.ply}, answer {answer!r:.300})")
                 turn = self._turn = replace(turn, refusal=str(error))
         self._report(f"resigns: {TRIES} illegal answers at ply {turn.ply}")
-        return await self._resign()
+        return await self._resign("illegal", f"{TRIES} illegal answers, the last: {turn.refusal}")
 
     async def _think(self, turn: Turn) -> Answer | None:
         """Return the bot's answer, or None when nobody waits for it any more."""
@@ -226,14 +228,14 @@ class Sitting:
         self._shared.terminal.flush()
         self.notes.write(f"{text}crash: {type(error).__name__}: {error}\n")
         log.error("match %s: crash: %s: %s", self.match.id, type(error).__name__, error)
-        await self._resign()
+        await self._resign("crash", f"{type(error).__name__}: {error}")
 
-    async def _resign(self) -> None:
+    async def _resign(self, fault: Fault, detail: str) -> None:
         self._resigned = True
         for text in self.notes.flush():
             await self._note(text)
         with contextlib.suppress(RefusedError, UnansweredError):  # over already
-            await self._shared.connection.resign(self.match.id)
+            await self._shared.connection.resign(self.match.id, fault, detail[:200])
         self._shared.on_fault()
 
     async def _tell(self, name: str, hook: Callable[[], None]) -> None:

@@ -288,8 +288,13 @@ class Client:
             lambda id: Move(id=id, match=match, ply=ply, action=fields, comment=comment)
         )
 
-    async def resign(self, match: str) -> Done:
-        return await self._do(lambda id: Resign(id=id, match=match))
+    async def resign(
+        self, match: str, fault: Literal["crash", "illegal"] | None = None, detail: str = ""
+    ) -> Done:
+        """Give a match up; `fault` says that the bot failed, and how."""
+        return await self._do(
+            lambda id: Resign(id=id, match=match, fault=fault, detail=detail[:200])
+        )
 
     async def leave_match(self, match: str) -> Done:
         return await self._do(lambda id: LeaveMatch(id=id, match=match))

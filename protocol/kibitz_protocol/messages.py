@@ -189,8 +189,12 @@ class Move(Request):
 
 
 class Resign(Request):
+    """Give the match up. A bot that must because it failed says so, and the result names it."""
+
     type: Literal["resign"] = "resign"
     match: Key
+    fault: Literal["crash", "illegal"] | None = None
+    detail: Line = Field("", description="what failed, in a sentence; with `fault` only")
 
 
 class LeaveMatch(Request):

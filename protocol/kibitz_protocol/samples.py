@@ -192,7 +192,7 @@ REQUESTS: Final[tuple[ClientMessage, ...]] = (
     Unwatch(id=14, match="m1"),
     Rejoin(id=15, match="m1"),
     Move(id=16, match="m1", ply=0, action={"to": 12}, comment=Comment(value=0.5)),
-    Resign(id=17, match="m1"),
+    Resign(id=17, match="m1", fault="crash", detail="ValueError: no book"),
     LeaveMatch(id=18, match="m1"),
     Note(id=19, match="m1", text="warming up"),
     History(id=20, match="m1", first=1, count=50),

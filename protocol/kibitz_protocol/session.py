@@ -527,6 +527,8 @@ class Session:
 
     def _settle_refused(self, request: Request, refused: Refused) -> list[Happening]:
         match request:
+            case Watch(match=match) if self._following.is_seated(match):
+                return []  # the seat's own news goes on
             case Rejoin(match=match) | Watch(match=match) if match in self._following:
                 self._following.drop(match)
                 return [Gone(match, refused.code, refused.message)]

@@ -585,7 +585,7 @@ class Hall:
     def _resign(self, peer: Peer, identity: Identity, request: messages.Resign) -> None:
         table = self._table(peer, request.id, request.match)
         if table is not None:
-            table.resign(peer, request.id)
+            table.resign(peer, request)
 
     def _leave_match(self, peer: Peer, identity: Identity, request: messages.LeaveMatch) -> None:
         table = self._table(peer, request.id, request.match)

@@ -27,7 +27,7 @@ from functools import partial
 from typing import Literal, Protocol, TypeAlias, assert_never
 
 from kibitz_protocol.codec import encode
-from kibitz_protocol.messages import Done, Finished, Move, Rejoin, ServerMessage
+from kibitz_protocol.messages import Done, Finished, Move, Rejoin, Resign, ServerMessage
 from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
@@ -180,8 +180,14 @@ class Table:
             play = Play(seat, move.id, move.ply, move.action, move.comment)
             self.command(play, peer, move.id)
 
-    def resign(self, peer: Peer, request: int) -> None:
-        self._seated(peer, request, rules.Resign)
+    def resign(self, peer: Peer, request: Resign) -> None:
+        """The player gives up, of its own will or because its program failed."""
+        fault = request.fault
+        if fault is None:
+            self._seated(peer, request.id, rules.Resign)
+            return
+        cause = Cause(fault)
+        self._seated(peer, request.id, lambda seat: rules.Forfeit(seat, cause, request.detail))
 
     def leave(self, peer: Peer, request: int) -> None:
         """The player goes away for good."""

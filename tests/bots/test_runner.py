@@ -334,7 +334,8 @@ async def test_a_crash_is_printed_noted_and_resigned(on_fault: str) -> None:
     peer, terminal = ScriptedPeer(["m1", "m2"]), io.StringIO()
     async with running(Broken, peer, on_fault=on_fault, terminal=terminal) as task:
         peer.tell(snapshot("m1"), your_turn("m1"))
-        await peer.expect("resign")
+        resigned = await peer.expect("resign")
+        assert resigned.details == ("crash", "LookupError: where is my book?")
         if on_fault == "resign":
             peer.tell(snapshot("m2"), finished("m2"), finished("m1"))
     text = "\n".join(call.details[0] for call in peer.called("note"))
@@ -411,7 +412,9 @@ async def test_a_second_illegal_answer_resigns_the_match() -> None:
     peer.refuse("move", refusal(Code.ILLEGAL), refusal(Code.ILLEGAL))
     async with running(lambda: bot, peer) as task:
         peer.tell(snapshot("m1"), your_turn("m1"))
-        await peer.expect("resign")
+        resigned = await peer.expect("resign")
+        assert resigned.details[0] == "illegal"
+        assert "2 illegal answers" in str(resigned.details[1])
         peer.tell(finished("m1"))
     assert "resigns: 2 illegal answers at ply 0" in peer.called("note")[-1].details[0]
     assert task.result() == Tally(played=1, faults=1)

@@ -414,6 +414,16 @@ class TestReconnect:
         online.expect(Rejoin, id=rejoin.id)
         online.assert_done()
 
+    def test_a_refused_watch_of_the_own_match_changes_nothing(self, online: Peer) -> None:
+        online.say(_snapshot("m1", 3, you=0))
+        id = _ask(online, lambda id: Watch(id=id, match="m1"))
+        online.expect(Watch)
+        online.happened.clear()
+        online.say(Refused(re=id, code=Code.NOT_WATCHABLE, message="you play there"))
+        assert isinstance(online.take(Answered).answer, Refused)
+        online.say(_event("m1", 4))
+        assert online.take(Told).news == _event("m1", 4)
+
     def test_the_callers_own_rejoin_is_not_doubled(self, online: Peer) -> None:
         online.lose()
         online.take(Lost)
