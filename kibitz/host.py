@@ -128,7 +128,8 @@ async def _host(client: Client, settings: LobbySettings, *, as_json: bool, wait:
         opened = await client.host(settings)
         assert opened.lobby is not None
         course = Course(opened.lobby)
-        _opened(course.lobby, opened.invite, client.url, as_json=as_json)
+        invite = opened.invite if settings.joinable == "invite" else None
+        _opened(course.lobby, invite, client.url, as_json=as_json)
         if not wait:
             return 0
         await client.join(course.lobby, role="spectator")
@@ -136,6 +137,7 @@ async def _host(client: Client, settings: LobbySettings, *, as_json: bool, wait:
             async for line in course.follow(client):
                 if not as_json:
                     click.echo(line)
+        await course.close(client)  # so that the bots need not wait for a rematch
         _over(course, as_json=as_json)
     return 1 if report.abnormal(course.matches) else 0
 

@@ -56,11 +56,12 @@ def test_host_bots_and_a_spectator_each_on_their_own(kibitz: Kibitz) -> None:
         assert sum("begins" in line for line in lines) == 2
         told = json.loads(kibitz.run("matches", "--json", *there).stdout.splitlines()[0])
         assert told["result"]["cause"] == "rules"
+        for bot in bots:
+            bot.rest()
+            assert bot.process.returncode == 0, bot.log.read_text()
         server.send(signal.SIGTERM)
         server.rest()
         assert server.process.returncode == 0
-        for bot in bots:
-            bot.end()
 
 
 def test_a_stranger_needs_a_token_and_a_revoked_one_is_none(kibitz: Kibitz) -> None:
