@@ -448,12 +448,20 @@ class Match(Fold):
         """Do what the game asks for when a flag has fallen."""
         match self.game.info.on_flag:
             case "forfeit":
-                return self._drop_out(self.to_act, Cause.TIME, "the flag fell", at)
+                return self._drop_out(self.to_act, *self._why_late(), at)
             case "random":
                 return self._move_for_seat(self._drawn(), at)
             case "skip":
                 # A game that skips lists the action that does least, its pass, first.
                 return self._move_for_seat(self.game.legal(self.state)[0], at)
+
+    def _why_late(self) -> tuple[Cause, str]:
+        """A seat whose player is away did not think too long: say what really happened."""
+        gone = self.away.get(self.to_act)
+        if gone is None:
+            return Cause.TIME, "the flag fell"
+        cause = Cause.CRASH if gone.reason == "crash" else Cause.DISCONNECT
+        return cause, f"{_WENT[gone.reason]} before the flag fell"
 
     def _drawn(self) -> int:
         """Draw a legal action from the seed and the ply: the same one in every replay."""

@@ -286,6 +286,8 @@ class Room:
     def _gone(self, player: str, news: LobbyClosed) -> None:
         peer = self._estate.peer_of(player)
         if peer is not None:
+            # The table as it ended, which news that is only due soon would not tell any more.
+            self.post_to(peer, player)
             peer.tell(news)
         if player != self.lobby.host.player:
             self._estate.untied(player, self)
@@ -296,6 +298,7 @@ class Room:
             self._gone(host, news)
         self._estate.untied(host, self)
         for peer in self.spectators:
+            self.post_to(peer, None)
             peer.tell(news)
         for seat in list(self.staff):
             self._dismiss(seat)

@@ -18,7 +18,10 @@ class Departure:
 
 
 def verdict(outcome: Outcome, out: Mapping[int, Departure], cause: Cause, plies: int) -> Result:
-    """Return the result of a match whose seats in `out` dropped out before it ended."""
+    """Return the result of a match whose seats in `out` dropped out before it ended.
+
+    The game's own word for the end is the reason only where its rules are the cause.
+    """
     seats = []
     for seat, (rank, score) in enumerate(zip(outcome.ranks, outcome.scores, strict=True)):
         gone = out.get(seat)
@@ -30,7 +33,8 @@ def verdict(outcome: Outcome, out: Mapping[int, Departure], cause: Cause, plies:
                 detail=gone.detail if gone else "",
             )
         )
-    return Result(seats=seats, cause=cause, reason=outcome.reason, plies=plies)
+    reason = outcome.reason if cause is Cause.RULES else ""
+    return Result(seats=seats, cause=cause, reason=reason, plies=plies)
 
 
 def by_departure(seats: int, out: Sequence[int]) -> Outcome:

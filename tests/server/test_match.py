@@ -497,7 +497,9 @@ def test_the_clock_of_an_absent_seat_runs_on() -> None:
     shell = grid(clock="move=1", conduct=Conduct(grace_ms=60_000))
     shell.do(Leave(0, "disconnect"))
     assert kinds(shell.tick(1_100)) == ["flag", "forfeit", "Finished"]
-    assert shell.finished[0].cause is Cause.TIME
+    seat = shell.finished[0].seats[0]
+    assert (seat.cause, shell.finished[0].cause) == (Cause.DISCONNECT, Cause.DISCONNECT)
+    assert seat.detail == "disconnected and did not come back before the flag fell"
 
 
 def test_the_earlier_of_flag_and_grace_decides() -> None:

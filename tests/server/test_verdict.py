@@ -35,7 +35,8 @@ def test_tied_seats_share_the_best_rank_and_the_score() -> None:
 def test_each_seat_says_why_it_dropped_out_and_the_match_why_it_ended() -> None:
     outcome = Outcome((1, 2), (1.0, 0.0), "goal")
     result = verdict(outcome, {1: Departure(Cause.TIME, "the flag fell")}, Cause.TIME, 7)
-    assert (result.cause, result.reason, result.plies) == (Cause.TIME, "goal", 7)
+    assert (result.cause, result.reason, result.plies) == (Cause.TIME, "", 7)
+    assert verdict(outcome, {}, Cause.RULES, 7).reason == "goal"
     assert [(seat.rank, seat.cause, seat.detail) for seat in result.seats] == [
         (1, None, ""),
         (2, Cause.TIME, "the flag fell"),
