@@ -59,7 +59,7 @@ schema: $(VENV)/.run
 	$(IN_VENV) -m kibitz_protocol.schema
 
 bench: $(VENV)/.dev
-	$(IN_VENV) benchmarks/server.py $(ARGS)
+	$(IN_VENV) -m benchmarks.server $(ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -53,7 +53,7 @@ async def private_server(
         directory = Path(temporary)
         path = db or directory / "kibitz.db"
         where = ("--port", "0", "--db", str(path))
-        command = leashed("kibitz", "serve", *where, "--json", "--unlimited", *options)
+        command = leashed("kibitz", "serve", *where, "--json", "--unlimited", "--notes", *options)
         log = directory / "server.log"
         async with child(command, log, listen=True, env=_environment()) as process:
             assert process.stdout is not None

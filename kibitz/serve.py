@@ -51,6 +51,9 @@ db_option = click.option(
     type=click.FloatRange(0, 60),
     help="Seconds that house bots take for a move at least, so that people can follow.",
 )
+@click.option(
+    "--notes", is_flag=True, help="Downloaded records hold what bots noted for themselves."
+)
 @click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
 @click.option(
     "--config",

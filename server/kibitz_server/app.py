@@ -31,6 +31,7 @@ from kibitz_server.house import House, Staff
 from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
+from kibitz_server.record import published
 from kibitz_server.store import Store
 from kibitz_server.sweep import Patience, Sweep
 
@@ -60,6 +61,8 @@ class Config:
     """Who may come without a token: those on the same machine, anyone, or nobody."""
     origins: tuple[str, ...] = ()
     """Origins whose pages browsers may connect from, such as ``https://example.org``."""
+    notes: bool = False
+    """Whether downloaded records hold what bots noted for themselves, such as tracebacks."""
     unlimited: bool = False
     """Whether credits and quotas are off, for tests and measurements."""
     tariff: Tariff = field(default_factory=Tariff)
@@ -139,7 +142,8 @@ class Server:
 class Pages:
     """What the plain pages of a server say (`http.Site`)."""
 
-    def __init__(self, hall: Hall, figures: Figures, store: Store) -> None:
+    def __init__(self, hall: Hall, figures: Figures, store: Store, *, notes: bool) -> None:
+        self._notes = notes
         self._hall = hall
         self._figures = figures
         self._store = store
@@ -155,7 +159,9 @@ class Pages:
         found = await self._store.transcript(match)
         if found is None or found.footer is None:
             return None
-        return b"\n".join([found.head, *found.lines, found.footer, b""])
+        if self._notes:
+            return b"\n".join([found.head, *found.lines, found.footer, b""])
+        return b"".join(published(found.head, found.lines, found.footer))
 
 
 class Crew:
@@ -232,7 +238,7 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
         loop=loop,
         clock=_milliseconds,
         desk=hall,
-        site=Pages(hall, figures, store),
+        site=Pages(hall, figures, store, notes=config.notes),
         figures=figures,
         cork=Cork(loop),
         sweep=sweep,

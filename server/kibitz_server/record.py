@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from kibitz_games.api import Game
 from kibitz_protocol.recordfile import NO_LINK, chain
-from kibitz_protocol.records import ENTRY, Entry, Footer, Result, Setup
+from kibitz_protocol.records import ENTRY, Entry, Footer, Hidden, Noted, Result, Setup
 from kibitz_server.match import BrokenLog, Match
 
 
@@ -78,9 +78,26 @@ def export(setup: bytes, entries: Iterable[bytes], result: Result) -> Iterator[b
     yield line(Footer(result=result, hash=link)) + b"\n"
 
 
+def published(setup: bytes, entries: Iterable[bytes], footer: bytes) -> Iterator[bytes]:
+    """Yield a finished record as anybody may have it: bare numbers stand for notes.
+
+    Notes are for who wrote them. They change nothing in a match, so the record still folds;
+    its chain runs over what it shows.
+    """
+    result = Footer.model_validate_json(footer).result
+    yield from export(setup, map(_unnoted, entries), result)
+
+
 def commitment(seed: str) -> str:
     """Return what is published of a seed before the match."""
     return hashlib.sha256(seed.encode()).hexdigest()
+
+
+def _unnoted(data: bytes) -> bytes:
+    if b'"kind":"note"' not in data:
+        return data
+    entry = read_entry(data)
+    return line(Hidden(seq=entry.seq, at_ms=entry.at_ms)) if isinstance(entry, Noted) else data
 
 
 def _footer(data: bytes) -> Footer | None:

@@ -800,7 +800,6 @@ def test_a_duplicate_is_known_after_a_restart() -> None:
             "entry 1 is a move after the flag",
         ),
         (Flagged(seq=1, at_ms=0, ply=0, seat=1, elapsed_ms=0), "entry 1 is a flag that cannot"),
-        (Hidden(seq=1, at_ms=0), "entry 1 is hidden"),
     ],
 )
 def test_entries_that_do_not_fold_are_named(entry: Any, message: str) -> None:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 import pytest
 
 from kibitz_protocol.recordfile import NO_LINK, chain, parse_record
-from kibitz_protocol.records import Comment, Moved
-from kibitz_server.match import BrokenLog, Match, Play, Resign
+from kibitz_protocol.records import Comment, Footer, Moved
+from kibitz_server.match import BrokenLog, Match, Note, Play, Resign
 from kibitz_server.record import (
     commitment,
     export,
     fold,
     line,
+    published,
     read_entry,
     read_setup,
 )
@@ -142,6 +143,29 @@ Spoil = Callable[[list[bytes]], list[bytes]]
 def test_a_record_that_was_tampered_with_is_refused(spoil: Spoil, message: str) -> None:
     with pytest.raises(BrokenLog, match=message):
         fold(Race(), spoil(record_of(played())))
+
+
+def test_a_published_record_has_bare_numbers_for_notes_and_still_folds() -> None:
+    shell = grid_with_notes()
+    assert shell.match.result is not None
+    first, *rest = lines_of(shell)
+    footer = line(Footer(result=shell.match.result, hash="of the log"))
+    shown = [data.rstrip(b"\n") for data in published(first, rest, footer)]
+    assert b"canary" in b"".join(rest)
+    assert b"canary" not in b"".join(shown)
+    assert [read_entry(data).seq for data in shown[1:-1]] == [entry.seq for entry in shell.log]
+    assert digest(fold(shell.game, shown)) == digest(shell.match)
+    parse_record(data + b"\n" for data in shown)
+
+
+def grid_with_notes() -> Shell:
+    """A match with notes, one of which speaks of notes in a comment-like way."""
+    shell = Shell(Grid(), setup(Grid()))
+    shell.do(Note(0, 'canary "kind":"move"'))
+    shell.play(x=0, y=0)
+    shell.do(Note(1, "canary"))
+    shell.do(Resign(1))
+    return shell
 
 
 def test_the_commitment_is_published_before_the_seed() -> None:
