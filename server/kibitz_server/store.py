@@ -352,7 +352,7 @@ class Store:
             " ORDER BY number DESC LIMIT ?",
             (kind, count),
         )
-        return [bytes(row[0]) for row in rows if row[0] is not None]
+        return [_blob(row[0]) for row in rows if row[0] is not None]
 
     def summary(self, key: str) -> bytes | None:
         """Return what `finish` was given for a stream, None where it is open or unknown."""
@@ -547,7 +547,7 @@ class Store:
             return "absent"
         if found is None:
             return "absent"
-        return "written" if bytes(found[1]) == b"\n".join(batch.lines) else "foreign"
+        return "written" if found[1] == b"\n".join(batch.lines) else "foreign"
 
     def _again(self, batch: _Batch, error: sqlite3.Error) -> None:
         self.healthy = False
@@ -615,6 +615,13 @@ def _reader(path: Path) -> sqlite3.Connection:
     return db
 
 
+def _blob(value: object) -> bytes:
+    """Return a value that this program wrote as bytes."""
+    if not isinstance(value, bytes):
+        raise ForeignDatabase(f"expected bytes in the database, found {value!r}")
+    return value
+
+
 def _number(db: sqlite3.Connection, sql: str) -> int:
     return db.execute(sql).fetchone()[0] or 0
 
@@ -666,7 +673,7 @@ def _recover(db: sqlite3.Connection) -> int:
         last = 0
         for batch, lines in db.execute("SELECT batch, lines FROM journal ORDER BY batch"):
             last = batch
-            for number, seq, line in _split(bytes(lines)):
+            for number, seq, line in _split(_blob(lines)):
                 tail, _ = tails.get(number) or tails.setdefault(number, _tail(db, number))
                 held = fresh.setdefault(number, [])
                 if seq <= tail + len(held):
@@ -703,7 +710,7 @@ def _tail(db: sqlite3.Connection, number: int) -> tuple[int, str]:
     head = db.execute("SELECT head FROM stream WHERE number = ?", (number,)).fetchone()
     if head is None:
         raise ForeignDatabase(f"the journal has entries of stream {number}, which was never opened")
-    return 0, chain("", bytes(head[0]))
+    return 0, chain("", _blob(head[0]))
 
 
 def _split(lines: bytes) -> Iterator[tuple[int, int, bytes]]:
@@ -715,14 +722,14 @@ def _split(lines: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes) -> Stored:
     """Read a stream from its stretches and check the hashes that were stored with them."""
-    head = bytes(head)
+    head = _blob(head)
     hashed = chain("", head)
     lines: list[bytes] = []
     rows = db.execute(
         "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
     )
     for first, last, expected, text in rows:
-        part = bytes(text).split(b"\n")
+        part = _blob(text).split(b"\n")
         for line in part:
             hashed = chain(hashed, line)
         if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
@@ -736,7 +743,7 @@ def _journal_of(db: sqlite3.Connection, stream: Stream) -> list[bytes]:
     """Return the entries of one stream that only the journal has."""
     found: list[bytes] = []
     for (lines,) in db.execute("SELECT lines FROM journal ORDER BY batch"):
-        for number, seq, line in _split(bytes(lines)):
+        for number, seq, line in _split(_blob(lines)):
             if number == stream.number and seq == stream.tail + len(found) + 1:
                 found.append(line)
     return found
@@ -753,7 +760,7 @@ def _stretches(
     )
     found: list[bytes] = []
     for start, text in rows:
-        for seq, line in enumerate(bytes(text).split(b"\n"), start):
+        for seq, line in enumerate(_blob(text).split(b"\n"), start):
             if first <= seq <= last and seq < edge:
                 found.append(line)
     return found
@@ -767,4 +774,4 @@ def _transcript(db: sqlite3.Connection, key: str) -> Transcript | None:
         return None
     number, head, footer = row
     lines = _stretches(db, number, 1, 2**62, 2**62)
-    return Transcript(bytes(head), lines, None if footer is None else bytes(footer))
+    return Transcript(_blob(head), lines, None if footer is None else _blob(footer))

@@ -1,0 +1,45 @@
+"""The plain pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from kibitz_server import http
+from tests.server.wires import FakeSite, answered
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "status", "body"),
+    [
+        ("GET", "/healthz", 200, b"ok\n"),
+        ("HEAD", "/healthz", 200, b"ok\n"),
+        ("GET", "/healthz?x=1", 200, b"ok\n"),
+        ("GET", "/readyz", 503, b"not ready\n"),
+        ("GET", "/metrics", 200, b"figures\n"),
+        ("GET", "/records/m1.jsonl", 200, b"lines\n"),
+        ("GET", "/records/m2.jsonl", 404, b"not found\n"),
+        ("GET", "/records/../kibitz.db", 404, b"not found\n"),
+        ("GET", "/records/%2e%2e.jsonl", 404, b"not found\n"),
+        ("GET", "/", 404, b"not found\n"),
+        ("POST", "/healthz", 405, b"only GET is served here\n"),
+        ("DELETE", "/records/m1.jsonl", 405, b"only GET is served here\n"),
+        ("POST", "/nowhere", 404, b"not found\n"),
+    ],
+)
+async def test_pages(method: str, target: str, status: int, body: bytes) -> None:
+    page = await answered(http.answer(method, target, FakeSite()))
+    assert (page.status.value, page.body) == (status, body)
+
+
+def test_a_response_is_not_kept_and_has_its_length() -> None:
+    head, _, body = http.NOT_ALLOWED.response().serialize().partition(b"\r\n\r\n")
+    assert body == http.NOT_ALLOWED.body
+    lines = head.decode().splitlines()
+    assert lines[0].startswith("HTTP/1.1 405")
+    assert {"Connection: close", f"Content-Length: {len(body)}", "Allow: GET, HEAD"} <= {*lines}
+
+
+def test_head_has_the_length_and_no_body() -> None:
+    text = http.NOT_FOUND.response(head=True).serialize()
+    assert text.endswith(b"\r\n\r\n")
+    assert f"Content-Length: {len(http.NOT_FOUND.body)}".encode() in text

@@ -1,0 +1,114 @@
+"""What waits for a peer, and what becomes of it when it reads too slowly."""
+
+from __future__ import annotations
+
+import pytest
+from websockets.frames import Frame, Opcode
+
+from kibitz_server.outbox import Allowance, Cork, Outbox, text_frame
+from tests.server.wires import FakeLoop, FakeTransport
+
+
+class Match:
+    """A source of news."""
+
+    def __init__(self) -> None:
+        self.caught_up = 0
+
+    def catch_up(self, outbox: Outbox) -> None:
+        self.caught_up += 1
+        outbox.send(b"snapshot;")
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.loop = FakeLoop()
+        self.wire = FakeTransport()
+        self.overflows = 0
+        self.outbox = Outbox(
+            self.wire, Cork(self.loop.loop), Allowance(frames_bytes=100), self._overflow
+        )
+
+    def _overflow(self) -> None:
+        self.overflows += 1
+
+    def sent(self) -> bytes:
+        self.loop.advance()
+        data, self.wire.written = self.wire.written, b""
+        return data
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65535, 65536, 70000])
+def test_a_frame_is_the_one_that_the_library_writes(size: int) -> None:
+    payload = b"x" * size
+    assert text_frame(payload) == Frame(Opcode.TEXT, payload).serialize(mask=False)
+
+
+def test_frames_of_one_turn_are_written_at_once() -> None:
+    desk = Desk()
+    for frame in (b"a", b"b", b"c"):
+        desk.outbox.send(frame)
+    assert desk.wire.writes == 0
+    assert desk.sent() == b"abc"
+    assert desk.wire.writes == 1
+
+
+def test_one_callback_serves_all_outboxes() -> None:
+    loop = FakeLoop()
+    cork = Cork(loop.loop)
+    wires = [FakeTransport() for _ in range(5)]
+    for wire in wires:
+        Outbox(wire, cork, Allowance(), lambda: None).send(b"x")
+    assert loop.armed == 1
+    loop.advance()
+    assert [wire.written for wire in wires] == [b"x"] * 5
+
+
+def test_a_paused_player_gets_everything_later_and_in_order() -> None:
+    desk = Desk()
+    desk.outbox.send(b"a")
+    desk.outbox.pause()
+    desk.outbox.send(b"b")
+    assert desk.sent() == b""
+    desk.outbox.resume()
+    assert desk.sent() == b"ab"
+
+
+def test_a_player_who_reads_too_slowly_overflows() -> None:
+    desk = Desk()
+    desk.outbox.pause()
+    desk.outbox.send(b"x" * 100)
+    assert desk.overflows == 0
+    desk.outbox.send(b"x")
+    assert desk.overflows == 1
+
+
+def test_a_paused_spectator_gets_one_snapshot_instead_of_what_it_missed() -> None:
+    desk, match = Desk(), Match()
+    desk.outbox.pause()
+    for _ in range(1000):
+        desk.outbox.show(b"event;", match)
+    assert desk.overflows == 0
+    desk.outbox.resume()
+    assert desk.sent() == b"snapshot;"
+    desk.outbox.show(b"event;", match)
+    assert desk.sent() == b"event;"
+
+
+def test_newer_news_of_a_lobby_replaces_older() -> None:
+    desk = Desk()
+    desk.outbox.pause()
+    for frame, lobby in ((b"1", "x"), (b"2", "y"), (b"3", "x")):
+        desk.outbox.post(frame, lobby)
+    desk.outbox.resume()
+    assert desk.sent() == b"32"
+
+
+def test_a_closed_outbox_sends_and_keeps_nothing() -> None:
+    desk, match = Desk(), Match()
+    desk.outbox.send(b"a")
+    desk.outbox.close()
+    desk.outbox.send(b"b")
+    desk.outbox.show(b"c", match)
+    desk.outbox.post(b"d", "x")
+    assert desk.sent() == b""

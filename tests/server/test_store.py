@@ -1,0 +1,516 @@
+"""The log on disk: batches, stretches, recovery, and what happens when writing fails."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from kibitz_protocol.recordfile import chain
+from kibitz_server import store as module
+from kibitz_server.store import (
+    DatabaseInUse,
+    ForeignDatabase,
+    Store,
+    StoreError,
+    Stream,
+    WriteFailed,
+    connect_beside,
+)
+
+
+class Ear:
+    """A waiter that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+        self.errors: list[StoreError] = []
+
+    def durable(self, seq: int) -> None:
+        self.told.append(seq)
+
+    def lost(self, error: StoreError) -> None:
+        self.errors.append(error)
+
+
+def opened(path: Path, retries: Sequence[float] = ()) -> Store:
+    return Store(path, asyncio.get_running_loop(), retries=retries)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kibitz.db"
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[Store]:
+    store = opened(path)
+    yield store
+    await store.close()
+
+
+def written(store: Store, key: str = "m1", count: int = 0, ear: Ear | None = None) -> Stream:
+    stream = store.create("match", key, b'{"head":1}', owner=None, waiter=ear)
+    for seq in range(1, count + 1):
+        store.append(stream, seq, b'{"seq":%d}' % seq, ear)
+    return stream
+
+
+def lines(first: int, last: int) -> list[bytes]:
+    return [b'{"seq":%d}' % seq for seq in range(first, last + 1)]
+
+
+async def reopened(store: Store, path: Path) -> Store:
+    await store.close()
+    return opened(path)
+
+
+def shorten(path: Path, cut: int) -> None:
+    path.write_bytes(path.read_bytes()[:-cut])
+
+
+def exists(path: str) -> bool:
+    return Path(path).exists()
+
+
+def scribble(path: Path) -> None:
+    path.unlink()
+    path.write_bytes(b"not a database at all, but long enough to be one" * 100)
+
+
+def crashed(path: Path, copy: Path) -> Path:
+    """Copy the database as a crash would leave it: with its write-ahead log."""
+    for suffix in ("", "-wal"):
+        Path(f"{copy}{suffix}").write_bytes(Path(f"{path}{suffix}").read_bytes())
+    return copy
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+async def test_nothing_is_durable_before_the_commit(store: Store) -> None:
+    ear = Ear()
+    stream = written(store, count=3, ear=ear)
+    assert (ear.told, stream.durable) == ([], -1)
+    await store.flush()
+    assert (ear.told, stream.durable) == ([0, 1, 2, 3], 3)
+
+
+async def test_what_is_told_is_on_the_disk(store: Store, path: Path) -> None:
+    beside = sqlite3.connect(path)
+    found: list[int] = []
+
+    class Look(Ear):
+        def durable(self, seq: int) -> None:
+            rows = beside.execute(
+                "SELECT count(*) FROM journal WHERE instr(lines, CAST('seq' AS BLOB))"
+            )
+            found.append(rows.fetchone()[0])
+
+    written(store, count=1, ear=Look())
+    await store.flush()
+    beside.close()
+    assert found == [1, 1]
+
+
+async def test_all_of_a_turn_of_the_loop_shares_a_commit(path: Path) -> None:
+    batches: list[int] = []
+    store = Store(
+        path, asyncio.get_running_loop(), observe=lambda count, seconds: batches.append(count)
+    )
+    for number in range(50):
+        written(store, f"m{number}", 2)
+    await store.flush()
+    await store.close()
+    assert batches == [100]
+
+
+async def test_what_comes_during_a_commit_is_the_next_batch(path: Path) -> None:
+    batches: list[int] = []
+    store = Store(
+        path, asyncio.get_running_loop(), observe=lambda count, seconds: batches.append(count)
+    )
+    stream = written(store)
+
+    class Go(Ear):
+        def durable(self, seq: int) -> None:
+            if seq < 5:
+                store.append(stream, seq + 1, b"{}", self)
+
+    store.append(stream, 1, b"{}", Go())
+    await store.flush()
+    await store.close()
+    assert batches == [1, 1, 1, 1, 1]
+
+
+async def test_entries_have_no_gaps(store: Store) -> None:
+    stream = written(store, count=2)
+    for seq in (2, 4):
+        with pytest.raises(WriteFailed):
+            store.append(stream, seq, b"{}", None)
+
+
+async def test_a_waiter_is_told_in_order_across_streams(store: Store) -> None:
+    order: list[tuple[str, int]] = []
+
+    class Named(Ear):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def durable(self, seq: int) -> None:
+            order.append((self.name, seq))
+
+    streams = {name: written(store, name) for name in "ab"}
+    ears = {name: Named(name) for name in "ab"}
+    for seq in range(1, 4):
+        for name in "ab":
+            store.append(streams[name], seq, b"{}", ears[name])
+    await store.flush()
+    assert order == [(name, seq) for seq in range(1, 4) for name in "ab"]
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 64, 100, 1000])
+async def test_an_open_stream_is_found_again(path: Path, count: int) -> None:
+    store = opened(path)
+    stream = written(store, count=count)
+    store = await reopened(store, path)
+    [found] = store.load("match")
+    assert found.head == b'{"head":1}'
+    assert found.lines == lines(1, count)
+    assert (found.stream.tail, found.stream.durable) == (count, count)
+    assert found.stream.chain == stream.chain
+    await store.close()
+
+
+async def test_streams_that_grow_in_turn_are_found_again(path: Path, tmp_path: Path) -> None:
+    store = opened(path)
+    streams = [written(store, f"m{number}") for number in range(20)]
+    for seq in range(1, 101):
+        for stream in streams:
+            store.append(stream, seq, b'{"seq":%d}' % seq, None)
+        if seq % 7 == 0:
+            await store.flush()
+    await store.flush()
+    copy = crashed(path, tmp_path / "copy.db")
+    for one in (await reopened(store, path), opened(copy)):
+        assert [found.lines for found in one.load("match")] == [lines(1, 100)] * 20
+        await one.close()
+
+
+async def test_the_chain_is_the_record_files(store: Store) -> None:
+    stream = written(store, count=40)
+    hashed = chain("", b'{"head":1}')
+    for line in lines(1, 40):
+        hashed = chain(hashed, line)
+    assert stream.chain == hashed
+
+
+async def test_a_finished_stream_is_a_transcript_and_not_restored(path: Path) -> None:
+    store = opened(path)
+    for number, count in enumerate((0, 5, 32, 50)):
+        stream = written(store, f"m{number}", count)
+        if number % 2:
+            await store.flush()
+        store.finish(stream, b'{"kind":"end"}', b'{"n":%d}' % number)
+    await store.flush()
+    for _ in range(2):
+        for number, count in enumerate((0, 5, 32, 50)):
+            found = await store.transcript(f"m{number}")
+            assert found is not None
+            assert (found.lines, found.footer) == (lines(1, count), b'{"kind":"end"}')
+        assert store.summaries("match", 2) == [b'{"n":3}', b'{"n":2}']
+        assert store.summary("m1") == b'{"n":1}'
+        store = await reopened(store, path)
+        assert store.load("match") == []
+    await store.close()
+
+
+async def test_an_open_stream_has_no_transcript(store: Store) -> None:
+    written(store, count=3)
+    await store.flush()
+    assert await store.transcript("m1") is None
+    assert await store.transcript("other") is None
+    assert store.summary("m1") is None
+    assert store.knows("m1")
+    assert not store.knows("other")
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 100), (1, 10), (30, 70), (95, 200), (101, 102)])
+async def test_entries_of_a_running_match(store: Store, first: int, last: int) -> None:
+    stream = written(store)
+    for seq in range(1, 101):
+        store.append(stream, seq, b'{"seq":%d}' % seq, None)
+        if seq % 9 == 0:
+            await store.flush()
+    await store.flush()
+    assert await store.lines(stream, first, last) == lines(first, min(last, 100))
+
+
+async def test_entries_that_are_not_durable_are_not_read(store: Store) -> None:
+    stream = written(store, count=3)
+    await store.flush()
+    store.append(stream, 4, b'{"seq":4}', None)
+    assert await store.lines(stream, 1, 9) == lines(1, 3)
+
+
+async def test_the_journal_does_not_grow_for_ever(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "JOURNAL_ENTRIES", 100)
+    monkeypatch.setattr(module, "TRIM_EVERY", 4)
+    store = opened(path)
+    idle = written(store, "idle", 3)
+    busy = written(store, "busy")
+    for seq in range(1, 1001):
+        store.append(busy, seq, b'{"seq":%d}' % seq, None)
+        if seq % 5 == 0:
+            await store.flush()
+    rows = store.row("SELECT count(*) FROM journal", ())
+    assert rows is not None
+    assert isinstance(rows[0], int)
+    assert rows[0] <= 40
+    assert idle.fresh == []
+    store = await reopened(store, path)
+    assert {found.stream.key: len(found.lines) for found in store.load("match")} == {
+        "idle": 3,
+        "busy": 1000,
+    }
+    await store.close()
+
+
+# --- a crash ----------------------------------------------------------------------------------
+
+
+async def test_a_crash_loses_nothing_that_was_told(path: Path, tmp_path: Path) -> None:
+    store = opened(path)
+    ear = Ear()
+    stream = written(store, count=70, ear=ear)
+    await store.flush()
+    copy = crashed(path, tmp_path / "copy.db")
+    store.append(stream, 71, b"{}", ear)
+    await store.close()
+    again = opened(copy)
+    [found] = again.load("match")
+    assert found.lines == lines(1, 70)
+    again.append(found.stream, 71, b'{"seq":71}', ear)
+    await again.close()
+    last = opened(copy)
+    assert last.load("match")[0].lines == lines(1, 71)
+    await last.close()
+
+
+@pytest.mark.parametrize("cut", [1, 2000, 4120, 10_000, 50_000])
+async def test_a_torn_write_ahead_log_loses_only_its_end(
+    path: Path, tmp_path: Path, cut: int
+) -> None:
+    store = opened(path)
+    stream = written(store)
+    for seq in range(1, 31):
+        store.append(stream, seq, b'{"seq":%d}' % seq, None)
+        await store.flush()
+    copy = crashed(path, tmp_path / "copy.db")
+    await store.close()
+    shorten(Path(f"{copy}-wal"), cut)
+    again = opened(copy)
+    [found] = again.load("match")
+    assert 15 < len(found.lines) < 30
+    assert found.lines == lines(1, len(found.lines))
+    await again.close()
+
+
+async def test_a_damaged_log_is_refused(path: Path) -> None:
+    store = opened(path)
+    written(store, count=40)
+    await store.close()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE stretch SET lines = CAST(replace(lines, '7', '8') AS BLOB)")
+    db.close()
+    store = opened(path)
+    with pytest.raises(ForeignDatabase, match="the log of 'm1' is damaged"):
+        store.load("match")
+    await store.close()
+
+
+# --- trouble ----------------------------------------------------------------------------------
+
+
+class Stubborn:
+    """A connection whose statements fail a few times."""
+
+    def __init__(self, db: sqlite3.Connection, word: str, times: int, *, after: bool) -> None:
+        self._db = db
+        self._word = word
+        self.times = times
+        self._after = after
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._db.in_transaction
+
+    def close(self) -> None:
+        self._db.close()
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        fails = self._word in sql and self.times > 0
+        if fails:
+            self.times -= 1
+            if not self._after:
+                raise sqlite3.OperationalError("database or disk is full")
+        cursor = self._db.execute(sql, values)
+        if fails:
+            raise sqlite3.OperationalError("disk I/O error")
+        return cursor
+
+
+def stubborn(store: Store, word: str, times: int, *, after: bool = False) -> Stubborn:
+    db = Stubborn(store._db, word, times, after=after)
+    store._db = db  # type: ignore[assignment]
+    return db
+
+
+@pytest.mark.parametrize("word", ["BEGIN", "INSERT", "COMMIT"])
+async def test_a_batch_is_tried_again(path: Path, word: str) -> None:
+    store = opened(path, retries=(0.0, 0.0, 0.0))
+    stubborn(store, word, 3)
+    ear = Ear()
+    written(store, count=40, ear=ear)
+    await store.flush()
+    assert ear.told == list(range(41))
+    assert store.healthy
+    store = await reopened(store, path)
+    assert store.load("match")[0].lines == lines(1, 40)
+    await store.close()
+
+
+async def test_a_commit_in_doubt_that_happened_is_not_repeated(path: Path) -> None:
+    store = opened(path)
+    stubborn(store, "COMMIT", 1, after=True)
+    ear = Ear()
+    written(store, count=3, ear=ear)
+    await store.flush()
+    assert (ear.told, ear.errors) == ([0, 1, 2, 3], [])
+    store = await reopened(store, path)
+    assert store.load("match")[0].lines == lines(1, 3)
+    await store.close()
+
+
+async def test_what_cannot_be_written_is_lost_and_said(path: Path) -> None:
+    store = opened(path, retries=(0.0,))
+    ear, other = Ear(), Ear()
+    stream = written(store, count=2, ear=ear)
+    await store.flush()
+    stubborn(store, "COMMIT", 2)
+    store.append(stream, 3, b"{}", ear)
+    await asyncio.sleep(0)
+    store.append(stream, 4, b"{}", ear)
+    written(store, "m2", 1, other)
+    await store.flush()
+    assert ear.told == [0, 1, 2]
+    assert len(ear.errors) == len(other.errors) == 1
+    assert stream.failed
+    with pytest.raises(WriteFailed):
+        store.append(stream, 5, b"{}", ear)
+    again = store.reload("m1")
+    assert again.lines == lines(1, 2)
+    store.append(again.stream, 3, b'{"seq":3}', ear)
+    await store.flush()
+    assert ear.told == [0, 1, 2, 3]
+    store = await reopened(store, path)
+    assert [found.lines for found in store.load("match")] == [lines(1, 3)]
+    await store.close()
+
+
+async def test_reloading_a_long_stream_goes_on_with_its_chain(path: Path) -> None:
+    store = opened(path)
+    stream = written(store, count=50)
+    await store.flush()
+    again = store.reload("m1")
+    assert (again.lines, again.stream.chain) == (lines(1, 50), stream.chain)
+    with pytest.raises(StoreError, match="no stream 'm9'"):
+        store.reload("m9")
+    await store.close()
+
+
+async def test_an_owner_that_was_replaced_stops_writing(path: Path) -> None:
+    store = opened(path)
+    ear = Ear()
+    stream = written(store, count=1, ear=ear)
+    await store.flush()
+    other = connect_beside(path)
+    other.execute("INSERT INTO journal SELECT max(batch) + 1, 'stolen' FROM journal")
+    other.close()
+    store.append(stream, 2, b"{}", ear)
+    await store.flush()
+    assert store.retired
+    assert [str(error) for error in ear.errors] == ["another server has taken this database over"]
+    fresh = written(store, "m2", 0, ear)
+    await store.flush()
+    assert fresh.failed
+    await store.close()
+
+
+async def test_a_busy_database_is_waited_for(path: Path) -> None:
+    store = opened(path, retries=(0.01,) * 50)
+    other = connect_beside(path)
+    other.execute("BEGIN IMMEDIATE")
+    ear = Ear()
+    written(store, ear=ear)
+    await asyncio.sleep(0.1)
+    assert not store.healthy
+    other.execute("COMMIT")
+    other.close()
+    await store.flush()
+    assert (ear.told, store.healthy) == ([0], True)
+    await store.close()
+
+
+# --- opening ----------------------------------------------------------------------------------
+
+
+async def test_two_servers_cannot_share_a_database(store: Store, path: Path) -> None:
+    with pytest.raises(DatabaseInUse, match=r"another server has .* open"):
+        opened(path)
+
+
+async def test_a_foreign_file_is_refused(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE recipe (name TEXT)")
+    db.close()
+    with pytest.raises(ForeignDatabase, match="of another program"):
+        opened(path)
+    scribble(path)
+    with pytest.raises(ForeignDatabase):
+        opened(path)
+
+
+async def test_another_version_is_refused(path: Path) -> None:
+    await opened(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(ForeignDatabase, match="schema version 99, this server reads 1"):
+        opened(path)
+
+
+async def test_the_file_is_synced_at_every_commit(store: Store) -> None:
+    assert store._db.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert store._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+async def test_closing_leaves_no_thread_and_no_lock(path: Path) -> None:
+    before = threading.active_count()
+    store = opened(path)
+    written(store, count=3)
+    await store.transcript("m1")
+    await store.close()
+    assert threading.active_count() == before
+    assert not exists(f"{path}-wal")
+    await opened(path).close()

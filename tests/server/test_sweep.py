@@ -1,0 +1,124 @@
+"""Deadlines of all peers, by one timer."""
+
+from __future__ import annotations
+
+from kibitz_server.sweep import Patience, Sweep
+from tests.server.wires import FakeLoop
+
+
+class Sheep:
+    """A peer that keeps what is done to it."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.waiting = 0
+
+    def ping(self) -> None:
+        self.done.append("ping")
+
+    def overdue(self) -> None:
+        self.done.append("overdue")
+
+    def abort(self) -> None:
+        self.done.append("abort")
+
+    def backlog(self) -> int:
+        return self.waiting
+
+
+def swept() -> tuple[FakeLoop, Sweep, Sheep]:
+    loop = FakeLoop()
+    sweep = Sweep(loop.loop, Patience())
+    sweep.start()
+    return loop, sweep, Sheep()
+
+
+def test_a_handshake_that_does_not_come_is_overdue() -> None:
+    loop, sweep, sheep = swept()
+    sweep.connected(sheep)
+    loop.advance(4.4)
+    assert sheep.done == []
+    loop.advance(1.2)
+    assert sheep.done == ["overdue"]
+
+
+def test_a_hello_has_its_own_deadline() -> None:
+    loop, sweep, sheep = swept()
+    sweep.connected(sheep)
+    sweep.opened(sheep)
+    sweep.ponged(sheep)
+    loop.advance(9.4)
+    assert "overdue" not in sheep.done
+    loop.advance(1.2)
+    assert "overdue" in sheep.done
+
+
+def test_a_peer_that_answers_pings_is_pinged_for_ever() -> None:
+    loop, sweep, sheep = swept()
+    sweep.opened(sheep)
+    sweep.greeted(sheep)
+    for _ in range(10):
+        sweep.ponged(sheep)
+        loop.advance(10.6)
+    assert sheep.done == ["ping"] * 11
+
+
+def test_a_peer_that_does_not_answer_is_aborted_within_30_seconds() -> None:
+    loop, sweep, sheep = swept()
+    sweep.opened(sheep)
+    sweep.greeted(sheep)
+    sweep.ponged(sheep)
+    loop.advance(30)
+    assert sheep.done[:2] == ["ping", "ping"]
+    assert "abort" in sheep.done
+
+
+def test_a_close_that_takes_too_long_is_an_abort() -> None:
+    loop, sweep, sheep = swept()
+    sweep.leaving(sheep)
+    loop.advance(3.6)
+    assert sheep.done == ["abort"]
+
+
+def test_a_full_transport_without_progress_is_aborted() -> None:
+    loop, sweep, sheep = swept()
+    sheep.waiting = 40_000
+    sweep.paused(sheep)
+    loop.advance(2.4)
+    assert sheep.done == []
+    loop.advance(1.2)
+    assert sheep.done == ["abort"]
+
+
+def test_a_full_transport_with_progress_is_left_alone() -> None:
+    loop, sweep, sheep = swept()
+    sheep.waiting = 40_000
+    sweep.paused(sheep)
+    for _ in range(10):
+        loop.advance(2)
+        sheep.waiting -= 1
+    assert sheep.done == []
+    sweep.resumed(sheep)
+    loop.advance(10)
+    assert sheep.done == []
+
+
+def test_a_forgotten_peer_is_left_alone() -> None:
+    loop, sweep, sheep = swept()
+    sweep.connected(sheep)
+    sweep.opened(sheep)
+    sweep.paused(sheep)
+    sweep.forget(sheep)
+    loop.advance(60)
+    assert sheep.done == ["ping"]
+
+
+def test_the_lag_of_the_loop_is_observed() -> None:
+    loop, lags = FakeLoop(), list[float]()
+    sweep = Sweep(loop.loop, Patience(sweep_s=1), lags.append)
+    sweep.start()
+    loop.call_later(0.5, lambda: setattr(loop, "now", loop.now + 3))
+    loop.advance(4)
+    assert max(lags) == 2.5
+    sweep.stop()
+    assert loop.armed == 0

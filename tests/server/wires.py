@@ -1,0 +1,388 @@
+"""What the tests of the server's shell stand on: time, transports and a disk made of memory.
+
+`FakeLoop` is an event loop whose time is moved by hand. `FakeTransport` keeps what is written
+and can be full. `Tape` is a store that is durable when the test says so. `Line` is a scripted
+connection: a real `Peer` on a fake transport. `Caller` speaks JSON over a real socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.frames import Frame, Opcode
+
+from kibitz_protocol.messages import ClientMessage, Move
+from kibitz_protocol.refusals import Code
+from kibitz_server import http
+from kibitz_server.credits import Tariff
+from kibitz_server.outbox import Allowance, Cork
+from kibitz_server.peer import Peer, Port
+from kibitz_server.store import Store, StoreError, Stream, Waiter, WriteFailed
+from kibitz_server.sweep import Patience, Sweep
+
+HANDSHAKE = (
+    "GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
+)
+
+
+class FakeHandle:
+    """A call that waits in a `FakeLoop`."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.call = call
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class FakeLoop:
+    """An event loop whose time moves only in `advance`."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self._calls: list[tuple[float, int, FakeHandle]] = []
+        self._numbers = itertools.count()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return cast(asyncio.AbstractEventLoop, self)
+
+    def time(self) -> float:
+        return self.now
+
+    def clock(self) -> int:
+        return round(self.now * 1000)
+
+    def call_at(self, when: float, call: Callable[..., object], *args: object) -> FakeHandle:
+        handle = FakeHandle(lambda: call(*args))
+        heapq.heappush(self._calls, (when, next(self._numbers), handle))
+        return handle
+
+    def call_later(self, wait: float, call: Callable[..., object], *args: object) -> FakeHandle:
+        return self.call_at(self.now + wait, call, *args)
+
+    def call_soon(self, call: Callable[..., object], *args: object) -> FakeHandle:
+        return self.call_at(self.now, call, *args)
+
+    def advance(self, seconds: float = 0.0) -> None:
+        """Run everything that is due within `seconds`, in order."""
+        until = self.now + seconds
+        while self._calls and self._calls[0][0] <= until:
+            when, _, handle = heapq.heappop(self._calls)
+            self.now = max(self.now, when)
+            if not handle.cancelled:
+                handle.call()
+        self.now = until
+
+    @property
+    def armed(self) -> int:
+        """How many timers would still fire."""
+        return sum(not handle.cancelled for _, _, handle in self._calls)
+
+
+class FakeTransport(asyncio.Transport):
+    """Keeps what is written; `backlog` bytes of it are said to be stuck."""
+
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        super().__init__()
+        self.address = address
+        self.written = b""
+        self.writes = 0
+        self.backlog = 0
+        self.ended = False
+        self.closed = False
+        self.aborted = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return (self.address, 4711) if name == "peername" else default
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self.high = high
+
+    def get_write_buffer_size(self) -> int:
+        return self.backlog
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+        self.writes += 1
+
+    def write_eof(self) -> None:
+        self.ended = True
+
+    def is_closing(self) -> bool:
+        return self.closed or self.aborted
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def masked(data: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
+    """Return a frame as a client sends it."""
+    return Frame(opcode, data, fin).serialize(mask=True)
+
+
+def unframed(data: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
+    """Cut a server's bytes into (opcode, payload) and what is left."""
+    frames: list[tuple[int, bytes]] = []
+    while len(data) >= 2:
+        length, start = data[1] & 127, 2
+        if length > 125:
+            extent = 2 if length == 126 else 8
+            length, start = int.from_bytes(data[2 : 2 + extent], "big"), 2 + extent
+        if len(data) < start + length:
+            break
+        frames.append((data[0] & 15, data[start : start + length]))
+        data = data[start + length :]
+    return frames, data
+
+
+@dataclass
+class FakeDesk:
+    """Keeps what peers ask."""
+
+    room: bool = True
+    requests: list[ClientMessage] = field(default_factory=list)
+    goners: list[Peer] = field(default_factory=list)
+    losses: list[Peer] = field(default_factory=list)
+
+    def admit(self, peer: Peer) -> bool:
+        return self.room
+
+    def move(self, peer: Peer, move: Move) -> None:
+        self.requests.append(move)
+
+    def request(self, peer: Peer, message: ClientMessage) -> None:
+        self.requests.append(message)
+
+    def gone(self, peer: Peer) -> None:
+        self.goners.append(peer)
+
+    def lost(self, peer: Peer) -> None:
+        self.losses.append(peer)
+
+
+class FakeSite:
+    def ready(self) -> bool:
+        return False
+
+    def figures(self) -> bytes:
+        return b"figures\n"
+
+    async def record(self, match: str) -> bytes | None:
+        return b"lines\n" if match == "m1" else None
+
+
+@dataclass
+class FakeFigures:
+    refusals: list[Code] = field(default_factory=list)
+    sheds: list[str] = field(default_factory=list)
+    moves: list[int] = field(default_factory=list)
+
+    def refused(self, code: Code) -> None:
+        self.refusals.append(code)
+
+    def shed(self, why: str) -> None:
+        self.sheds.append(why)
+
+    def moved(self, milliseconds: int) -> None:
+        self.moves.append(milliseconds)
+
+
+@dataclass
+class Rig:
+    """All that peers stand on, with time in the test's hands."""
+
+    loop: FakeLoop = field(default_factory=FakeLoop)
+    desk: FakeDesk = field(default_factory=FakeDesk)
+    figures: FakeFigures = field(default_factory=FakeFigures)
+    spawned: list[Awaitable[None]] = field(default_factory=list)
+    tariff: Tariff = field(default_factory=Tariff)
+    patience: Patience = field(default_factory=Patience)
+    origins: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.sweep = Sweep(self.loop.loop, self.patience)
+        self.port = Port(
+            loop=self.loop.loop,
+            clock=self.loop.clock,
+            desk=self.desk,
+            site=FakeSite(),
+            figures=self.figures,
+            cork=Cork(self.loop.loop),
+            sweep=self.sweep,
+            tariff=self.tariff,
+            allowance=Allowance(),
+            origins=self.origins,
+            spawn=self.spawned.append,
+        )
+        self.sweep.start()
+
+    def connect(self, address: str = "127.0.0.1") -> Line:
+        """Open a connection that has said nothing yet."""
+        return Line(self, address)
+
+    def open(self, path: str = "/", more: str = "") -> Line:
+        """Open a connection and shake hands."""
+        line = self.connect()
+        line.feed(HANDSHAKE.format(path=path, more=more).encode())
+        return line
+
+
+class Line:
+    """A scripted connection to a real `Peer`."""
+
+    def __init__(self, rig: Rig, address: str) -> None:
+        self.rig = rig
+        self.transport = FakeTransport(address)
+        self.peer = Peer(rig.port)
+        self.peer.connection_made(self.transport)
+
+    def feed(self, data: bytes) -> None:
+        self.peer.data_received(data)
+        self.rig.loop.advance()
+
+    def say(self, **fields: object) -> None:
+        self.feed(masked(json.dumps(fields).encode()))
+
+    def head(self) -> str:
+        """Take the HTTP response that came."""
+        head, _, rest = self.transport.written.partition(b"\r\n\r\n")
+        self.transport.written = rest
+        return head.decode()
+
+    def frames(self) -> list[tuple[int, bytes]]:
+        """Take the frames that came since the last call, but no pings."""
+        self.rig.loop.advance()
+        frames, self.transport.written = unframed(self.transport.written)
+        return [frame for frame in frames if frame[0] != Opcode.PING]
+
+    def heard(self) -> list[dict[str, Any]]:
+        """Take the messages that came since the last call."""
+        return [json.loads(data) for opcode, data in self.frames() if opcode == Opcode.TEXT]
+
+    def close_code(self) -> int | None:
+        """Take what came, and return the code of the close frame among it."""
+        for opcode, data in self.frames():
+            if opcode == Opcode.CLOSE:
+                return int.from_bytes(data[:2], "big")
+        return None
+
+
+class Tape:
+    """A store whose appends are durable after `commit`, or lost after `fail`."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, list[bytes]] = {}
+        self.finished: dict[str, tuple[bytes | None, bytes]] = {}
+        self._waiting: list[tuple[Stream, int, Waiter | None]] = []
+
+    @property
+    def store(self) -> Store:
+        return cast(Store, self)
+
+    def create(
+        self, kind: Any, key: str, head: bytes, *, owner: str | None, waiter: Waiter | None
+    ) -> Stream:
+        stream = Stream(len(self.lines) + 1, key, kind)
+        self.lines[key] = [head]
+        self._waiting.append((stream, 0, waiter))
+        return stream
+
+    def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
+        if seq != stream.tail + 1 or stream.failed:
+            raise WriteFailed("out of order")
+        stream.tail = seq
+        self.lines[stream.key].append(line)
+        self._waiting.append((stream, seq, waiter))
+
+    def finish(self, stream: Stream, footer: bytes | None, summary: bytes) -> None:
+        self.finished[stream.key] = (footer, summary)
+
+    def commit(self) -> None:
+        """Everything appended so far is on the disk."""
+        waiting, self._waiting = self._waiting, []
+        for stream, seq, waiter in waiting:
+            stream.durable = seq
+            if waiter is not None:
+                waiter.durable(seq)
+
+    def fail(self, error: StoreError) -> None:
+        """Everything since the last commit is lost."""
+        waiting, self._waiting = self._waiting, []
+        told: set[int] = set()
+        for stream, _, waiter in waiting:
+            stream.failed = True
+            if waiter is not None and id(waiter) not in told:
+                told.add(id(waiter))
+                waiter.lost(error)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+
+async def answered(page: http.Page | Awaitable[http.Page]) -> http.Page:
+    return page if isinstance(page, http.Page) else await page
+
+
+class Caller:
+    """A client over a real socket: sends JSON, keeps the news, waits for answers."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.news: list[dict[str, Any]] = []
+        self._id = 0
+
+    async def ask(self, type: str, **fields: object) -> dict[str, Any]:
+        """Send a request and return its answer; news that come before it are kept."""
+        self._id += 1
+        return await self.ask_as(self._id, type, **fields)
+
+    async def ask_as(self, id: int, type: str, **fields: object) -> dict[str, Any]:
+        await self.socket.send(json.dumps({"type": type, "id": id, **fields}))
+        while True:
+            message: dict[str, Any] = json.loads(await self.socket.recv())
+            if message.get("re") == id:
+                return message
+            self.news.append(message)
+
+    async def hello(self, name: str, **fields: object) -> dict[str, Any]:
+        return await self.ask("hello", versions=[1], name=name, **fields)
+
+    async def next(self, type: str) -> dict[str, Any]:
+        """Return the next news of this type; what came before it is forgotten."""
+        while True:
+            message = self.news.pop(0) if self.news else json.loads(await self.socket.recv())
+            if message["type"] == type:
+                return cast("dict[str, Any]", message)
+
+    async def move(self, turn: dict[str, Any], **action: int) -> dict[str, Any]:
+        chosen = action or turn["legal"][0]
+        return await self.ask("move", match=turn["match"], ply=turn["ply"], action=chosen)
+
+    async def closed(self) -> int:
+        """Read to the end and return the close code."""
+        await self.socket.wait_closed()
+        code = self.socket.close_code
+        assert code is not None
+        return code
+
+
+@asynccontextmanager
+async def calling(url: str, **options: Any) -> AsyncIterator[Caller]:
+    """Connect to a server; the connection is closed at the end."""
+    async with connect(url, compression=None, open_timeout=5, **options) as socket:
+        yield Caller(socket)
