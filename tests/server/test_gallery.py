@@ -1,0 +1,184 @@
+"""Spectators: through whose eyes, and how late."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kibitz_games.api import Game
+from kibitz_protocol.records import Conduct, Setup, Spectating
+from kibitz_server.gallery import Gallery
+from kibitz_server.match import Append, Leave, Match, Return
+from kibitz_server.outbox import Allowance, Cork, Outbox
+from kibitz_server.scribe import Scribe
+from tests.server.toys import Grid, Shell, Veil, setup
+from tests.server.wires import FakeLoop, FakeTransport, unframed
+
+
+class Seen:
+    """A match, its gallery, and one spectator's screen."""
+
+    def __init__(self, game: Game, spectating: Spectating, loop: FakeLoop | None = None) -> None:
+        self.loop = loop or FakeLoop()
+        self.shell = Shell(
+            game, setup(game, 2).model_copy(update={"spectating": spectating}), self.loop.clock()
+        )
+        self.gallery = Gallery(self.shell.match, Scribe().event, lambda told: told())
+        self.wire = FakeTransport()
+        self.outbox = Outbox(self.wire, Cork(self.loop.loop), Allowance(), lambda: None)
+
+    def play(self, wait: int = 0, **action: int) -> None:
+        self.loop.advance(wait / 1000)
+        for effect in self.shell.play(wait=wait, **action):
+            if isinstance(effect, Append):
+                self.gallery.show(effect.sight, self.loop.clock)
+
+    def do(self, command: Leave | Return) -> None:
+        for effect in self.shell.do(command):
+            if isinstance(effect, Append):
+                self.gallery.show(effect.sight, self.loop.clock)
+
+    def screen(self) -> list[dict[str, Any]]:
+        self.loop.advance()
+        frames, self.wire.written = unframed(self.wire.written)
+        return [json.loads(data) for _, data in frames]
+
+
+def numbers(messages: list[dict[str, Any]]) -> list[int]:
+    return [message["entry"]["seq"] for message in messages if message["type"] == "event"]
+
+
+def test_without_delay_all_is_shown_at_once() -> None:
+    seen = Seen(Grid(), Spectating())
+    seen.play()
+    seen.gallery.enter(seen.outbox)
+    [snapshot] = seen.screen()
+    assert (snapshot["why"], snapshot["seq"], snapshot.get("you")) == ("watching", 1, None)
+    seen.play()
+    assert numbers(seen.screen()) == [2]
+    seen.gallery.leave(seen.outbox)
+    seen.play()
+    assert seen.screen() == []
+
+
+def test_off_shows_nothing() -> None:
+    assert not Seen(Grid(), Spectating(mode="off")).gallery.open
+
+
+@pytest.mark.parametrize(
+    ("spectating", "own", "all_"),
+    [
+        (Spectating(mode="public"), False, False),
+        (Spectating(mode="shoulder", seat=1), True, False),
+        (Spectating(mode="referee"), True, True),
+    ],
+)
+def test_whose_eyes(spectating: Spectating, own: bool, all_: bool) -> None:
+    seen = Seen(Veil(), spectating)
+    hands = [str(card) for card in seen.shell.setup.deal["hands"][1]]  # type: ignore[index, union-attr]
+    others = [str(card) for card in seen.shell.setup.deal["hands"][0]]  # type: ignore[index, union-attr]
+    seen.gallery.enter(seen.outbox)
+    seen.play()
+    seen.play()
+    text = json.dumps(seen.screen())
+    assert any(card in text for card in hands) is own
+    assert any(card in text for card in others) is all_
+
+
+def test_a_delay_in_plies_holds_entries_back() -> None:
+    seen = Seen(Grid(), Spectating(delay_plies=2))
+    seen.gallery.enter(seen.outbox)
+    assert seen.screen()[0]["seq"] == 0
+    for _ in range(3):
+        seen.play()
+    assert numbers(seen.screen()) == [1]
+    assert (seen.gallery.seq, seen.gallery.ply) == (1, 1)
+
+
+def test_a_delay_in_time_holds_entries_back() -> None:
+    seen = Seen(Grid(), Spectating(delay_ms=5000))
+    seen.gallery.enter(seen.outbox)
+    seen.play()
+    seen.play(wait=1000)
+    seen.screen()
+    assert seen.gallery.deadline() == seen.loop.clock() + 4000
+    seen.loop.advance(4)
+    seen.gallery.shift(seen.loop.clock())
+    assert numbers(seen.screen()) == [1]
+    seen.loop.advance(1)
+    seen.gallery.shift(seen.loop.clock())
+    assert numbers(seen.screen()) == [2]
+    assert seen.gallery.deadline() is None
+
+
+def test_who_enters_late_sees_the_moment_that_is_shown() -> None:
+    seen = Seen(Grid(), Spectating(delay_plies=2))
+    for _ in range(4):
+        seen.play()
+    seen.gallery.enter(seen.outbox)
+    [snapshot] = seen.screen()
+    assert (snapshot["seq"], snapshot["ply"], snapshot["to_act"]) == (2, 2, 0)
+    assert sum(cell != 0 for cell in snapshot["view"]["cells"]) == 2
+    seen.play()
+    assert numbers(seen.screen()) == [3]
+
+
+def test_absence_is_as_late_as_everything_else() -> None:
+    seen = Seen(Grid(), Spectating(delay_plies=1))
+    seen.play()
+    seen.do(Leave(1, "disconnect"))
+    seen.gallery.enter(seen.outbox)
+    assert seen.screen()[0]["away"] == []
+    seen.do(Return(1))
+    seen.gallery.catch_up(seen.outbox)
+    assert seen.screen()[0]["away"] == []
+    seen.play()
+    assert numbers(seen.screen()) == [1, 2, 3]
+
+
+def test_all_is_revealed_at_the_end() -> None:
+    seen = Seen(Grid(), Spectating(delay_plies=50, delay_ms=3_600_000))
+    seen.gallery.enter(seen.outbox)
+    while seen.shell.match.result is None:
+        seen.play()
+    assert numbers(seen.screen()) == []
+    seen.gallery.reveal()
+    assert numbers(seen.screen()) == list(range(1, seen.shell.match.seq + 1))
+
+
+@pytest.mark.parametrize(
+    "spectating", [Spectating(delay_plies=3), Spectating(delay_ms=2500), Spectating()]
+)
+def test_a_restart_shows_nothing_earlier(spectating: Spectating) -> None:
+    seen = Seen(Grid(), spectating)
+    for _ in range(6):
+        seen.play(wait=1000)
+    shown = seen.gallery.seq
+    game, log, begun = seen.shell.game, seen.shell.log, seen.shell.setup
+    match = Match.restore(game, begun, log)
+    again = Gallery(match, Scribe().event, lambda told: told())
+    again.recall(Match.replay(game, begun, log), seen.loop.clock())
+    assert again.seq == shown
+    again.enter(seen.outbox)
+    assert seen.screen()[-1]["seq"] == shown
+
+
+def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
+    seen = Seen(Grid(), Spectating())
+    seen.gallery.enter(seen.outbox)
+    seen.screen()
+    seen.outbox.pause()
+    for _ in range(3):
+        seen.play()
+    seen.outbox.resume()
+    [snapshot] = seen.screen()
+    assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
+    seen.play()
+    assert numbers(seen.screen()) == [4]
+
+
+def test_a_setup_without_spectating_is_public() -> None:
+    assert isinstance(setup(Grid(), 2, conduct=Conduct()), Setup)
+    assert Seen(Grid(), Spectating()).gallery.open
