@@ -42,6 +42,9 @@ from kibitz_server.store import Store, StoreError, Stream
 from kibitz_server.view import PUBLIC, Sight
 
 LOG = logging.getLogger("kibitz.table")
+CRASH_NOTICE_S = 0.5
+"""How long a house bot's lost connection waits for the word that its process has crashed:
+the first reason for which a seat is away is the one that counts."""
 Held: TypeAlias = Callable[[], None]
 
 
@@ -247,7 +250,14 @@ class Table:
         for seat, held in enumerate(self._sockets):
             if held is peer:
                 self._sockets[seat] = self._news[seat] = None
-                self.command(rules.Leave(seat, "disconnect"))
+                if self.match.players[seat].kind == "house":
+                    self._floor.loop.call_later(CRASH_NOTICE_S, self._miss, seat)
+                else:
+                    self._miss(seat)
+
+    def _miss(self, seat: int) -> None:
+        if self._sockets[seat] is None:
+            self.command(rules.Leave(seat, "disconnect"))
 
     def crashed(self, player: str, last_words: str) -> None:
         """A house bot's process has ended; its last lines go into the record."""
@@ -417,11 +427,22 @@ class Table:
             self._held.append((seq, told))
 
     def _when_settled(self, told: Held) -> None:
-        """Tell once nothing of the match waits for the disk any more."""
+        """Tell once nothing of the match waits for the disk any more.
+
+        What has been added since is ahead of it then; others who wait for the same are not.
+        """
         if not self._held:
             told()
-        else:
-            self._held.append((self.match.seq, lambda: self._when_settled(told)))
+            return
+        seq = self.match.seq
+
+        def tell() -> None:
+            if self.match.seq == seq:
+                told()
+            else:
+                self._when_settled(told)
+
+        self._held.append((seq, tell))
 
     def _accept(self, peer: Peer | None, request: int, seq: int) -> None:
         if peer is None:
