@@ -1,0 +1,151 @@
+"""Many matches on a server process that is killed, terminated, and started again.
+
+Whatever happens to it, no acknowledged move is lost or applied twice, every match comes to its
+end, and what everybody was shown is what the records say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import socket
+import statistics
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mnk import GAME
+from tests.tools.crowd import silent_spectator
+from tests.tools.fleet import Fleet, contradictions, fleet_of
+from tests.tools.hosted import Process, draw, hosted
+
+MATCHES = 12
+KILLS = 50
+CROWD = 200
+
+
+async def records(process: Process, fleet: Fleet) -> dict[str, bytes]:
+    """Fetch the record of every match that anybody of the fleet has seen."""
+    return {
+        match: await asyncio.to_thread(process.page, f"/records/{match}.jsonl")
+        for match in fleet.seats
+    }
+
+
+async def faults(process: Process, fleet: Fleet, matches: int) -> list[str]:
+    """Return all that is wrong with a fleet whose matches are over."""
+    found = contradictions(fleet, GAME, await records(process, fleet))
+    if len(fleet.seats) != matches:
+        found.append(f"{len(fleet.seats)} matches were seen, {matches} expected")
+    return [*found, *process.trouble()]
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[math.ceil(share * len(ordered)) - 1]
+
+
+async def test_every_match_ends_and_everybody_saw_what_the_records_say(tmp_path: Path) -> None:
+    with hosted(tmp_path, unlimited=True) as server:
+        async with asyncio.timeout(40), fleet_of(server.url, MATCHES, draw(6)) as fleet:
+            await fleet.finished(MATCHES)
+        assert await faults(server, fleet, MATCHES) == []
+        assert fleet.moves == MATCHES * 36
+        assert not fleet.lags
+        assert {end.result.plies for end in fleet.ended.values()} == {36}
+        viewers = {viewer for viewer, _ in fleet.events}
+        assert len(viewers) == 2 * MATCHES + 1
+
+
+async def test_a_killed_server_has_lost_nothing_and_everybody_comes_back(tmp_path: Path) -> None:
+    with hosted(tmp_path, unlimited=True) as server:
+        async with (
+            asyncio.timeout(50),
+            fleet_of(server.url, MATCHES, draw(6), pause=0.03) as fleet,
+        ):
+            for moves in (100, 220):
+                await fleet.moved(moves)
+                server.kill()
+                server.start()
+            await fleet.finished(MATCHES)
+        assert await faults(server, fleet, MATCHES) == []
+        assert fleet.moves == MATCHES * 36
+        assert {player for player, _ in fleet.returns} == {
+            player.client.player for player in fleet.players
+        }
+
+
+@pytest.mark.slow
+async def test_fifty_kills_at_random_moments(tmp_path: Path) -> None:
+    """T1: half of the kills come after everybody was back, half of them as they come."""
+    chance = random.Random(1)
+    waits: list[float] = []
+    with hosted(tmp_path, unlimited=True) as server:
+        async with (
+            asyncio.timeout(900),
+            fleet_of(server.url, CROWD, draw(15), pause=0.6, spectators=2) as fleet,
+        ):
+            for number in range(KILLS):
+                await asyncio.sleep(chance.uniform(0.05, 1.5))
+                before = fleet.moves
+                server.kill()
+                await asyncio.to_thread(server.start)
+                ready = time.monotonic()
+                if number % 2:
+                    await fleet.online()
+                    await back(fleet, ready)
+                    waits += returned(fleet, ready).values()
+                    assert fleet.moves >= before
+            fleet.pause = 0.0
+            await fleet.finished(CROWD)
+        assert await faults(server, fleet, CROWD) == []
+        assert fleet.moves == CROWD * 225
+    ready_s, back_s = max(server.starts), percentile(waits, 0.99)
+    print(
+        f"T1: {KILLS} kills, {fleet.moves} moves, ready after {statistics.median(server.starts):.2f}"
+        f" s (worst {ready_s:.2f} s), back at the seat p99 {back_s:.2f} s of {len(waits)}"
+    )
+    assert ready_s <= 3
+    assert back_s <= 10
+
+
+def returned(fleet: Fleet, since: float) -> dict[str, float]:
+    """Return how long after `since` each player was first back at its seat."""
+    found: dict[str, float] = {}
+    for player, at in fleet.returns:
+        if at >= since:
+            found.setdefault(player, at - since)
+    return found
+
+
+async def back(fleet: Fleet, since: float) -> None:
+    while len(returned(fleet, since)) < len(fleet.players):
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.slow
+async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path) -> None:
+    """T10: 200 matches and 20 stuck readers, and still it goes down in time and loses nothing."""
+    with hosted(tmp_path, unlimited=True) as server, ExitStack() as stack:
+        async with (
+            asyncio.timeout(300),
+            fleet_of(server.url, CROWD, draw(15), pause=0.3) as fleet,
+        ):
+            stuck: list[socket.socket] = []
+            for number in range(20):
+                matches = list(fleet.seats)[number * 10 : number * 10 + 10]
+                stuck.append(stack.enter_context(silent_spectator(server.port, number, matches)))
+            await fleet.moved(8000)
+            code, seconds = await asyncio.to_thread(server.terminate)
+            print(f"T10: exit status {code} after {seconds:.1f} s")
+            assert code == 0
+            assert seconds <= 15
+            await asyncio.to_thread(server.start)
+            fleet.pause = 0.0
+            await fleet.finished(CROWD)
+        assert await faults(server, fleet, CROWD) == []
+        assert fleet.moves == CROWD * 225

@@ -1,0 +1,336 @@
+"""A fleet of scripted players on real sockets, who keep a history for the auditor.
+
+Every player is a `Client` that answers its turns with a random legal move; a spectator watches
+every match of the fleet. What they send, are answered and are shown goes into one shared
+history, on one clock, so that `contradictions` can hold it against the records of the server
+after whatever happened meanwhile: the auditor looks for moves that were lost, doubled or
+changed, and every event has to be, byte for byte, what the fold of the record shows that viewer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from kibitz_games.api import Game
+from kibitz_protocol.audit import Acknowledged, Observation, Sent, Shown, audit
+from kibitz_protocol.client import Client
+from kibitz_protocol.codec import encode
+from kibitz_protocol.messages import (
+    Capabilities,
+    Event,
+    Finished,
+    LobbyNews,
+    MatchStarted,
+    Snapshot,
+    YourTurn,
+)
+from kibitz_protocol.recordfile import parse_record
+from kibitz_protocol.records import Setup
+from kibitz_protocol.rooms import LobbySettings, OpenSeat, ProgrammeItem
+from kibitz_protocol.session import Gone
+from kibitz_protocol.values import Scalar
+from kibitz_server.history import events
+from kibitz_server.record import fold
+from kibitz_server.view import PUBLIC, Viewer
+
+STOP_S = 10.0
+POLL_S = 0.02
+
+
+@dataclass
+class Fleet:
+    """The players, what they have seen, and which matches they saw end."""
+
+    seed: int
+    pause: float = 0.0
+    """Seconds that a player waits before each move."""
+    history: list[Observation] = field(default_factory=list)
+    events: list[tuple[str, Event]] = field(default_factory=list)
+    """Every event that was shown, and to whom."""
+    seats: dict[str, list[str]] = field(default_factory=dict)
+    ended: dict[str, Finished] = field(default_factory=dict)
+    players: list[FleetPlayer] = field(default_factory=list)
+    spectators: list[FleetSpectator] = field(default_factory=list)
+    moves: int = 0
+    """Acknowledged moves of all players."""
+    returns: list[tuple[str, float]] = field(default_factory=list)
+    """Who came back to a seat after its connection broke, and when."""
+    waits: list[float] = field(default_factory=list)
+    """Seconds from sending each move to its answer."""
+    lags: Counter[str] = field(default_factory=Counter)
+    """How often each spectator was told a snapshot because it had read too slowly."""
+
+    @property
+    def members(self) -> list[FleetMember]:
+        return [*self.players, *self.spectators]
+
+    async def finished(self, matches: int) -> None:
+        """Wait until `matches` matches have been seen to end."""
+        await self._until(lambda: len(self.ended) >= matches)
+
+    async def moved(self, moves: int) -> None:
+        """Wait until `moves` moves have been acknowledged."""
+        await self._until(lambda: self.moves >= moves)
+
+    async def online(self) -> None:
+        """Wait until every player is connected."""
+        await self._until(lambda: all(player.client.online for player in self.players))
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        while not reached():
+            for member in self.members:
+                member.check()
+            await asyncio.sleep(POLL_S)
+
+    def viewers(self) -> Mapping[tuple[str, str], Viewer]:
+        """Return as whom each player sees each match; nobody else is anybody but the public."""
+        return {
+            (match, player): seat
+            for match, players in self.seats.items()
+            for seat, player in enumerate(players)
+        }
+
+
+class FleetMember:
+    """A client whose news are followed until it is stopped; what ends it is not lost."""
+
+    def __init__(self, fleet: Fleet, client: Client) -> None:
+        self.fleet, self.client = fleet, client
+        self._since: dict[str, int] = {}
+        self._work: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
+        self._life = asyncio.create_task(self._follow())
+
+    def check(self) -> None:
+        """Raise what has ended this member, if anything has."""
+        if self._failure is not None:
+            raise self._failure
+        if self._life.done():
+            self._life.result()
+
+    async def stop(self) -> None:
+        """Wait for the requests that are under way, then stop listening."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                await asyncio.gather(*self._work, return_exceptions=True)
+        for task in [*self._work, self._life]:
+            task.cancel()
+        await asyncio.gather(*self._work, self._life, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        async for message in self.client.news():
+            match message:
+                case Snapshot():
+                    self._snapshot(message)
+                case Event():
+                    self._event(message)
+                case Finished():
+                    self.fleet.ended[message.match] = message
+                case _:
+                    self.told(message)
+
+    def told(self, news: object) -> None:
+        """Hear anything else."""
+
+    def _snapshot(self, news: Snapshot) -> None:
+        fleet = self.fleet
+        self._since[news.match] = news.seq
+        fleet.seats[news.match] = [seat.player for seat in news.seats]
+        if news.why == "rejoined":
+            fleet.returns.append((self.client.player, time.monotonic()))
+        elif news.why == "lagged":
+            fleet.lags[self.client.player] += 1
+
+    def _event(self, news: Event) -> None:
+        viewer, since = self.client.player, self._since[news.match]
+        self.fleet.history.append(Shown(news.match, viewer, since, news.entry))
+        self.fleet.events.append((viewer, news))
+
+    def _spawn(self, work: asyncio.Task[None]) -> None:
+        self._work.add(work)
+        work.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._work.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = self._failure or task.exception()
+
+
+class FleetPlayer(FleetMember):
+    """One client that plays at random, as many matches as it is dealt."""
+
+    def __init__(self, fleet: Fleet, client: Client, number: int) -> None:
+        self._random = random.Random(f"{fleet.seed} {number}")
+        self._answered: set[tuple[str, int]] = set()
+        super().__init__(fleet, client)
+
+    def told(self, news: object) -> None:
+        # The turn is told again after a reconnect; its move is under way already.
+        if isinstance(news, YourTurn) and (news.match, news.ply) not in self._answered:
+            self._answered.add((news.match, news.ply))
+            self._spawn(asyncio.create_task(self._move(news)))
+
+    async def _move(self, turn: YourTurn) -> None:
+        fleet, player = self.fleet, self.client.player
+        if fleet.pause:
+            await asyncio.sleep(fleet.pause * 2 * self._random.random())
+        action = chosen(turn, self._random)
+        sent = time.monotonic()
+        done = await self.client.move(turn.match, turn.ply, action)
+        answered = time.monotonic()
+        assert done.seq is not None
+        fleet.history.append(Sent(turn.match, player, done.re, turn.ply, action, sent))
+        fleet.history.append(Acknowledged(turn.match, player, done.re, done.seq, answered))
+        fleet.waits.append(answered - sent)
+        fleet.moves += 1
+
+
+class FleetSpectator(FleetMember):
+    """One client that watches every match of the lobbies that it is shown."""
+
+    def __init__(self, fleet: Fleet, client: Client) -> None:
+        self._watched: set[str] = set()
+        super().__init__(fleet, client)
+
+    def told(self, news: object) -> None:
+        match news:
+            case MatchStarted(match=brief):
+                self._watch(brief.match)
+            case LobbyNews(lobby=lobby):
+                for brief in lobby.live:
+                    self._watch(brief.match)
+            case Gone():
+                pass  # it ended while this spectator was away
+            case _:
+                pass
+
+    def _watch(self, match: str) -> None:
+        if match not in self._watched:
+            self._watched.add(match)
+            self._spawn(asyncio.create_task(self._enter(match)))
+
+    async def _enter(self, match: str) -> None:
+        await self.client.watch(match)
+
+
+def chosen(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:
+    """Return a random legal action; on large boards they are not listed but to be seen."""
+    if turn.legal is not None:
+        return {key: _scalar(value) for key, value in chance.choice(turn.legal).items()}
+    cells = turn.view["cells"]
+    assert isinstance(cells, str)
+    return {"cell": chance.choice([cell for cell, glyph in enumerate(cells) if glyph == "."])}
+
+
+def _scalar(value: object) -> Scalar:
+    assert isinstance(value, bool | int | str)
+    return value
+
+
+@asynccontextmanager
+async def fleet_of(
+    url: str,
+    pairs: int,
+    item: ProgrammeItem,
+    *,
+    seed: int = 1,
+    pause: float = 0.0,
+    spectators: int = 1,
+    patience: float = 120.0,
+) -> AsyncIterator[Fleet]:
+    """Open `pairs` lobbies of as many seats as the item has, and let their players play."""
+    fleet = Fleet(seed, pause)
+    async with AsyncExitStack() as stack:
+
+        async def enter(name: str) -> Client:
+            client = Client(
+                url,
+                name=name,
+                capabilities=Capabilities(at_once=1000),
+                agent="fleet",
+                opening=patience,
+                patience=patience,
+            )
+            return await stack.enter_async_context(client)
+
+        watchers = [await enter(f"watcher {number}") for number in range(spectators)]
+        fleet.spectators += (FleetSpectator(fleet, client) for client in watchers)
+        try:
+            for number in range(pairs):
+                clients = [await enter(f"fleet {number}.{seat}") for seat in range(item.seats)]
+                for client in clients:
+                    fleet.players.append(FleetPlayer(fleet, client, len(fleet.players)))
+                await _gather(f"fleet {number}", clients, watchers, item)
+            yield fleet
+        finally:
+            await asyncio.gather(*(member.stop() for member in fleet.members))
+
+
+async def _gather(
+    name: str, clients: list[Client], watchers: Iterable[Client], item: ProgrammeItem
+) -> None:
+    settings = LobbySettings(
+        name=name, seats=[OpenSeat()] * item.seats, programme=[item], at_once=1000
+    )
+    lobby = (await clients[0].host(settings)).lobby
+    assert lobby is not None
+    for watcher in watchers:
+        await watcher.join(lobby, role="spectator")
+    for client in clients:
+        await client.join(lobby)
+    for client in clients:
+        await client.ready(lobby)
+
+
+def contradictions(fleet: Fleet, game: Game, records: Mapping[str, bytes]) -> list[str]:
+    """Hold what the fleet saw against the records of the server; return a sentence a fault."""
+    parsed = {
+        match: parse_record(text.splitlines(keepends=True), path=match)
+        for match, text in records.items()
+    }
+    logs = {match: record.entries for match, record in parsed.items()}
+    faults = audit(logs, fleet.seats, fleet.history)
+    for match, text in records.items():
+        faults += _untrue(fleet, game, match, text.splitlines())
+    return faults
+
+
+def _untrue(fleet: Fleet, game: Game, match: str, lines: list[bytes]) -> Iterator[str]:
+    """Replay a record: every event that was shown has to come out of it as it was shown."""
+    replayed = fold(game, lines)
+    finished = fleet.ended.get(match)
+    if finished is None:
+        yield f"match {match}: nobody saw it end"
+    elif finished.result != replayed.result:
+        yield f"match {match}: {finished.result} was told, the record leads to {replayed.result}"
+    seats = fleet.viewers()
+    shown: dict[Viewer, dict[int, bytes]] = {}
+    for player, event in fleet.events:
+        if event.match == match:
+            viewer = seats.get((match, player), PUBLIC)
+            known = shown.setdefault(viewer, {}).setdefault(event.entry.seq, encode(event))
+            if known != encode(event):
+                yield f"match {match}: {player} was shown two versions of {event.entry.seq}"
+    for viewer, seen in shown.items():
+        expected = dict(_replayed(game, replayed.setup, lines[1:-1], viewer))
+        for seq, text in seen.items():
+            if expected.get(seq) != text:
+                yield f"match {match}: viewer {viewer} was shown {text!r}, not {expected.get(seq)!r}"
+
+
+def _replayed(
+    game: Game, setup: Setup, lines: list[bytes], viewer: Viewer
+) -> Iterator[tuple[int, bytes]]:
+    """Yield number and text of every event as this viewer sees it."""
+    more, first = True, 1
+    while more:
+        told, more = events(game, setup, lines, viewer, first, len(lines))
+        yield from ((event.entry.seq, encode(event)) for event in told)
+        first += len(told)

@@ -1,0 +1,206 @@
+"""A server process for tests: the server as shipped, which hosts the m,n,k game as well.
+
+``python -m tests.tools.hosted CONFIG`` runs one until SIGTERM; CONFIG is a JSON object of
+`Config`. `Process` starts it, asks the system and the server itself what it holds, and ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kibitz_protocol.rooms import ProgrammeItem
+
+START_S = 30.0
+END_S = 20.0
+ROOT = Path(__file__).parents[2]
+
+
+def draw(size: int, games: int = 1) -> ProgrammeItem:
+    """Return matches that random players end: `size` squared plies, and nobody can win."""
+    options: dict[str, bool | int | str | list[int]] = {"columns": size, "rows": size}
+    return ProgrammeItem(game="mnk", options={**options, "row": size + 1}, games=games)
+
+
+def free_port() -> int:
+    """Return a port that is free now, for a server that has to come back to it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a server holds on to, which has to be the same before and after a crowd."""
+
+    connections: int
+    players: int
+    spectators: int
+    descriptors: int
+    threads: int
+
+
+@dataclass
+class Process:
+    """A server in a process of its own, on a port that it comes back to."""
+
+    directory: Path
+    options: dict[str, Any] = field(default_factory=dict)
+    prefix: Sequence[str] = ()
+    """What the command line begins with, such as a tracer."""
+    port: int = field(default_factory=free_port)
+    starts: list[float] = field(default_factory=list)
+    """Seconds that each start took until the server listened."""
+
+    @property
+    def url(self) -> str:
+        return f"ws://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        """What it said on stderr, over all its starts."""
+        return self.directory / "hosted.err"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        config = {"db": str(self.directory / "hosted.db"), "port": self.port, **self.options}
+        began = time.monotonic()
+        with self.log.open("ab") as errors:
+            self._process = subprocess.Popen(
+                [*self.prefix, sys.executable, "-m", "tests.tools.hosted", json.dumps(config)],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        assert self._process.stdout is not None
+        if not self._process.stdout.readline():
+            raise EOFError(self.log.read_text())
+        self.starts.append(time.monotonic() - began)
+
+    def kill(self) -> None:
+        """End it with no chance to do anything about it."""
+        self._process.kill()
+        self._reap()
+
+    def terminate(self, seconds: float = END_S) -> tuple[int, float]:
+        """Ask it to go down; return its status and how many seconds that took."""
+        began = time.monotonic()
+        self._process.terminate()
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        self._reap()
+        return self._process.returncode, time.monotonic() - began
+
+    def _reap(self) -> None:
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    # --- what it says and holds ---------------------------------------------------------------
+
+    def page(self, path: str) -> bytes:
+        """Return a plain page of it."""
+        no_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with contextlib.closing(
+            no_proxy.open(f"http://127.0.0.1:{self.port}{path}", timeout=START_S)
+        ) as answer:
+            body: bytes = answer.read()
+            return body
+
+    def status(self, path: str) -> int:
+        try:
+            self.page(path)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+        return 200
+
+    def figures(self) -> dict[str, float]:
+        """Return its metrics: name with labels, and value."""
+        lines = self.page("/metrics").decode().splitlines()
+        pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        return {name: float(value) for name, value in pairs}
+
+    def held(self) -> Held:
+        """Return what it holds now; the connection that asks is counted."""
+        figures = self.figures()
+        proc = Path(f"/proc/{self.pid}")
+        return Held(
+            connections=int(figures["kibitz_connections"]),
+            players=int(figures["kibitz_players"]),
+            spectators=int(figures["kibitz_spectators"]),
+            descriptors=len(list((proc / "fd").iterdir())),
+            threads=len(list((proc / "task").iterdir())),
+        )
+
+    def memory(self) -> int:
+        """Return its resident memory in bytes."""
+        resident = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
+        return int(resident) * os.sysconf("SC_PAGE_SIZE")
+
+    def trouble(self) -> list[str]:
+        """Return the lines of its log that say that something failed inside."""
+        words = ("Traceback", "ERROR", "Error", "exception", "never retrieved")
+        lines = self.log.read_text().splitlines()
+        return [line for line in lines if any(word in line for word in words)]
+
+
+@contextlib.contextmanager
+def hosted(directory: Path, prefix: Sequence[str] = (), **options: Any) -> Iterator[Process]:
+    """Run a server; at the end of the block it is ended, whatever has happened."""
+    process = Process(directory, options, prefix)
+    process.start()
+    try:
+        yield process
+    finally:
+        if process.running:
+            process.terminate()
+
+
+async def settled(process: Process, before: Held, seconds: float = 10.0) -> Held:
+    """Wait until it holds no more than `before`; return what it holds at last."""
+    deadline = time.monotonic() + seconds
+    while (now := await asyncio.to_thread(process.held)) != before:
+        if time.monotonic() > deadline:
+            return now
+        await asyncio.sleep(0.1)
+    return now
+
+
+def main(config: str) -> None:
+    from benchmarks.mnk import GAME
+    from kibitz.serve import configured
+    from kibitz_server.app import run
+
+    # The game is the only thing that is not as shipped: no compiler has to be loaded for it.
+    values: dict[str, Any] = {"unlimited": False, **json.loads(config)}
+    games = {GAME.info.name: GAME}
+    run(configured(values, None), games, started=lambda _: print("listening", flush=True))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
