@@ -649,6 +649,7 @@ class Hall:
                 peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
                 return
             setup, lines, viewer = record.read_setup(found.head), found.lines, REFEREE
+            own = _seat_in(setup, identity.key)
         else:
             eyes = viewer_of(table, peer)
             if eyes is None:
@@ -657,13 +658,13 @@ class Hall:
             seated = table.seat_of(peer) is not None
             last = table.stream.durable if seated else table.gallery.seq
             lines = await self.store.lines(table.stream, 1, last)
-            setup, viewer = table.match.setup, eyes
+            setup, viewer, own = table.match.setup, eyes, table.seat_of(peer)
         game = self._games.get(setup.game)
         if game is None:
             peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
             return
         told, more = await asyncio.to_thread(
-            events, game, setup, lines, viewer, request.first, request.count
+            events, game, setup, lines, viewer, request.first, request.count, own=own
         )
         peer.answer(EventList(re=request.id, match=request.match, events=told, more=more))
 
@@ -958,6 +959,13 @@ class Address:
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
         self.count = 0
+
+
+def _seat_in(setup: Setup, player: str) -> int | None:
+    for seat, owner in enumerate(setup.seats):
+        if owner.player == player:
+            return seat
+    return None
 
 
 def _utc() -> str:

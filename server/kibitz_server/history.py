@@ -8,7 +8,7 @@ from itertools import islice
 from kibitz_games.api import Game
 from kibitz_protocol.codec import encode
 from kibitz_protocol.messages import Event
-from kibitz_protocol.records import Setup
+from kibitz_protocol.records import Hidden, Noted, Setup
 from kibitz_server.match import Match
 from kibitz_server.record import read_entry
 from kibitz_server.view import Viewer
@@ -18,9 +18,19 @@ PAGE_BYTES = 256 * 1024
 
 
 def events(
-    game: Game, setup: Setup, lines: Iterable[bytes], viewer: Viewer, first: int, count: int
+    game: Game,
+    setup: Setup,
+    lines: Iterable[bytes],
+    viewer: Viewer,
+    first: int,
+    count: int,
+    *,
+    own: int | None = None,
 ) -> tuple[list[Event], bool]:
-    """Return up to `count` events from number `first` on, and whether there are more."""
+    """Return up to `count` events from number `first` on, and whether there are more.
+
+    A note is for the seat that wrote it, `own`, even when all else is revealed.
+    """
     sights = Match.replay(game, setup, map(read_entry, lines))
     wanted = islice(sights, max(0, first - 1), None)
     told: list[Event] = []
@@ -29,6 +39,9 @@ def events(
         if len(told) == count or size >= PAGE_BYTES:
             return told, True
         event = sight.event(viewer)
+        if isinstance(event.entry, Noted) and event.entry.seat != own:
+            hidden = Hidden(seq=event.entry.seq, at_ms=event.entry.at_ms)
+            event = event.model_copy(update={"entry": hidden})
         told.append(event)
         size += len(encode(event))
     return told, False

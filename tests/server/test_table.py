@@ -1,0 +1,565 @@
+"""A table: nothing is told before it is durable, and nothing gets between two seats."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from kibitz_games.api import Game
+from kibitz_protocol.messages import Move, Rejoin, Resign
+from kibitz_protocol.records import Cause, Conduct, Player, Setup, Spectating
+from kibitz_protocol.refusals import CloseCode
+from kibitz_server.accounts import Identity
+from kibitz_server.match import Match, WantStandIn
+from kibitz_server.record import line, read_entry
+from kibitz_server.scribe import Scribe
+from kibitz_server.store import Store, StoreError, Stream, WriteFailed
+from kibitz_server.table import Table
+from tests.server.toys import Grid, Veil, setup
+from tests.server.wires import FakeFigures, Line, Rig, Tape
+
+
+@dataclass
+class Floor:
+    """What a table stands on, all of it in the test's hands."""
+
+    rig: Rig = field(default_factory=Rig)
+    tape: Tape = field(default_factory=Tape)
+    figures: FakeFigures = field(default_factory=FakeFigures)
+    scribe: Scribe = field(default_factory=Scribe)
+    ended: list[Table] = field(default_factory=list)
+    losses: list[StoreError] = field(default_factory=list)
+    wants: list[WantStandIn] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.loop = self.rig.loop.loop
+        self.clock = self.rig.loop.clock
+        self.store: Store = self.tape.store
+
+    def over(self, table: Table) -> None:
+        self.ended.append(table)
+
+    def unwritten(self, table: Table, error: StoreError) -> None:
+        self.losses.append(error)
+
+    def want_stand_in(self, table: Table, want: WantStandIn) -> None:
+        self.wants.append(want)
+
+
+class Play:
+    """A match at a table, and the connections of its players."""
+
+    def __init__(self, game: Game | None = None, *, absent: int = -1, **fields: Any) -> None:
+        game = game or Grid()
+        clock = fields.pop("clock", "none")
+        self.floor = Floor()
+        self.setup: Setup = setup(game, 2, clock=clock).model_copy(update=fields)
+        self.match = Match.new(game, self.setup)
+        self.table = Table(self.floor, self.match, Stream(0, "m1", "match"), listed=True)
+        self.table.stream = self.tape.create(
+            "match", "m1", line(self.setup), owner=None, waiter=self.table
+        )
+        self.lines = {player.player: self.connect(player) for player in self.setup.seats}
+        if absent >= 0:
+            del self.lines[f"p{absent}"]
+        self.table.begin(
+            lambda player: self.lines[player.player].peer if player.player in self.lines else None
+        )
+        self._id = 0
+
+    @property
+    def tape(self) -> Tape:
+        return self.floor.tape
+
+    def connect(self, player: Player) -> Line:
+        opened = self.floor.rig.open()
+        opened.head()
+        opened.peer.greeted(Identity(player, account=False, skeleton=None))
+        opened.frames()
+        return opened
+
+    def another(self, seat: int) -> Line:
+        return self.connect(self.setup.seats[seat])
+
+    def heard(self, seat: int) -> list[dict[str, Any]]:
+        return self.lines[f"p{seat}"].heard()
+
+    def types(self, seat: int) -> list[str]:
+        return [message["type"] for message in self.heard(seat)]
+
+    def move(
+        self, seat: int, id: int = 0, ply: int | None = None, line: Line | None = None, **xy: int
+    ) -> bool:
+        self._id += 1
+        move = Move(
+            id=id or self._id,
+            match="m1",
+            ply=self.match.ply if ply is None else ply,
+            action=xy or self._first(),
+        )
+        return self.table.move((line or self.lines[f"p{seat}"]).peer, move)
+
+    def _first(self) -> dict[str, int]:
+        game, state = self.match.game, self.match.state
+        action: dict[str, int] = game.dump(game.encode(state, game.legal(state)[0]))
+        return action
+
+    def begin(self) -> None:
+        """Let the match begin, and forget what was said so far."""
+        self.tape.commit()
+        for seat in range(2):
+            if f"p{seat}" in self.lines:
+                self.heard(seat)
+
+    def finish(self) -> None:
+        while self.match.result is None:
+            self.move(self.match.to_act)
+            self.tape.commit()
+
+
+# --- durable first ----------------------------------------------------------------------------
+
+
+def test_a_match_begins_when_its_setup_is_durable() -> None:
+    play = Play()
+    assert play.heard(0) == []
+    play.tape.commit()
+    assert [message["type"] for message in play.heard(0)] == ["snapshot", "your_turn"]
+    [snapshot] = play.heard(1)
+    assert (snapshot["why"], snapshot["you"]) == ("started", 1)
+
+
+def test_a_move_is_told_when_it_is_durable() -> None:
+    play = Play()
+    play.begin()
+    assert play.move(0)
+    assert (play.heard(0), play.heard(1)) == ([], [])
+    play.tape.commit()
+    assert play.types(0) == ["event", "done"]
+    assert play.types(1) == ["event", "your_turn"]
+    assert play.floor.figures.moves == [0]
+
+
+def test_what_the_disk_takes_is_charged_to_nobody() -> None:
+    play = Play(clock="10+0")
+    play.begin()
+    play.floor.rig.loop.advance(2)
+    play.move(0)
+    play.floor.rig.loop.advance(5)
+    play.tape.commit()
+    event, turn = play.heard(1)
+    assert event["entry"]["elapsed_ms"] == 2000
+    assert turn["left_ms"] == 10_000
+    play.floor.rig.loop.advance(1)
+    play.move(1)
+    play.tape.commit()
+    assert play.heard(1)[0]["entry"]["elapsed_ms"] == 1000
+    assert play.heard(1) == []
+
+
+def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
+    play = Play()
+    play.begin()
+    play.move(0, id=9, x=1, y=1)
+    play.move(0, id=9, ply=0, x=1, y=1)
+    assert play.heard(0) == []
+    play.tape.commit()
+    play.move(0, id=9, ply=0, x=1, y=1)
+    answers = [message for message in play.heard(0) if message["type"] == "done"]
+    assert answers == [{"re": 9, "type": "done", "seq": 1}] * 3
+    assert len(play.tape.lines["m1"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("seat", "ply", "xy", "code"),
+    [
+        (1, 0, {"x": 0, "y": 0}, "not_your_turn"),
+        (0, 5, {"x": 0, "y": 0}, "stale"),
+        (0, 0, {"x": 9, "y": 0}, "illegal"),
+        (0, 0, {"z": 1}, "malformed"),
+    ],
+)
+def test_refusals_come_at_once_and_change_nothing(
+    seat: int, ply: int, xy: dict[str, int], code: str
+) -> None:
+    play = Play()
+    play.begin()
+    assert not play.move(seat, 0, ply, None, **xy)
+    [refused] = play.heard(seat)
+    assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
+    assert play.heard(1 - seat) == []
+    assert play.tape.waiting == 0
+
+
+def test_a_connection_without_a_seat_moves_nothing() -> None:
+    play = Play()
+    play.begin()
+    stranger = play.another(0)
+    assert not play.move(0, line=stranger)
+    assert stranger.heard()[0]["code"] == "not_seated"
+
+
+# --- coming and going -------------------------------------------------------------------------
+
+
+def test_a_newer_connection_takes_the_seat_and_the_older_is_closed() -> None:
+    play = Play()
+    play.begin()
+    old, new = play.lines["p0"], play.another(0)
+    play.table.rejoin(new.peer, "p0", Rejoin(id=4, match="m1"))
+    done, snapshot, turn = new.heard()
+    assert (done["re"], snapshot["why"], turn["type"]) == (4, "rejoined", "your_turn")
+    assert old.close_code() == CloseCode.REPLACED
+    assert not play.move(0, line=old)
+    assert play.move(0, line=new)
+    play.table.disconnected(old.peer)
+    assert play.match.away == {}
+
+
+def test_a_claim_that_is_not_valid_changes_nothing() -> None:
+    play = Play()
+    play.begin()
+    thief = play.another(1)
+    play.table.rejoin(thief.peer, "somebody", Rejoin(id=4, match="m1"))
+    assert thief.heard()[0]["code"] == "not_seated"
+    assert play.lines["p0"].close_code() is None
+    assert play.move(0)
+
+
+def test_rejoining_on_the_same_connection_closes_nothing() -> None:
+    play = Play()
+    play.begin()
+    play.table.rejoin(play.lines["p0"].peer, "p0", Rejoin(id=4, match="m1"))
+    assert play.types(0) == ["done", "snapshot", "your_turn"]
+
+
+def test_news_goes_on_after_the_snapshot_without_gap_or_repetition() -> None:
+    play = Play()
+    play.begin()
+    play.move(0)
+    new = play.another(1)
+    play.table.rejoin(new.peer, "p1", Rejoin(id=4, match="m1"))
+    assert new.heard() == []
+    play.tape.commit()
+    done, snapshot, turn = new.heard()
+    assert (done["type"], snapshot["seq"], turn["ply"]) == ("done", 1, 1)
+    play.move(1, line=new)
+    play.tape.commit()
+    assert [m["entry"]["seq"] for m in new.heard() if m["type"] == "event"] == [2]
+
+
+def test_who_is_disconnected_has_its_grace_and_then_loses() -> None:
+    play = Play(conduct=Conduct(grace_ms=5000))
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.tape.commit()
+    assert play.heard(0)[0]["entry"]["kind"] == "leave"
+    play.floor.rig.loop.advance(5)
+    play.tape.commit()
+    assert play.match.result is not None
+    assert play.match.result.seats[1].cause is Cause.DISCONNECT
+    assert play.types(0) == ["event", "finished"]
+
+
+def test_who_comes_back_in_time_plays_on() -> None:
+    play = Play(conduct=Conduct(grace_ms=5000))
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.floor.rig.loop.advance(4)
+    new = play.another(1)
+    play.table.rejoin(new.peer, "p1", Rejoin(id=4, match="m1"))
+    play.tape.commit()
+    play.floor.rig.loop.advance(60)
+    assert play.match.result is None
+    assert play.match.away == {}
+
+
+def test_who_is_absent_at_the_start_is_away() -> None:
+    play = Play(absent=1)
+    play.begin()
+    assert set(play.match.away) == {1}
+
+
+def test_leaving_and_resigning_are_answered_when_durable() -> None:
+    play = Play()
+    play.begin()
+    play.table.resign(play.lines["p0"].peer, Resign(id=8, match="m1"))
+    assert play.heard(0) == []
+    play.tape.commit()
+    heard = play.heard(0)
+    assert {"re": 8, "type": "done", "seq": 1} in heard
+    assert play.match.result is not None
+    play.table.resign(play.lines["p0"].peer, Resign(id=9, match="m1"))
+    assert play.heard(0)[0]["code"] == "over"
+
+
+def test_a_note_is_for_its_seat_only() -> None:
+    play = Play()
+    play.begin()
+    play.table.note(play.lines["p0"].peer, 8, "secret thought")
+    play.tape.commit()
+    assert [message["type"] for message in play.heard(0)] == ["event", "done"]
+    [event] = play.heard(1)
+    assert event["entry"]["kind"] == "hidden"
+
+
+HOUSE = [
+    Player(player="p0", name="ada", kind="bot"),
+    Player(player="p1", name="house greedy 1", kind="house"),
+]
+
+
+def kinds(play: Play) -> list[str]:
+    entries = [json.loads(text) for text in play.tape.lines["m1"][1:]]
+    return [entry["kind"] + entry.get("reason", "") for entry in entries]
+
+
+def test_a_house_bot_whose_process_ends_has_crashed() -> None:
+    play = Play(seats=HOUSE)
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.floor.rig.loop.advance(0.1)
+    play.table.crashed("p1", "Traceback\nstatus 1")
+    play.floor.rig.loop.advance(5)
+    assert kinds(play) == ["note", "leavecrash"]
+
+
+def test_a_house_bot_that_lives_was_disconnected() -> None:
+    play = Play(seats=HOUSE)
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    assert kinds(play) == []
+    play.floor.rig.loop.advance(1)
+    assert kinds(play) == ["leavedisconnect"]
+
+
+# --- spectators -------------------------------------------------------------------------------
+
+
+def test_a_spectator_enters_between_two_durable_moments() -> None:
+    play = Play()
+    play.begin()
+    play.move(0)
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    play.table.watch(watcher.peer, 3)
+    assert watcher.heard() == []
+    play.tape.commit()
+    done, snapshot = watcher.heard()
+    assert (done["re"], snapshot["seq"]) == (3, 1)
+    play.move(1)
+    play.tape.commit()
+    assert watcher.heard()[0]["entry"]["seq"] == 2
+    play.table.unwatch(watcher.peer)
+    play.move(0)
+    play.tape.commit()
+    assert watcher.heard() == []
+
+
+def test_a_slow_spectator_holds_nobody_up() -> None:
+    play = Play()
+    play.begin()
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    play.table.watch(watcher.peer, 3)
+    watcher.peer.pause_writing()
+    for _ in range(4):
+        play.move(play.match.to_act)
+        play.tape.commit()
+    assert "your_turn" in play.types(0)
+    watcher.frames()
+    watcher.peer.resume_writing()
+    lagged = watcher.heard()[-1]
+    assert (lagged["why"], lagged["seq"]) == ("lagged", 4)
+
+
+def test_hidden_hands_reach_only_their_owner() -> None:
+    game = Veil()
+    play = Play(game, spectating=Spectating())
+    hands = play.setup.deal["hands"]
+    play.tape.commit()
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    play.table.watch(watcher.peer, 3)
+    for _ in range(4):
+        play.move(play.match.to_act)
+        play.tape.commit()
+    for seat in range(2):
+        text = json.dumps(play.heard(seat))
+        others = hands[1 - seat]  # type: ignore[index]
+        assert not any(str(card) in text for card in others)  # type: ignore[union-attr]
+    public = json.dumps(watcher.heard())
+    assert not any(str(card) in public for hand in hands for card in hand)  # type: ignore[union-attr]
+
+
+def test_spectators_behind_a_delay_are_served_by_the_timer() -> None:
+    play = Play(spectating=Spectating(delay_ms=3000))
+    play.begin()
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    play.table.watch(watcher.peer, 3)
+    play.move(0)
+    play.tape.commit()
+    watcher.frames()
+    play.floor.rig.loop.advance(2)
+    assert watcher.heard() == []
+    play.floor.rig.loop.advance(2)
+    assert watcher.heard()[0]["entry"]["seq"] == 1
+
+
+# --- the end, and trouble ---------------------------------------------------------------------
+
+
+def test_the_end_is_told_after_the_log_is_closed() -> None:
+    play = Play()
+    play.begin()
+    play.finish()
+    assert play.floor.ended == [play.table]
+    footer, summary = play.tape.finished["m1"]
+    assert footer is not None
+    assert json.loads(footer)["result"] == json.loads(summary)["result"]
+    last = play.heard(0)[-1]
+    assert (last["type"], last["record"]) == ("finished", "/records/m1.jsonl")
+    assert last["seed"] == play.setup.seed
+
+
+def test_the_move_that_ended_a_match_is_answered_again() -> None:
+    play = Play()
+    play.begin()
+    play.finish()
+    play.heard(0)
+    final = read_entry(play.tape.lines["m1"][-1])
+    assert final.kind == "move"
+    seat = final.seat
+    back = play.another(seat)
+    again = Move(id=final.id or 0, match="m1", ply=final.ply, action=final.action)
+    play.table.move_again(back.peer, again)
+    assert back.heard() == [{"re": final.id, "type": "done", "seq": final.seq}]
+
+
+def test_a_flag_falls_by_the_timer() -> None:
+    play = Play(clock="move=2")
+    play.begin()
+    play.floor.rig.loop.advance(4)
+    play.tape.commit()
+    assert play.match.result is not None
+    assert play.match.result.seats[0].cause is Cause.TIME
+
+
+def test_a_seat_that_stays_away_is_replaced_where_the_table_says_so() -> None:
+    conduct = Conduct(grace_ms=1000, on_leave="replace", stand_in="toy-grid/greedy")
+    play = Play(conduct=conduct)
+    play.begin()
+    play.table.disconnected(play.lines["p0"].peer)
+    play.floor.rig.loop.advance(2)
+    [want] = play.floor.wants
+    stand_in = Player(player="h1", name="house greedy 1", kind="house")
+    seat = play.connect(stand_in)
+    assert play.table.replace(want.seat, stand_in, want.cause, seat.peer)
+    play.tape.commit()
+    heard = [message["type"] for message in seat.heard()]
+    assert heard[0] == "snapshot"
+    assert heard.count("your_turn") == 1
+    assert play.move(0, line=seat)
+
+
+def test_a_game_that_raises_ends_its_match_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    play, other = Play(), Play()
+    play.begin()
+    other.begin()
+    monkeypatch.setattr(play.match.game, "play", lambda state, action: 1 // 0, raising=True)
+    play.move(0)
+    play.tape.commit()
+    assert play.match.result is not None
+    assert play.match.result.cause is Cause.INFRASTRUCTURE
+    assert play.heard(1)[-1]["result"]["cause"] == "infrastructure"
+    assert play.floor.ended == [play.table]
+    assert "cannot go on" in caplog.text
+    assert other.move(0)
+
+
+def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    play = Play()
+    play.begin()
+    monkeypatch.setattr(Match, "handle", lambda *_: 1 // 0)
+    play.move(0)
+    play.tape.commit()
+    assert play.floor.ended == [play.table]
+    assert json.loads(play.tape.lines["m1"][-1])["kind"] == "abort"
+    assert "cannot even be aborted" in caplog.text
+
+
+def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
+    play = Play()
+    play.begin()
+    play.move(0)
+    play.tape.fail(WriteFailed("disk full"))
+    assert (play.heard(0), play.heard(1)) == ([], [])
+    assert len(play.floor.losses) == 1
+
+
+def test_a_suspended_table_does_nothing_more() -> None:
+    play = Play(clock="move=1")
+    play.begin()
+    play.table.suspend()
+    play.move(0)
+    play.table.disconnected(play.lines["p0"].peer)
+    play.floor.rig.loop.advance(60)
+    assert play.tape.waiting == 0
+    assert play.match.result is None
+
+
+# --- a restart --------------------------------------------------------------------------------
+
+
+def restarted(play: Play) -> Play:
+    """Return the match on a new floor, folded from the log, with nobody connected."""
+    again = object.__new__(Play)
+    again.floor = Floor()
+    again.floor.rig.loop.now += 1_000_000
+    again.setup, again._id = play.setup, 100
+    lines = play.tape.lines["m1"]
+    entries = [read_entry(text) for text in lines[1:]]
+    again.match = Match.restore(play.match.game, play.setup, entries)
+    tail = len(entries)
+    again.tape.lines["m1"] = list(lines)
+    stream = Stream(1, "m1", "match", tail=tail, durable=tail)
+    again.table = Table(again.floor, again.match, stream, listed=True)
+    again.lines = {}
+    return again
+
+
+def test_after_a_restart_nobody_loses_time_until_they_are_back() -> None:
+    play = Play(clock="5+0", conduct=Conduct(grace_ms=30_000))
+    play.begin()
+    play.floor.rig.loop.advance(1)
+    play.move(0)
+    play.tape.commit()
+    again = restarted(play)
+    again.table.resume()
+    again.tape.commit()
+    again.floor.rig.loop.advance(20)
+    for seat in (0, 1):
+        again.lines[f"p{seat}"] = again.another(seat)
+        again.table.rejoin(again.lines[f"p{seat}"].peer, f"p{seat}", Rejoin(id=1, match="m1"))
+        again.tape.commit()
+    turn = again.heard(1)[-1]
+    assert (turn["type"], turn["ply"], turn["left_ms"]) == ("your_turn", 1, 5000)
+    assert again.move(1)
+
+
+def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
+    play = Play(conduct=Conduct(grace_ms=30_000))
+    play.begin()
+    again = restarted(play)
+    again.table.resume()
+    again.tape.commit()
+    again.lines["p1"] = again.another(1)
+    again.table.rejoin(again.lines["p1"].peer, "p1", Rejoin(id=1, match="m1"))
+    again.floor.rig.loop.advance(31)
+    again.tape.commit()
+    assert again.match.result is not None
+    assert again.match.result.seats[0].cause is Cause.DISCONNECT
