@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kibitz.testing import END_SECONDS, Kibitz, ended, marked
+from tests.tools.figures import Tell
 
 HERE = Path(__file__).parent
 COMPILE_SECONDS = 300
@@ -29,6 +30,18 @@ def warm() -> None:
     """Compile before the first test that looks at a clock."""
     command = [sys.executable, "-m", "kibitz", "bots", "--warm"]
     subprocess.run(command, check=True, timeout=COMPILE_SECONDS, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def tell(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Tell:
+    """Tell a line of figures, on the terminal and in the report."""
+    terminal = request.config.get_terminal_writer()
+
+    def told(line: str) -> None:
+        record_property("figure", line)
+        terminal.line(f"\n{line}")
+
+    return told
 
 
 @pytest.fixture

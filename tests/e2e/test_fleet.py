@@ -20,6 +20,7 @@ import pytest
 
 from benchmarks.mnk import GAME
 from tests.tools.crowd import silent_spectator
+from tests.tools.figures import Tell
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.hosted import Process, draw, hosted
 
@@ -80,7 +81,7 @@ async def test_a_killed_server_has_lost_nothing_and_everybody_comes_back(tmp_pat
 
 
 @pytest.mark.slow
-async def test_fifty_kills_at_random_moments(tmp_path: Path) -> None:
+async def test_fifty_kills_at_random_moments(tmp_path: Path, tell: Tell) -> None:
     """T1: half of the kills come after everybody was back, half of them as they come."""
     chance = random.Random(1)
     waits: list[float] = []
@@ -104,10 +105,11 @@ async def test_fifty_kills_at_random_moments(tmp_path: Path) -> None:
             await fleet.finished(CROWD)
         assert await faults(server, fleet, CROWD) == []
         assert fleet.moves == CROWD * 225
-    ready_s, back_s = max(server.starts), percentile(waits, 0.99)
-    print(
-        f"T1: {KILLS} kills, {fleet.moves} moves, ready after {statistics.median(server.starts):.2f}"
-        f" s (worst {ready_s:.2f} s), back at the seat p99 {back_s:.2f} s of {len(waits)}"
+    median_s, ready_s = statistics.median(server.starts), max(server.starts)
+    back_s = percentile(waits, 0.99)
+    tell(
+        f"T1: {KILLS} kills, {fleet.moves} moves; ready after {median_s:.2f} s, at worst"
+        f" {ready_s:.2f} s; back at the seat p99 {back_s:.2f} s of {len(waits)}"
     )
     assert ready_s <= 3
     assert back_s <= 10
@@ -123,12 +125,11 @@ def returned(fleet: Fleet, since: float) -> dict[str, float]:
 
 
 async def back(fleet: Fleet, since: float) -> None:
-    while len(returned(fleet, since)) < len(fleet.players):
-        await asyncio.sleep(0.05)
+    await fleet.until(lambda: len(returned(fleet, since)) == len(fleet.players))
 
 
 @pytest.mark.slow
-async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path) -> None:
+async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path, tell: Tell) -> None:
     """T10: 200 matches and 20 stuck readers, and still it goes down in time and loses nothing."""
     with hosted(tmp_path, unlimited=True) as server, ExitStack() as stack:
         async with (
@@ -141,7 +142,7 @@ async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path) -> None:
                 stuck.append(stack.enter_context(silent_spectator(server.port, number, matches)))
             await fleet.moved(8000)
             code, seconds = await asyncio.to_thread(server.terminate)
-            print(f"T10: exit status {code} after {seconds:.1f} s")
+            tell(f"T10: exit status {code} after {seconds:.1f} s")
             assert code == 0
             assert seconds <= 15
             await asyncio.to_thread(server.start)

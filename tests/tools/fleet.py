@@ -22,6 +22,7 @@ from kibitz_games.api import Game
 from kibitz_protocol.audit import Acknowledged, Observation, Sent, Shown, audit
 from kibitz_protocol.client import Client
 from kibitz_protocol.codec import encode
+from kibitz_protocol.errors import UnansweredError
 from kibitz_protocol.messages import (
     Capabilities,
     Event,
@@ -73,17 +74,18 @@ class Fleet:
 
     async def finished(self, matches: int) -> None:
         """Wait until `matches` matches have been seen to end."""
-        await self._until(lambda: len(self.ended) >= matches)
+        await self.until(lambda: len(self.ended) >= matches)
 
     async def moved(self, moves: int) -> None:
         """Wait until `moves` moves have been acknowledged."""
-        await self._until(lambda: self.moves >= moves)
+        await self.until(lambda: self.moves >= moves)
 
     async def online(self) -> None:
         """Wait until every player is connected."""
-        await self._until(lambda: all(player.client.online for player in self.players))
+        await self.until(lambda: all(player.client.online for player in self.players))
 
-    async def _until(self, reached: Callable[[], bool]) -> None:
+    async def until(self, reached: Callable[[], bool]) -> None:
+        """Wait for something, and raise what ends a member meanwhile."""
         while not reached():
             for member in self.members:
                 member.check()
@@ -279,14 +281,22 @@ async def _gather(
     settings = LobbySettings(
         name=name, seats=[OpenSeat()] * item.seats, programme=[item], at_once=1000
     )
-    lobby = (await clients[0].host(settings)).lobby
-    assert lobby is not None
+    lobby = await _host(clients[0], settings)
     for watcher in watchers:
         await watcher.join(lobby, role="spectator")
     for client in clients:
         await client.join(lobby)
     for client in clients:
         await client.ready(lobby)
+
+
+async def _host(client: Client, settings: LobbySettings) -> str:
+    """Open a lobby; one whose answer was lost on the way stays empty, and expires."""
+    while True:
+        with contextlib.suppress(UnansweredError):
+            lobby = (await client.host(settings)).lobby
+            assert lobby is not None
+            return lobby
 
 
 def contradictions(fleet: Fleet, game: Game, records: Mapping[str, bytes]) -> list[str]:
@@ -321,8 +331,9 @@ def _untrue(fleet: Fleet, game: Game, match: str, lines: list[bytes]) -> Iterato
     for viewer, seen in shown.items():
         expected = dict(_replayed(game, replayed.setup, lines[1:-1], viewer))
         for seq, text in seen.items():
-            if expected.get(seq) != text:
-                yield f"match {match}: viewer {viewer} was shown {text!r}, not {expected.get(seq)!r}"
+            true = expected.get(seq)
+            if true != text:
+                yield f"match {match}: viewer {viewer} was shown {text!r}, not {true!r}"
 
 
 def _replayed(
