@@ -8,6 +8,7 @@ connection: a real `Peer` on a fake transport. `Caller` speaks JSON over a real 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import itertools
 import json
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.messages import ClientMessage, Move
@@ -344,6 +346,7 @@ class Caller:
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
         self.news: list[dict[str, Any]] = []
+        self.player = ""
         self._id = 0
 
     async def ask(self, type: str, **fields: object) -> dict[str, Any]:
@@ -375,7 +378,9 @@ class Caller:
 
     async def closed(self) -> int:
         """Read to the end and return the close code."""
-        await self.socket.wait_closed()
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self.socket.recv()
         code = self.socket.close_code
         assert code is not None
         return code
@@ -386,3 +391,10 @@ async def calling(url: str, **options: Any) -> AsyncIterator[Caller]:
     """Connect to a server; the connection is closed at the end."""
     async with connect(url, compression=None, open_timeout=5, **options) as socket:
         yield Caller(socket)
+
+
+async def until(reached: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait for what happens in another process, or in a server that tells nobody."""
+    async with asyncio.timeout(seconds):
+        while not reached():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -1,0 +1,463 @@
+"""A whole server on a loopback socket, and raw clients that ask it for things."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_protocol.refusals import CloseCode
+from kibitz_server.accounts import Register
+from kibitz_server.app import Config, Server, running
+from kibitz_server.hall import Quotas
+from tests.server.toys import Grid, Race, Veil
+from tests.server.wires import Caller, calling
+
+pytestmark = pytest.mark.e2e
+GAMES = {game.info.name: game for game in (Grid(), Race(), Veil())}
+OPEN = {"kind": "open"}
+
+
+def settings(game: str = "toy-grid", seats: int = 2, **fields: Any) -> dict[str, Any]:
+    item = {"game": game, "seats": seats, **fields.pop("item", {})}
+    return {"seats": [OPEN] * seats, "programme": [item], **fields}
+
+
+class House:
+    """A server and its callers."""
+
+    def __init__(self, server: Server, stack: AsyncExitStack) -> None:
+        self.server = server
+        self.secrets: dict[str, str] = {}
+        self._stack = stack
+
+    async def call(self, **options: Any) -> Caller:
+        return await self._stack.enter_async_context(calling(self.server.url, **options))
+
+    async def guest(self, name: str, **fields: object) -> Caller:
+        caller = await self.call()
+        welcome = await caller.hello(name, **fields)
+        assert welcome["type"] == "welcome", welcome
+        caller.player = welcome["player"]
+        self.secrets[name] = welcome["resume"]
+        return caller
+
+    async def match(self, *names: str, **fields: Any) -> tuple[list[Caller], str]:
+        """Open a lobby, fill it, and return the players and the lobby."""
+        players = [await self.guest(name) for name in names]
+        done = await players[0].ask("host", settings=settings(seats=len(names), **fields))
+        assert done["type"] == "done", done
+        for player in players:
+            assert (await player.ask("join", lobby=done["lobby"]))["type"] == "done"
+        for player in players:
+            assert (await player.ask("ready", lobby=done["lobby"]))["type"] == "done"
+        return players, done["lobby"]
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with (
+        running(Config(db=tmp_path / "kibitz.db"), GAMES) as server,
+        AsyncExitStack() as stack,
+    ):
+        yield House(server, stack)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def play_out(players: list[Caller]) -> dict[str, Any]:
+    """Let every player answer its turns with the first legal move; return the end."""
+
+    async def play(player: Caller) -> dict[str, Any]:
+        while True:
+            message = player.news.pop(0) if player.news else json.loads(await player.socket.recv())
+            if message["type"] == "your_turn":
+                await player.move(message)
+            elif message["type"] == "finished":
+                return dict(message)
+
+    return (await asyncio.gather(*map(play, players)))[0]
+
+
+# --- hello ------------------------------------------------------------------------------------
+
+
+async def test_hello_first(house: House) -> None:
+    caller = await house.call()
+    refused = await caller.ask("list_games")
+    assert refused["code"] == "hello_first"
+    refused = await caller.ask("move", match="m", ply=0, action={})
+    assert refused["code"] == "hello_first"
+    assert (await caller.hello("ada"))["type"] == "welcome"
+    assert (await caller.hello("ada"))["code"] == "wrong_state"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"versions": [99]}, "version"),
+        ({"versions": [1], "token": "kb_" + "x" * 43}, "unauthorized"),
+        ({"versions": [1], "resume": "x" * 43}, "unauthorized"),
+        ({"versions": [1], "name": "a\u0000b"}, "name_invalid"),
+        ({"versions": [1]}, "name_invalid"),
+    ],
+)
+async def test_a_refused_hello_ends_the_connection(
+    house: House, fields: dict[str, Any], code: str
+) -> None:
+    caller = await house.call()
+    assert (await caller.ask("hello", **fields))["code"] == code
+    assert await caller.closed() == CloseCode.NO_HELLO
+
+
+async def test_a_name_is_free_again_when_its_guest_has_gone(house: House) -> None:
+    ada = await house.guest("ada")
+    caller = await house.call()
+    assert (await caller.hello("Ada"))["code"] == "name_taken"
+    await ada.socket.close()
+    again = await house.call()
+    assert (await again.hello("Ada"))["type"] == "welcome"
+
+
+async def test_a_token_in_the_header(house: House) -> None:
+    with Register(house.server.config.db) as register:
+        issued = register.issue("Deep", "bot")
+    caller = await house.call(additional_headers={"Authorization": f"Bearer {issued.token}"})
+    welcome = await caller.ask("hello", versions=[1])
+    assert (welcome["player"], welcome["resume"]) == (issued.player.player, issued.token)
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+async def test_lists(house: House) -> None:
+    players, lobby = await house.match("ada", "bob")
+    eve = await house.guest("eve")
+    games = await eve.ask("list_games")
+    assert [game["name"] for game in games["games"]] == list(GAMES)
+    assert games["personalities"] == []
+    assert games["games"][0]["options_schema"]["properties"]["columns"]
+    [brief] = (await eve.ask("list_lobbies"))["lobbies"]
+    assert (brief["lobby"], brief["state"], brief["members"]) == (lobby, "running", 2)
+    [match] = (await eve.ask("list_matches"))["matches"]
+    assert (match["match"], match["watchable"]) == (f"{lobby}-1-1", True)
+    await play_out(players)
+    [match] = (await eve.ask("list_matches", lobby=lobby))["matches"]
+    assert match["result"]["cause"] == "rules"
+
+
+async def test_an_unlisted_lobby_is_in_no_list(house: House) -> None:
+    players, lobby = await house.match("ada", "bob", listed=False)
+    eve = await house.guest("eve")
+    assert (await eve.ask("list_lobbies"))["lobbies"] == []
+    assert (await eve.ask("list_matches"))["matches"] == []
+    assert len((await players[1].ask("list_lobbies"))["lobbies"]) == 1
+    assert len((await eve.ask("list_matches", lobby=lobby))["matches"]) == 1
+
+
+# --- lobbies ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "where"),
+    [
+        (settings("chess"), "unknown_game", "settings.programme.0.game"),
+        (settings(item={"options": {"columns": 0}}), "bad_option", "programme.0.options.columns"),
+        (settings(item={"options": {"sails": 3}}), "bad_option", "programme.0.options.sails"),
+        (settings(item={"seats": 3}), "bad_seats", "3 seats"),
+        (
+            {**settings(), "seats": [OPEN, {"kind": "house", "personality": "toy-grid/nobody"}]},
+            "unknown_personality",
+            "toy-grid/nobody",
+        ),
+        (settings(conduct={"on_leave": "replace"}), "bad_option", "stand_in"),
+        (settings(name="a\u202eb"), "bad_option", "settings.name"),
+    ],
+)
+async def test_settings_that_cannot_be_played(
+    house: House, asked: dict[str, Any], code: str, where: str
+) -> None:
+    ada = await house.guest("ada")
+    refused = await ada.ask("host", settings=asked)
+    assert (refused["type"], refused["code"]) == ("refused", code)
+    assert where in refused["message"]
+    assert (await ada.ask("list_lobbies"))["lobbies"] == []
+
+
+async def test_lobbies_have_a_limit_for_each_player(house: House) -> None:
+    path = house.server.config.db.with_name("other.db")
+    config = Config(db=path, quotas=Quotas(lobbies=2))
+    async with running(config, GAMES) as server, calling(server.url) as caller:
+        await caller.hello("bob")
+        lobbies = [await caller.ask("host", settings=settings()) for _ in range(3)]
+        assert [answer.get("code") for answer in lobbies] == [None, None, "limit"]
+        await caller.ask("close", lobby=lobbies[0]["lobby"])
+        assert (await caller.ask("host", settings=settings()))["type"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("type", "fields", "code"),
+    [
+        ("join", {}, "no_such_lobby"),
+        ("leave", {}, "no_such_lobby"),
+        ("start", {}, "no_such_lobby"),
+        ("watch", {"match": "m9"}, "no_such_match"),
+        ("rejoin", {"match": "m9"}, "no_such_match"),
+        ("resign", {"match": "m9"}, "no_such_match"),
+        ("leave_match", {"match": "m9"}, "no_such_match"),
+        ("note", {"match": "m9", "text": "x"}, "no_such_match"),
+        ("history", {"match": "m9"}, "no_such_match"),
+        ("move", {"match": "m9", "ply": 0, "action": {}}, "no_such_match"),
+    ],
+)
+async def test_what_is_not_there(
+    house: House, type: str, fields: dict[str, Any], code: str
+) -> None:
+    ada = await house.guest("ada")
+    asked = fields or {"lobby": "nowhere"}
+    assert (await ada.ask(type, **asked))["code"] == code
+
+
+async def test_only_the_host_may(house: House) -> None:
+    ada, bob = await house.guest("ada"), await house.guest("bob")
+    lobby = (await ada.ask("host", settings=settings(auto_start=False)))["lobby"]
+    assert (await bob.ask("start", lobby=lobby))["code"] == "not_host"
+    assert (await bob.ask("close", lobby=lobby))["code"] == "not_host"
+    assert (await bob.ask("ready", lobby=lobby))["code"] == "not_member"
+    assert (await ada.ask("start", lobby=lobby))["code"] in {"not_ready", "bad_seats"}
+    assert (await ada.ask("close", lobby=lobby))["type"] == "done"
+    assert (await ada.next("lobby_closed"))["reason"] == "closed"
+    assert (await ada.ask("list_lobbies"))["lobbies"] == []
+
+
+async def test_an_invite_code_lets_in(house: House) -> None:
+    ada, bob = await house.guest("ada"), await house.guest("bob")
+    done = await ada.ask("host", settings=settings(joinable="invite"))
+    assert (await bob.ask("join", lobby=done["lobby"], invite="no"))["code"] == "wrong_invite"
+    joined = await bob.ask("join", lobby=done["lobby"], invite=done["invite"])
+    assert joined["type"] == "done"
+
+
+async def test_a_kicked_player_hears_of_it(house: House) -> None:
+    ada, bob = await house.guest("ada"), await house.guest("bob")
+    lobby = (await ada.ask("host", settings=settings()))["lobby"]
+    await bob.ask("join", lobby=lobby)
+    kicked = await ada.ask("kick", lobby=lobby, player=bob.player)
+    assert kicked["type"] == "done"
+    assert (await bob.next("lobby_closed"))["reason"] == "kicked"
+    assert (await bob.ask("join", lobby=lobby))["code"] == "closed"
+
+
+async def test_spectators_of_a_lobby_get_its_news(house: House) -> None:
+    ada, bob, eve = [await house.guest(name) for name in ("ada", "bob", "eve")]
+    lobby = (await ada.ask("host", settings=settings()))["lobby"]
+    assert (await eve.ask("join", lobby=lobby, role="spectator"))["type"] == "done"
+    news = await eve.next("lobby")
+    assert news["lobby"].get("invite") is None
+    assert news["lobby"]["spectators"] == 1
+    for player in (ada, bob):
+        await player.ask("join", lobby=lobby)
+        await player.ask("ready", lobby=lobby)
+    started = await eve.next("match_started")
+    await play_out([ada, bob])
+    ended = await eve.next("match_ended")
+    assert ended["match"]["match"] == started["match"]["match"]
+    assert ended["match"]["result"]
+    assert (await eve.ask("leave", lobby=lobby))["type"] == "done"
+    assert (await eve.ask("leave", lobby=lobby))["code"] == "not_member"
+
+
+async def test_a_lobby_that_shows_nobody_in(house: House) -> None:
+    _, lobby = await house.match("ada", "bob", watchable=False)
+    eve = await house.guest("eve")
+    asked = await eve.ask("join", lobby=lobby, role="spectator")
+    assert asked["code"] == "not_watchable"
+    assert (await eve.ask("watch", match=f"{lobby}-1-1"))["code"] == "not_watchable"
+    assert (await eve.ask("list_matches", lobby=lobby))["code"] == "no_such_lobby"
+
+
+# --- matches ----------------------------------------------------------------------------------
+
+
+async def test_a_programme_is_played_to_its_end(house: House) -> None:
+    players, lobby = await house.match("ada", "bob", item={"games": 3, "seats": 2})
+    ends = [await play_out(players) for _ in range(3)]
+    assert [end["match"] for end in ends] == [f"{lobby}-1-{number}" for number in (1, 2, 3)]
+    news = await players[0].next("lobby")
+    while news["lobby"]["done"] < 3:
+        news = await players[0].next("lobby")
+    assert news["lobby"]["state"] == "finished"
+    assert sum(line["played"] for line in news["lobby"]["standings"]) == 6
+
+
+async def test_seats_three_and_four(house: House) -> None:
+    for names in (("a1", "b1", "c1"), ("a2", "b2", "c2", "d2")):
+        players, _ = await house.match(*names, item={"options": {"columns": 4, "rows": 4}})
+        end = await play_out(players)
+        assert len(end["result"]["seats"]) == len(names)
+
+
+async def test_a_record_can_be_had(house: House) -> None:
+    players, lobby = await house.match("ada", "bob")
+    end = await play_out(players)
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.server.port)
+    writer.write(f"GET {end['record']} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    text = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    lines = text.partition(b"\r\n\r\n")[2].splitlines()
+    assert json.loads(lines[0])["match"] == f"{lobby}-1-1"
+    assert json.loads(lines[-1])["result"] == end["result"]
+
+
+async def test_players_do_not_watch_their_own_match(house: House) -> None:
+    players, lobby = await house.match("ada", "bob", spectating={"mode": "referee"})
+    refused = await players[0].ask("watch", match=f"{lobby}-1-1")
+    assert refused["code"] == "not_watchable"
+
+
+async def test_a_match_that_is_shown_to_nobody(house: House) -> None:
+    _, lobby = await house.match("ada", "bob", spectating={"mode": "off"})
+    eve = await house.guest("eve")
+    assert (await eve.ask("watch", match=f"{lobby}-1-1"))["code"] == "not_watchable"
+    assert (await eve.ask("history", match=f"{lobby}-1-1"))["code"] == "not_watchable"
+
+
+async def test_a_spectator_sees_the_match_and_its_end(house: House) -> None:
+    players, lobby = await house.match("ada", "bob")
+    eve = await house.guest("eve")
+    match = f"{lobby}-1-1"
+    assert (await eve.ask("watch", match=match))["type"] == "done"
+    snapshot = await eve.next("snapshot")
+    end = await play_out(players)
+    numbers = []
+    while True:
+        message = json.loads(await eve.socket.recv())
+        if message["type"] == "finished":
+            break
+        numbers.append(message["entry"]["seq"])
+    assert numbers == list(range(snapshot["seq"] + 1, end["seq"] + 1))
+    assert (await eve.ask("watch", match=match))["code"] == "over"
+
+
+async def test_history_of_a_running_and_of_a_finished_match(house: House) -> None:
+    players, lobby = await house.match("ada", "bob", "cyd")
+    match = f"{lobby}-1-1"
+    mover = players[0]
+    await mover.move(await mover.next("your_turn"))
+    told = await players[1].ask("history", match=match)
+    assert [event["entry"]["seq"] for event in told["events"]] == [1]
+    assert told["more"] is False
+    eve = await house.guest("eve")
+    assert (await eve.ask("history", match=match))["code"] == "not_watchable"
+    await players[2].ask("resign", match=match)
+    await players[1].ask("resign", match=match)
+    await mover.next("finished")
+    told = await eve.ask("history", match=match, first=2, count=1)
+    assert ([event["entry"]["kind"] for event in told["events"]], told["more"]) == (
+        ["resign"],
+        True,
+    )
+
+
+async def test_a_seat_moves_to_the_newest_connection(house: House) -> None:
+    (ada, _), lobby = await house.match("ada", "bob")
+    match = f"{lobby}-1-1"
+    turn = await ada.next("your_turn")
+    newer = await house.call()
+    back = await newer.ask("hello", versions=[1], resume=house.secrets["ada"])
+    assert (back["seats"], back["lobbies"]) == ([match], [lobby])
+    assert (await newer.ask("rejoin", match=match))["type"] == "done"
+    assert await ada.closed() == CloseCode.REPLACED
+    again = await newer.next("your_turn")
+    assert again["ply"] == turn["ply"]
+    assert (await newer.move(again))["type"] == "done"
+
+
+async def test_a_move_that_was_answered_into_the_void_is_answered_again(house: House) -> None:
+    players, lobby = await house.match("ada", "bob")
+    match = f"{lobby}-1-1"
+    ada = players[0]
+    turn = await ada.next("your_turn")
+    request = {"match": match, "ply": turn["ply"], "action": turn["legal"][0]}
+    first = await ada.ask_as(77, "move", **request)
+    await ada.socket.close()
+    back = await house.call()
+    await back.ask("hello", versions=[1], resume=house.secrets["ada"])
+    await back.ask("rejoin", match=match)
+    assert await back.ask_as(77, "move", **request) == first
+    stale = await back.ask_as(78, "move", **request)
+    assert (stale["code"], stale["ply"]) == ("stale", turn["ply"] + 1)
+
+
+async def test_a_bot_in_many_fast_matches_is_not_throttled(house: House) -> None:
+    item = {"games": 12, "options": {"columns": 3, "rows": 3}}
+    both = {"capabilities": {"at_once": 12}}
+    players = [await house.guest(name, **both) for name in ("ada", "bob")]
+    done = await players[0].ask("host", settings=settings(at_once=12, item=item))
+    for player in players:
+        await player.ask("join", lobby=done["lobby"])
+        await player.ask("ready", lobby=done["lobby"])
+
+    async def play(player: Caller) -> int:
+        moves = ended = 0
+        while ended < 12:
+            message = player.news.pop(0) if player.news else json.loads(await player.socket.recv())
+            if message["type"] == "your_turn":
+                answer = await player.move(message)
+                assert answer["type"] == "done", answer
+                moves += 1
+            ended += message["type"] == "finished"
+        return moves
+
+    async with asyncio.timeout(30):
+        assert sum(await asyncio.gather(*map(play, players))) >= 12 * 5
+
+
+async def test_hidden_hands_stay_hidden_on_the_wire(house: House) -> None:
+    players = [await house.guest(name) for name in ("ada", "bob")]
+    done = await players[0].ask("host", settings=settings("toy-veil"))
+    for player in players:
+        await player.ask("join", lobby=done["lobby"])
+        await player.ask("ready", lobby=done["lobby"])
+    snapshots = [await player.next("snapshot") for player in players]
+    hands = [snapshot["view"]["hand"] for snapshot in snapshots]
+    told = [await player.ask("history", match=snapshots[0]["match"]) for player in players]
+    for seat in range(2):
+        text = json.dumps([snapshots[seat], told[seat], players[seat].news])
+        assert not any(str(card) in text for card in hands[1 - seat])
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+
+async def test_a_flooder_is_closed_and_nobody_else_notices(house: House) -> None:
+    players, _ = await house.match("ada", "bob")
+    flooder = await house.guest("eve")
+    for number in range(200):
+        await flooder.socket.send(json.dumps({"type": "list_games", "id": 100 + number}))
+    assert await flooder.closed() == 1008
+    assert (await play_out(players))["result"]["cause"] == "rules"
+
+
+async def test_a_flood_of_stale_moves_is_a_flood(house: House) -> None:
+    players, lobby = await house.match("ada", "bob")
+    for number in range(200):
+        stale = {"type": "move", "id": 100 + number, "match": f"{lobby}-1-1", "ply": 99}
+        await players[0].socket.send(json.dumps({**stale, "action": {"x": 0, "y": 0}}))
+    assert await players[0].closed() == 1008
+
+
+async def test_two_servers_in_one_process_know_nothing_of_each_other(
+    house: House, tmp_path: Path
+) -> None:
+    await house.match("ada", "bob")
+    async with running(Config(db=tmp_path / "two.db"), GAMES) as other:
+        async with calling(other.url) as caller:
+            await caller.hello("ada")
+            assert (await caller.ask("list_lobbies"))["lobbies"] == []
+        assert other.port != house.server.port

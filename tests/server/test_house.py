@@ -1,0 +1,154 @@
+"""House bots: processes that are started, listened to, ended and always reaped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Sequence
+
+import pytest
+
+from kibitz_server import house as module
+from kibitz_server.house import Employee, Staff
+from tests.server.wires import until
+
+pytestmark = pytest.mark.e2e
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+async def worked(code: str) -> Employee:
+    employee = Employee()
+    await employee.work(python(code), dict(os.environ))
+    return employee
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_exit_status_and_last_lines_are_kept() -> None:
+    employee = await worked(
+        "import sys\nfor n in range(100): print('line', n)\n"
+        "sys.stderr.write('oh no\\n'); sys.exit(3)"
+    )
+    assert employee.status == 3
+    words = employee.last_words.splitlines()
+    assert words[-2:] == ["oh no", "the bot's process ended with status 3"]
+    assert len(words) == module.LAST_LINES + 1
+
+
+async def test_what_it_writes_is_made_fit_to_print() -> None:
+    employee = await worked("import os\nos.write(1, b'\\x1b[31m\\xff' + b'x' * 10000)")
+    [line, _] = employee.last_words.splitlines()
+    assert line.isprintable()
+    assert len(line) <= module.LINE_BYTES
+
+
+async def test_a_command_that_cannot_be_started() -> None:
+    employee = Employee()
+    await employee.work(["/nowhere/bot"], {})
+    assert employee.status == 127
+    assert "cannot start '/nowhere/bot'" in employee.last_words
+
+
+async def test_a_signal_is_a_negative_status() -> None:
+    employee = await worked("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    assert employee.status == -9
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+async def test_a_dismissed_process_ends_with_all_that_it_started(
+    stubborn: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setattr(module, "TERM_PATIENCE_S", 0.3)
+    ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN);" if stubborn else ""
+    note = f"{tmp_path}/pids"
+    code = (
+        f"import os, signal, time, pathlib;{ignore}\n"
+        "child = os.fork()\n"
+        f"if child: pathlib.Path({note!r}).write_text(f'{{os.getpid()}} {{child}}')\n"
+        "time.sleep(60)"
+    )
+    employee = Employee()
+    working = asyncio.create_task(employee.work(python(code), dict(os.environ)))
+    pids = await written(note)
+    employee.dismiss()
+    await asyncio.wait_for(working, 10)
+    assert employee.status == (-9 if stubborn else -15)
+    for pid in pids:
+        await gone(pid)
+
+
+async def written(note: str) -> list[int]:
+    """Wait until the process has said who it is."""
+    await until(lambda: bool(read(note)), 20)
+    return [int(pid) for pid in read(note).split()]
+
+
+def read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+async def gone(pid: int) -> None:
+    """Wait until a process, an orphan perhaps, is no more, or a zombie that nobody reaps."""
+    await until(lambda: not alive(pid) or ") Z" in read(f"/proc/{pid}/stat"), 5)
+
+
+class Agency:
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def personalities(self) -> Sequence[str]:
+        return ["grid/greedy"]
+
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        return [*python(self.code), personality, url, lobby]
+
+
+async def test_staff_gets_its_secret_in_the_environment_and_its_end_is_told() -> None:
+    tasks: list[asyncio.Future[None]] = []
+
+    def spawn(work: Awaitable[None]) -> None:
+        tasks.append(asyncio.ensure_future(work))
+
+    code = "import os, sys\nprint(*sys.argv[1:], os.environ['KIBITZ_RESUME'])"
+    staff = Staff(Agency(code), spawn, lambda: "ws://here")
+    assert staff.knows("grid/greedy:depth=3")
+    assert not staff.knows("grid/other")
+    ended: list[Employee] = []
+    employee = Employee()
+    staff.hire(employee, "grid/greedy", "abc", "secret", ended.append)
+    assert staff.count == 1
+    await asyncio.gather(*tasks)
+    assert ended == [employee]
+    assert employee.last_words.startswith("grid/greedy ws://here abc secret\n")
+    assert staff.count == 0
+
+
+async def test_who_was_dismissed_before_it_started_never_starts() -> None:
+    spawned: list[Awaitable[None]] = []
+    staff = Staff(Agency(""), spawned.append, lambda: "")
+    employee = Employee()
+    employee.dismiss()
+    staff.hire(employee, "grid/greedy", "abc", "secret", lambda employee: None)
+    staff.close()
+    staff.hire(Employee(), "grid/greedy", "abc", "secret", lambda employee: None)
+    assert spawned == []
+
+
+def test_without_a_house_there_are_no_personalities() -> None:
+    staff = Staff(None, lambda work: None, lambda: "")
+    assert staff.personalities() == []
+    assert not staff.knows("grid/greedy")
