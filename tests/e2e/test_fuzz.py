@@ -1,0 +1,279 @@
+"""Rubbish of every kind, against a server with a match on it.
+
+The server never fails inside, never answers `internal`, holds on to nothing, and goes on
+answering; and the players of the match that has been going on meanwhile do not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.mnk import GAME
+from tests.tools.crowd import HANDSHAKE, Rude, opened
+from tests.tools.figures import Tell
+from tests.tools.fleet import contradictions, fleet_of
+from tests.tools.hosted import Process, draw, hosted, settled
+from tests.tools.mutants import Mutants, framed
+
+BATCH = 50
+BRIDGES = 4
+INTERNAL = b'"code":"internal"'
+FAREWELL = re.compile(rb"\x88[\x02-\x7d][\x03\x0f]")
+"""A close frame with a code; no JSON has such signs in it."""
+PLENTY = {"per_second": 1e9, "burst": 1e9}
+OPTIONS: dict[str, Any] = {
+    # No limit on messages, for the sake of speed, but the usual one on lobbies.
+    "tariff": {"socket": PLENTY, "account": PLENTY, "address": PLENTY},
+}
+SETTINGS: dict[str, Any] = {
+    "seats": [{"kind": "open"}, {"kind": "open"}],
+    "programme": [{"game": "mnk", "options": {"columns": 15, "rows": 15, "row": 15}, "games": 5}],
+    "at_once": 20,
+    "conduct": {"max_illegal": 1000, "grace_ms": 3_600_000},
+}
+CODES = {1000, 1002, 1003, 1005, 1007, 1008, 1009, 4000, 4002}
+"""Close codes with which a server may answer a broken connection."""
+PATIENCE_S = 20.0
+
+
+@dataclass
+class Fuzz:
+    """What has been sent, and what came back."""
+
+    server: Process
+    seed: int
+    frames: int = 0
+    connections: int = 0
+    closed: dict[int | None, int] = field(default_factory=dict)
+    internal: list[bytes] = field(default_factory=list)
+    secrets: dict[str, str] = field(default_factory=dict)
+    """What the players come back with."""
+
+    def __post_init__(self) -> None:
+        self.known: dict[str, list[Any]] = {"match": ["x"], "lobby": ["x"], "game": ["mnk"]}
+        self.known["options"] = [{}, {"columns": 3, "rows": 3, "row": 3}]
+        self.known["action"] = [{"cell": 0}, {"cell": 4}, {"cell": 224}]
+        self.known["ply"] = [0, 1, 2]
+        self.known["seats"] = [2, 2, [{"kind": "open"}, {"kind": "open"}]]
+        self.known["personality"] = ["mnk/none"]
+
+    def heard(self, data: bytes) -> None:
+        if INTERNAL in data:
+            self.internal.append(data)
+
+    async def messages(self, number: int, count: int) -> None:
+        """Send wrong messages as one player, who comes back when it is thrown out."""
+        mutants = Mutants(f"{self.seed} messages {number}", self.known)
+        player = await Player.arrive(self, f"fuzz {number}")
+        while count > 0:
+            batch = b"".join(mutants.message() for _ in range(BATCH))
+            if await player.survives(batch):
+                count -= BATCH
+                self.frames += BATCH
+            else:
+                await player.come_back()
+        await player.leave()
+
+    async def wires(self, number: int, count: int) -> None:
+        """Send wrong frames, on a new connection each time."""
+        mutants = Mutants(f"{self.seed} wires {number}", self.known)
+        for _ in range(count):
+            self.frames += 1
+            self.connections += 1
+            await self._wire(mutants.bytes_on_the_wire())
+
+    async def _wire(self, data: bytes) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                with contextlib.suppress(ConnectionError):
+                    writer.write(HANDSHAKE.format(path="/", more="").encode() + data)
+                    writer.write_eof()
+                    await reader.readuntil(b"\r\n\r\n")
+                    answer = await reader.read()
+                    self.heard(answer)
+                    code = _close_code(answer)
+                    self.closed[code] = self.closed.get(code, 0) + 1
+        finally:
+            writer.transport.abort()
+
+
+class Player:
+    """A connection that has said hello, and that can be thrown out."""
+
+    def __init__(self, fuzz: Fuzz, name: str) -> None:
+        self._fuzz = fuzz
+        self._name = name
+        self._sentinel = 1 << 50
+
+    @classmethod
+    async def arrive(cls, fuzz: Fuzz, name: str) -> Player:
+        player = cls(fuzz, name)
+        await player._connect()
+        return player
+
+    async def come_back(self) -> None:
+        await self.leave()
+        await self._connect()
+
+    async def leave(self) -> None:
+        self._writer.transport.abort()
+        await asyncio.sleep(0)
+
+    async def survives(self, batch: bytes) -> bool:
+        """Send frames and wait until the server has done with them; say whether we are still in."""
+        self._sentinel += 1
+        end = b'"re":%d' % self._sentinel
+        ask = json.dumps({"type": "unwatch", "id": self._sentinel, "match": "x"}).encode()
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(PATIENCE_S):
+                self._writer.write(batch + framed(ask))
+                return await self._until(end)
+        return False
+
+    async def _until(self, end: bytes) -> bool:
+        seen = b""
+        while end not in seen:
+            data = await self._reader.read(262_144)
+            self._fuzz.heard(seen[-len(INTERNAL) :] + data)
+            seen = seen[-len(end) :] + data
+            if not data or FAREWELL.search(seen):
+                return False
+        return True
+
+    async def _connect(self) -> None:
+        self._fuzz.connections += 1
+        self._reader, self._writer = await asyncio.open_connection(
+            "127.0.0.1", self._fuzz.server.port, limit=1 << 20
+        )
+        who = {"resume": self._fuzz.secrets[self._name]}
+        hello = json.dumps({"type": "hello", "id": 1, "versions": [1], **who}).encode()
+        self._writer.write(HANDSHAKE.format(path="/", more="").encode() + framed(hello))
+        await self._reader.readuntil(b"\r\n\r\n")
+        welcome = b""
+        while b'"resume":"' not in welcome:
+            data = await self._reader.read(4096)
+            assert data, welcome
+            welcome += data
+
+
+def _close_code(data: bytes) -> int | None:
+    """Return the code of the close frame that ends what the server said."""
+    frames: list[tuple[int, bytes]] = []
+    while len(data) >= 2:
+        length, start = data[1] & 127, 2
+        if length > 125:
+            extent = 2 if length == 126 else 8
+            length, start = int.from_bytes(data[2 : 2 + extent], "big"), 2 + extent
+        frames.append((data[0] & 15, data[start : start + length]))
+        data = data[start + length :]
+    for opcode, payload in frames:
+        if opcode == 8:
+            return int.from_bytes(payload[:2], "big") if payload else 1005
+    return None
+
+
+def seated(fuzz: Fuzz) -> None:
+    """Give the fuzzing players matches of their own, so that some of it comes to a table."""
+    rudes = []
+    for number in range(BRIDGES):
+        rude = Rude(fuzz.server.port)
+        rudes.append(rude)
+        rude.shake()
+        welcome = rude.hello(f"fuzz {number}", capabilities={"at_once": 20})
+        fuzz.secrets[f"fuzz {number}"] = welcome["resume"]
+    for pair in (rudes[:2], rudes[2:]):
+        lobby = pair[0].ask("host", settings=SETTINGS)["lobby"]
+        for what in ("join", "ready"):
+            for rude in pair:
+                assert rude.ask(what, lobby=lobby)["type"] == "done"
+        live = pair[0].ask("list_matches", lobby=lobby)["matches"]
+        assert len(live) == SETTINGS["programme"][0]["games"]
+        fuzz.known["lobby"].append(lobby)
+        fuzz.known["match"] += [brief["match"] for brief in live]
+    for rude in rudes:
+        rude.socket.close()
+
+
+async def rounds(fuzz: Fuzz, frames: int) -> None:
+    """Send `frames` frames: one in twenty is wrong as a frame, the others as a message."""
+    share = frames // 20 // BRIDGES
+    async with asyncio.TaskGroup() as group:
+        for number in range(BRIDGES):
+            group.create_task(fuzz.messages(number, frames // BRIDGES - share))
+            group.create_task(fuzz.wires(number, share))
+
+
+async def fuzzed(server: Process, frames: int, seed: int, rate: float) -> tuple[Fuzz, int]:
+    """Fuzz while a match goes on; return what was sent and the growth of memory in bytes.
+
+    The growth counts from when a fifth of the frames has been sent: pools are filled by then.
+    """
+    fuzz = Fuzz(server, seed)
+    before = await asyncio.to_thread(server.held)
+    async with fleet_of(server.url, 2, draw(8), pause=frames / rate / 64, seed=seed) as fleet:
+        await fleet.moved(1)
+        fuzz.known["match"] += fleet.seats
+        fuzz.known["lobby"] += [match.split("-")[0] for match in fleet.seats]
+        await asyncio.to_thread(seated, fuzz)
+        await rounds(fuzz, frames // 5)
+        warm = server.memory()
+        fuzz.seed += 1
+        await rounds(fuzz, frames - frames // 5)
+        growth = server.memory() - warm
+        fleet.pause = 0.0
+        await fleet.finished(2)
+        records = {
+            match: await asyncio.to_thread(server.page, f"/records/{match}.jsonl")
+            for match in fleet.seats
+        }
+    assert contradictions(fleet, GAME, records) == []
+    assert await settled(server, before)
+    return fuzz, growth
+
+
+def sound(fuzz: Fuzz) -> None:
+    """Assert that the server took no harm."""
+    server = fuzz.server
+    assert fuzz.internal == []
+    assert server.trouble() == []
+    assert server.running
+    assert not [name for name in server.figures() if "internal" in name]
+    assert set(fuzz.closed) - {None} <= CODES
+    with opened(server.port, "after all that") as rude:
+        assert rude.ask("list_games")["games"][0]["name"] == "mnk"
+
+
+async def test_rubbish_does_a_server_no_harm(tmp_path: Path) -> None:
+    with hosted(tmp_path, **OPTIONS) as server:
+        async with asyncio.timeout(50):
+            fuzz, _ = await fuzzed(server, 20_000, 1, 4000)
+        sound(fuzz)
+        assert fuzz.frames >= 20_000 - BATCH
+        # It was not all refused at the door.
+        figures = server.figures()
+        for code in ("malformed", "unknown_type", "illegal", "not_seated", "no_such_match"):
+            assert figures[f'kibitz_refusals_total{{code="{code}"}}'] > 0, code
+        assert {1002, 1003, 1007, 1009} <= set(fuzz.closed)
+
+
+@pytest.mark.slow
+async def test_a_million_frames(tmp_path: Path, tell: Tell) -> None:
+    """T7: and memory does not grow."""
+    with hosted(tmp_path, **OPTIONS) as server:
+        async with asyncio.timeout(1500):
+            fuzz, growth = await fuzzed(server, 1_000_000, 7, 5000)
+        sound(fuzz)
+        tell(
+            f"T7: {fuzz.frames} frames on {fuzz.connections} connections,"
+            f" memory {growth / 2**20:+.2f} MiB, close codes {fuzz.closed}"
+        )
+        assert growth < 5 * 2**20
