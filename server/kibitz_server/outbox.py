@@ -16,11 +16,13 @@ either. A transport that stays paused without any progress is aborted by the pee
 
 from __future__ import annotations
 
+import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+LOG = logging.getLogger("kibitz.outbox")
 TEXT = 0x81
 """First byte of an unfragmented text frame."""
 
@@ -83,7 +85,11 @@ class Cork:
         self._scheduled = False
         filled, self._filled = self._filled, []
         for outbox in filled:
-            outbox.flush()
+            try:
+                outbox.flush()
+            except Exception:
+                LOG.exception("a connection could not be written to")
+                outbox.close()
 
 
 class Outbox:

@@ -221,6 +221,10 @@ class Peer(asyncio.Protocol):
     def eof_received(self) -> bool:
         self._protocol.receive_eof()
         self._push()
+        # Nothing may be written after our own end of file, and the transport closes only soon.
+        self.outbox.close()
+        self.leaving = True
+        self._tell_gone()
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:

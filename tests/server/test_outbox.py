@@ -112,3 +112,21 @@ def test_a_closed_outbox_sends_and_keeps_nothing() -> None:
     desk.outbox.show(b"c", match)
     desk.outbox.post(b"d", "x")
     assert desk.sent() == b""
+
+
+class Deaf(FakeTransport):
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        raise RuntimeError("closed for writing")
+
+
+def test_an_outbox_that_cannot_be_written_to_takes_nothing_from_the_others() -> None:
+    loop = FakeLoop()
+    cork = Cork(loop.loop)
+    wires = [Deaf(), FakeTransport()]
+    boxes = [Outbox(wire, cork, Allowance(), lambda: None) for wire in wires]
+    for outbox in boxes:
+        outbox.send(b"news;")
+    loop.advance()
+    assert wires[1].written == b"news;"
+    assert boxes[0].closed
+    assert not boxes[1].closed

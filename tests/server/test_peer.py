@@ -398,3 +398,13 @@ def test_a_lost_connection_leaves_no_timer_of_its_own() -> None:
 
 def test_a_peer_has_no_dict_of_its_own() -> None:
     assert not hasattr(Peer(Rig().port), "__dict__")
+
+
+def test_nothing_is_written_after_the_other_side_has_ended() -> None:
+    rig = Rig()
+    line = opened(rig)
+    line.frames()
+    line.peer.eof_received()
+    line.peer.refuse(1, Code.CLOSED, "closed")
+    assert line.frames() == []
+    assert rig.desk.goners == [line.peer]
