@@ -7,12 +7,10 @@ end, and what everybody was shown is what the records say.
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import socket
 import statistics
 import time
-from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -21,7 +19,7 @@ import pytest
 from benchmarks.mnk import GAME
 from tests.tools.crowd import silent_spectator
 from tests.tools.figures import Tell
-from tests.tools.fleet import Fleet, contradictions, fleet_of
+from tests.tools.fleet import Fleet, contradictions, fleet_of, percentile
 from tests.tools.hosted import Process, draw, hosted
 
 MATCHES = 12
@@ -43,11 +41,6 @@ async def faults(process: Process, fleet: Fleet, matches: int) -> list[str]:
     if len(fleet.seats) != matches:
         found.append(f"{len(fleet.seats)} matches were seen, {matches} expected")
     return [*found, *process.trouble()]
-
-
-def percentile(values: Iterable[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[math.ceil(share * len(ordered)) - 1]
 
 
 async def test_every_match_ends_and_everybody_saw_what_the_records_say(tmp_path: Path) -> None:

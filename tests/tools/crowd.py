@@ -88,6 +88,15 @@ class Rude:
                 answer: dict[str, Any] = message
                 return answer
 
+    def refusal(self) -> dict[str, Any]:
+        """Return the next refusal, of whatever request."""
+        while True:
+            opcode, data = self.frame()
+            message = json.loads(data) if opcode == Opcode.TEXT else {}
+            if message.get("type") == "refused":
+                refused: dict[str, Any] = message
+                return refused
+
     def hello(self, name: str, **fields: object) -> dict[str, Any]:
         return self.ask("hello", versions=[1], name=name, **fields)
 

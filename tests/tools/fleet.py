@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import random
 import time
 from collections import Counter
@@ -297,6 +298,12 @@ async def _host(client: Client, settings: LobbySettings) -> str:
             lobby = (await client.host(settings)).lobby
             assert lobby is not None
             return lobby
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """Return the value that `share` of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[math.ceil(share * len(ordered)) - 1]
 
 
 def contradictions(fleet: Fleet, game: Game, records: Mapping[str, bytes]) -> list[str]:

@@ -21,7 +21,9 @@ FATAL = 0.05
 SOUND: Final[tuple[dict[str, Any], ...]] = tuple(json.loads(encode(sample)) for sample in REQUESTS)
 """One good message of every type, as a JSON object."""
 SHARES: Final = {
-    **{"move": 10.0, "rejoin": 3.0, "host": 3.0},
+    "move": 10.0,
+    "rejoin": 3.0,
+    "host": 3.0,
     **dict.fromkeys(("leave", "kick", "close", "resign", "leave_match"), 0.02),
 }
 """How often a type is chosen, where it is not 1: what ends a match also ends what it can test."""
