@@ -42,6 +42,8 @@ SEND_BUFFER = 128 * 1024
 """Bytes that the kernel keeps for a peer that does not read."""
 USER_TIMEOUT_MS = 15_000
 """Milliseconds after which Linux gives up a peer that acknowledges nothing."""
+YOUNG_OBJECTS = 20_000
+"""New objects between two collections of garbage: a move makes some dozens and no cycles."""
 UNLIMITED = Rate(1e9, 1e9)
 
 
@@ -338,6 +340,7 @@ async def _serve(
     async with running(config, games, house) as server:
         # What the start has made stays for good: do not walk over it in every collection.
         gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS)
         if started is not None:
             started(server)
         await stop.wait()

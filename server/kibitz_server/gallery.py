@@ -77,10 +77,9 @@ class Gallery:
         if self._late is not None:
             self._late.recall(sights, now)
 
-    def show(self, sight: Sight, clock: Callable[[], int]) -> None:
+    def show(self, sight: Sight, now: int) -> None:
         """An entry is durable."""
         if self._late is not None:
-            now = clock()
             self._late.add(sight, now)
             self.shift(now)
         elif self.viewers:

@@ -85,6 +85,7 @@ class Table:
         "_floor",
         "_held",
         "_news",
+        "_now",
         "_sockets",
         "_timer",
         "_timer_at",
@@ -111,6 +112,8 @@ class Table:
         """Per seat the connection whose commands count."""
         self._news: list[Peer | None] = [None] * seats
         """Per seat the connection that is told what happens; it follows `_sockets`."""
+        self._now = 0
+        """When the store last said that something is durable."""
         self._told_turn = -1
         """The newest turn that was sent and opened."""
         self._cold: set[int] = set()
@@ -137,7 +140,7 @@ class Table:
         """Go on after a restart, where nobody is connected yet."""
         self._cold = set(range(len(self._sockets)))
         now = self._floor.clock()
-        self._carry_out(self.match.tick(now), None, 0)
+        self._carry_out(self.match.tick(now))
         for seat in self._cold:
             if seat not in self.match.away and seat not in self.match.out:
                 self.command(rules.Leave(seat, "disconnect"))
@@ -341,8 +344,8 @@ class Table:
         if self.closed:
             return
         try:
-            effects = self.match.handle(command, self._floor.clock())
-            self._carry_out(effects, peer, request)
+            now = self._floor.clock()
+            self._carry_out(self.match.handle(command, now), peer, request, now)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
@@ -352,6 +355,7 @@ class Table:
     def durable(self, seq: int) -> None:
         """The store has everything up to entry `seq`: tell it."""
         held = self._held
+        self._now = self._floor.clock()
         told: list[Held] = []
         """Keeps what was just shown alive: the next turn shows the same view."""
         try:
@@ -397,19 +401,24 @@ class Table:
             self._break()
             return rules.Refuse(-1, None, Code.INTERNAL, "the match cannot go on", self.match.ply)
         refusals = [effect for effect in effects if isinstance(effect, rules.Refuse)]
-        self._carry_out([effect for effect in effects if effect not in refusals], None, 0)
+        self._carry_out([effect for effect in effects if effect not in refusals])
         self._arm()
         return refusals[0] if refusals else None
 
-    def _carry_out(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
+    def _carry_out(
+        self, effects: list[Effect], peer: Peer | None = None, request: int = 0, now: int = 0
+    ) -> None:
+        """Do what the match asks for; `now` is when the request of a peer arrived."""
+        arrived: int | None = None
         for effect in effects:
             match effect:
                 case rules.Append(entry, sight):
                     text = line(entry)
                     self._floor.store.append(self.stream, entry.seq, text, self)
                     self._held.append((entry.seq, partial(self._show, sight, text)))
+                    arrived = now
                 case rules.Accepted(_, id, seq):
-                    self._accept(peer, id, seq)
+                    self._hold(seq, partial(self._acknowledge, peer, id, seq, arrived))
                 case rules.Refuse(_, _, code, message, ply):
                     self._refuse(peer, request, code, message, ply)
                 case rules.Finished(result):
@@ -444,16 +453,12 @@ class Table:
 
         self._held.append((seq, tell))
 
-    def _accept(self, peer: Peer | None, request: int, seq: int) -> None:
-        if peer is None:
-            raise AssertionError("a move was accepted that nobody sent")
-        arrived = self._floor.clock()
-
-        def answer() -> None:
+    def _acknowledge(self, peer: Peer | None, request: int, seq: int, arrived: int | None) -> None:
+        """Answer a move; one that was sent again has not arrived anew."""
+        if peer is not None:
             peer.outbox.send(done_frame(request, seq))
-            self._floor.figures.moved(self._floor.clock() - arrived)
-
-        self._hold(seq, answer)
+        if arrived is not None:
+            self._floor.figures.moved(self._now - arrived)
 
     def _refuse(self, peer: Peer | None, request: int, code: Code, message: str, ply: int) -> None:
         if peer is not None:
@@ -467,7 +472,7 @@ class Table:
                 event = sight.event(seat)
                 own = text if event.entry is sight.entry else None
                 peer.outbox.send(scribe.event(event, own))
-        self.gallery.show(sight, self._floor.clock)
+        self.gallery.show(sight, self._now)
 
     def _turn(self) -> None:
         """Send the turn and start its clock, now that all before it is durable and told."""
@@ -533,7 +538,7 @@ class Table:
         try:
             if self.match.result is None:
                 self._carry_out(
-                    self.match.handle(rules.Abort("internal error"), self._floor.clock()), None, 0
+                    self.match.handle(rules.Abort("internal error"), self._floor.clock())
                 )
         except Exception:
             LOG.exception("match %s cannot even be aborted", self.key)
@@ -586,7 +591,7 @@ class Table:
         now = self._floor.clock()
         try:
             self.gallery.shift(now)
-            self._carry_out(self.match.tick(now), None, 0)
+            self._carry_out(self.match.tick(now))
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()

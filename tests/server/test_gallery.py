@@ -33,12 +33,12 @@ class Seen:
         self.loop.advance(wait / 1000)
         for effect in self.shell.play(wait=wait, **action):
             if isinstance(effect, Append):
-                self.gallery.show(effect.sight, self.loop.clock)
+                self.gallery.show(effect.sight, self.loop.clock())
 
     def do(self, command: Leave | Return) -> None:
         for effect in self.shell.do(command):
             if isinstance(effect, Append):
-                self.gallery.show(effect.sight, self.loop.clock)
+                self.gallery.show(effect.sight, self.loop.clock())
 
     def screen(self) -> list[dict[str, Any]]:
         self.loop.advance()

@@ -299,7 +299,7 @@ def test_the_round_trip_is_measured_and_smoothed() -> None:
     rig.loop.advance(0.08)
     line.feed(masked(payload, Opcode.PONG))
     assert line.peer.rtt_ms == 80
-    rig.loop.advance(10.5)
+    rig.loop.advance(10.42)
     payload = ping_of(line)
     line.feed(masked(payload, Opcode.PONG))
     assert line.peer.rtt_ms == 70
