@@ -7,7 +7,7 @@ registered games, as anybody's own game would be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,7 +119,7 @@ class MNK(Game):
     def view(self, state: State, seat: int | None) -> Model:
         columns, rows, _, ply, _ = state["numbers"].tolist()
         cells = state["cells"].tobytes()[: columns * rows].decode("ascii")
-        return View.model_construct(columns=columns, cells=cells, ply=ply)
+        return View(columns=columns, cells=cells, ply=ply)
 
     def full_view(self, state: State) -> Model:
         return self.view(state, None)
@@ -134,7 +134,14 @@ class MNK(Game):
         return move.cell
 
     def encode(self, state: State, action: int) -> Model:
-        return Move.model_construct(cell=action)
+        return Move(cell=action)
+
+    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        return [{"cell": action} for action in actions]
+
+    def count(self, state: State) -> int:
+        columns, rows, _, ply, winner = state["numbers"].tolist()
+        return 0 if winner != ONGOING else int(columns * rows - ply)
 
     def text(self, move: Model) -> str:
         assert isinstance(move, Move)

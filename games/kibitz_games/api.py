@@ -134,6 +134,10 @@ class Game(ABC):
         Where the rules force a pass, the pass is the only legal action.
         """
 
+    def count(self, state: State) -> int:
+        """Return the number of legal actions; a game may know it without listing them."""
+        return len(self.legal(state))
+
     @abstractmethod
     def play(self, state: State, action: int) -> None:
         """Apply a legal action in place. Behaviour is undefined for any other action."""

@@ -114,6 +114,7 @@ def _check_position(setup: Setup, state: State) -> None:
     """Check what must hold in every position."""
     game, before = setup.game, state.tobytes()
     over, legal = game.to_act(state) == OVER, game.legal(state)
+    _law(game.count(state) == len(legal), "count is the number of legal actions")
     _law(over == (not legal), "legal is empty exactly when the play is over")
     _law(over == (game.outcome(state) is not None), "there is an outcome exactly when over")
     _law(len(set(legal)) == len(legal), "no action is listed twice")

@@ -198,9 +198,11 @@ class Match(Fold):
 
     def your_turn(self, now: int | None = None) -> messages.YourTurn:
         """Return all that the seat to act needs; `now` tells how much of an open turn is left."""
-        legal = self.game.legal(self.state)
-        rule = self.game.info.legal_rule or None
-        listed = rule is None and len(legal) <= LEGAL_LISTED
+        game, state = self.game, self.state
+        rule = game.info.legal_rule or None
+        legal = game.legal(state) if rule is None else None
+        count = game.count(state) if legal is None else len(legal)
+        listed = legal if count <= LEGAL_LISTED else None
         values = {
             "type": "your_turn",
             "match": self.setup.match,
@@ -208,9 +210,9 @@ class Match(Fold):
             "seat": self.to_act,
             "ply": self.ply,
             "view": self.view(self.to_act),
-            "legal": self.game.moves(self.state, legal) if listed else None,
+            "legal": None if listed is None else game.moves(state, listed),
             "legal_rule": rule,
-            "legal_count": len(legal),
+            "legal_count": count,
             "clocks": self.clocks,
             "left_ms": self._left_ms(now),
         }
