@@ -25,8 +25,10 @@ from typing import TypeVar
 
 from kibitz_games.api import Game
 from kibitz_server.accounts import Guests
+from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
-from kibitz_server.hall import Hall, Quotas
+from kibitz_server.door import Door, Quotas
+from kibitz_server.hall import Hall
 from kibitz_server.house import House, Staff
 from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
@@ -45,6 +47,7 @@ USER_TIMEOUT_MS = 15_000
 YOUNG_OBJECTS = 20_000
 """New objects between two collections of garbage: a move makes some dozens and no cycles."""
 UNLIMITED = Rate(1e9, 1e9)
+BOUNDLESS = Quotas(connections=10**9, connections_an_address=10**9, lobbies=10**9)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,10 +138,11 @@ class Server:
     async def _see_off(self) -> None:
         """Wait until everybody has left, and abort who has not."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.hall.empty(), self.config.drain_s)
-        self.hall.abort_peers()
+            await asyncio.wait_for(self.hall.door.empty(), self.config.drain_s)
+        for peer in list(self.hall.door.peers):
+            peer.abort()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.hall.empty(), 1)
+            await asyncio.wait_for(self.hall.door.empty(), 1)
 
 
 class Pages:
@@ -218,6 +222,7 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
         raise
     crew = Crew()
     tariff = _tariff(config)
+    door = Door(loop, tariff, BOUNDLESS if config.unlimited else config.quotas)
     sweep = Sweep(loop, config.patience, figures.lagged)
     url = f"ws://{_reachable(config.host)}:{port}"
     hall = Hall(
@@ -229,17 +234,14 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
         figures=figures,
         name=f"{config.name} {_version()}",
         guests=config.guests,
-        tariff=tariff,
-        quotas=Quotas(connections=10**9, connections_an_address=10**9, lobbies=10**9)
-        if config.unlimited
-        else config.quotas,
+        door=door,
         spawn=crew.spawn,
     )
     figures.gauges = hall.gauges
     shared = Port(
         loop=loop,
         clock=_milliseconds,
-        desk=hall,
+        desk=Counter(hall, door),
         site=Pages(hall, figures, store, notes=config.notes),
         figures=figures,
         cork=Cork(loop),

@@ -14,7 +14,7 @@ import pytest
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server.accounts import Register
 from kibitz_server.app import Config, Server, running
-from kibitz_server.hall import Quotas
+from kibitz_server.door import Quotas
 from tests.server.toys import Grid, Race, Veil
 from tests.server.wires import Caller, calling
 

@@ -1,0 +1,476 @@
+"""The counter: where requests are handed in, and answered or refused.
+
+A request arrives paid for and decoded. It is looked up in a table by its type; the counter
+checks what no single lobby or match can check, and hands it over to the lobby's room or the
+match's table, which answers. Nothing here is kept from one request to the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+
+from pydantic import ValidationError
+
+from kibitz_games.api import GameError, InvalidSetup
+from kibitz_protocol import messages
+from kibitz_protocol.messages import (
+    VERSIONS,
+    ClientMessage,
+    Done,
+    EventList,
+    GameLine,
+    GameList,
+    Limits,
+    LobbyList,
+    MatchList,
+    Welcome,
+)
+from kibitz_protocol.records import Setup
+from kibitz_protocol.refusals import CloseCode, Code
+from kibitz_protocol.rooms import HouseSeat, LobbySettings, ProgrammeItem
+from kibitz_protocol.values import MAX_FRAME
+from kibitz_server import lobby as rules
+from kibitz_server import record
+from kibitz_server.accounts import Admission, Denied, Identity
+from kibitz_server.door import Door
+from kibitz_server.hall import RETRY_AFTER_MS, Hall
+from kibitz_server.history import events
+from kibitz_server.peer import Peer
+from kibitz_server.room import Room
+from kibitz_server.table import Table, viewer_of
+from kibitz_server.view import REFEREE
+
+LOG = logging.getLogger("kibitz.counter")
+
+
+class Counter:
+    """Serves the peers (`peer.Desk`)."""
+
+    def __init__(self, hall: Hall, door: Door) -> None:
+        self._hall = hall
+        self._door = door
+        self._requests: Mapping[type[ClientMessage], Callable[..., None]] = {
+            messages.ListGames: self._list_games,
+            messages.ListLobbies: self._list_lobbies,
+            messages.ListMatches: self._list_matches,
+            messages.Host: self._host,
+            messages.Join: self._join,
+            messages.Leave: self._leave,
+            messages.Kick: self._kick,
+            messages.Ready: self._say_ready,
+            messages.Start: self._start,
+            messages.Rematch: self._rematch,
+            messages.Close: self._close,
+            messages.Watch: self._watch,
+            messages.Unwatch: self._unwatch,
+            messages.Rejoin: self._rejoin,
+            messages.Resign: self._resign,
+            messages.LeaveMatch: self._leave_match,
+            messages.Note: self._note,
+            messages.History: self._history,
+        }
+
+    # --- what peers ask ---------------------------------------------------------------------
+
+    def admit(self, peer: Peer) -> bool:
+        return self._door.admit(peer, open_=self._hall.open)
+
+    def lost(self, peer: Peer) -> None:
+        self._door.lost(peer)
+
+    def gone(self, peer: Peer) -> None:
+        holdings = list(peer.holdings.values())
+        peer.holdings.clear()
+        for holding in holdings:
+            holding.disconnected(peer)
+        if peer.identity is not None and self._door.depart(peer, peer.identity):
+            for room in self._hall.rooms_of(peer.identity.key):
+                room.do(rules.Disconnected(peer.identity.key))
+
+    def move(self, peer: Peer, move: messages.Move) -> None:
+        table = self._hall.tables.get(move.match)
+        if table is not None and peer.identity is not None:
+            if not table.move(peer, move):
+                peer.owe(1)
+            return
+        peer.owe(1)
+        if self._greeted(peer, move.id) is not None:
+            self._move_after_end(peer, move)
+
+    def request(self, peer: Peer, message: ClientMessage) -> None:
+        if isinstance(message, messages.Hello):
+            self._hello(peer, message)
+            return
+        identity = self._greeted(peer, message.id)
+        if identity is None:
+            return
+        try:
+            self._requests[type(message)](peer, identity, message)
+        except Exception:
+            LOG.exception("request %s failed", type(message).__name__)
+            peer.refuse(message.id, Code.INTERNAL, "the request could not be carried out")
+
+    # --- hello ------------------------------------------------------------------------------
+
+    def _greeted(self, peer: Peer, request: int) -> Identity | None:
+        if peer.identity is None:
+            peer.refuse(request, Code.HELLO_FIRST, "say hello first")
+        return peer.identity
+
+    def _hello(self, peer: Peer, hello: messages.Hello) -> None:
+        if peer.identity is not None:
+            peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
+            return
+        known = sorted(set(hello.versions) & set(VERSIONS))
+        if not known:
+            spoken = ", ".join(map(str, VERSIONS))
+            self._turn_away(peer, hello.id, Code.VERSION, f"this server speaks version {spoken}")
+            return
+        if not self._hall.open:
+            peer.refuse(
+                hello.id,
+                Code.UNAVAILABLE,
+                "the server is starting or going down",
+                retry_after_ms=RETRY_AFTER_MS,
+            )
+            return
+        try:
+            admission = self._hall.accounts.identify(hello, peer.bearer, local=peer.local)
+        except Denied as denied:
+            self._turn_away(peer, hello.id, denied.code, str(denied))
+            return
+        peer.capabilities = hello.capabilities
+        self._door.arrive(peer, admission.identity)
+        welcome = partial(self._welcome, peer, hello.id, known[-1], admission)
+        if admission.fresh:
+            self._hall.accounts.save(admission, welcome)
+        else:
+            welcome(True)
+
+    def _turn_away(self, peer: Peer, request: int, code: Code, message: str) -> None:
+        peer.refuse(request, code, message)
+        peer.close(CloseCode.NO_HELLO, message)
+
+    def _welcome(
+        self, peer: Peer, request: int, version: int, admission: Admission, saved: bool
+    ) -> None:
+        if peer.leaving:
+            return
+        if not saved:
+            self._turn_away(peer, request, Code.UNAVAILABLE, "the database cannot be written")
+            return
+        identity = admission.identity
+        key = identity.key
+        rooms = self._hall.rooms_of(key)
+        unfinished = [table.key for table in self._hall.tables_of(key) if table.unfinished_for(key)]
+        peer.answer(
+            Welcome(
+                re=request,
+                version=version,
+                player=key,
+                name=identity.player.name,
+                kind=identity.player.kind,
+                resume=admission.resume,
+                server=self._hall.name,
+                limits=Limits(
+                    frame_bytes=MAX_FRAME,
+                    messages_per_second=self._door.tariff.socket.per_second,
+                    burst=int(self._door.tariff.socket.burst),
+                    lobbies=self._door.quotas.lobbies,
+                ),
+                seats=unfinished,
+                lobbies=[room.key for room in rooms if key in room.lobby.roll.members],
+            )
+        )
+        for room in rooms:
+            room.do(rules.Connected(key))
+            room.post_to(peer, key)
+        self._hall.stand_ins.came(key, peer)
+
+    # --- lists ------------------------------------------------------------------------------
+
+    @cached_property
+    def _game_lines(self) -> list[GameLine]:
+        return [
+            GameLine(
+                name=game.info.name,
+                title=game.info.title,
+                summary=game.info.summary,
+                rules_version=game.info.rules_version,
+                seats=list(game.info.seats),
+                hidden=game.info.hidden,
+                options_schema=game.Options.model_json_schema(),
+                move_schema=game.Move.model_json_schema(),
+            )
+            for game in self._hall.games.values()
+        ]
+
+    def _list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
+        bots = self._hall.staff.personalities()
+        peer.answer(GameList(re=request.id, games=self._game_lines, personalities=bots))
+
+    def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
+        shown = [
+            room.lobby.brief()
+            for room in self._hall.rooms.values()
+            if room.lobby.settings.listed or room.key in self._hall.ties.get(identity.key, ())
+        ]
+        peer.answer(LobbyList(re=request.id, lobbies=shown))
+
+    def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
+        if request.lobby is not None:
+            room = self._hall.rooms.get(request.lobby)
+            if room is None or not room.lobby.may_watch(identity.key):
+                peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
+                return
+        live = [
+            table.brief()
+            for table in self._hall.tables.values()
+            if (request.lobby is None and table.listed)
+            or (request.lobby is not None and table.match.setup.lobby == request.lobby)
+        ]
+        over = [brief for brief in self._hall.finished if request.lobby in (None, brief.lobby)]
+        peer.answer(MatchList(re=request.id, matches=live + over[::-1]))
+
+    # --- lobbies ----------------------------------------------------------------------------
+
+    def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
+        trouble = self._objection(request.settings, identity)
+        if trouble is not None:
+            peer.refuse(request.id, *trouble)
+            return
+        self._hall.open_room(identity.player, request.settings, peer, request.id)
+
+    def _objection(self, settings: LobbySettings, identity: Identity) -> tuple[Code, str] | None:
+        """Say why the player cannot open a lobby with these settings."""
+        if not self._hall.ready():
+            return Code.UNAVAILABLE, "the server cannot begin anything new now"
+        rooms = self._hall.rooms_of(identity.key)
+        hosted = sum(1 for room in rooms if room.lobby.host.player == identity.key)
+        if hosted >= self._door.quotas.lobbies:
+            return Code.LIMIT, f"{hosted} lobbies of yours are open, which is the limit"
+        if not settings.name.isprintable():
+            return Code.BAD_OPTION, "settings.name: expected printable characters"
+        for index, item in enumerate(settings.programme):
+            trouble = self._game_trouble(item, f"settings.programme.{index}")
+            if trouble is not None:
+                return trouble
+        return self._house_trouble(settings) or rules.objection(settings)
+
+    def _game_trouble(self, item: ProgrammeItem, path: str) -> tuple[Code, str] | None:
+        game = self._hall.games.get(item.game)
+        if game is None:
+            return Code.UNKNOWN_GAME, f"{path}.game: no game {item.game!r} on this server"
+        try:
+            options = game.Options.model_validate(item.options)
+            game.start(options, item.seats, game.deal(options, item.seats, item.seed or 0))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            return Code.BAD_OPTION, f"{path}.options.{where}: {first['msg']}"
+        except InvalidSetup as error:
+            code = Code.BAD_SEATS if error.path == "seats" else Code.BAD_OPTION
+            return code, f"{path}.{error}"
+        except GameError as error:
+            return Code.BAD_OPTION, f"{path}: {error}"
+        return None
+
+    def _house_trouble(self, settings: LobbySettings) -> tuple[Code, str] | None:
+        wanted = [spec.personality for spec in settings.seats if isinstance(spec, HouseSeat)]
+        if settings.conduct.stand_in is not None:
+            wanted.append(settings.conduct.stand_in)
+        for personality in wanted:
+            if not self._hall.staff.knows(personality):
+                return Code.UNKNOWN_PERSONALITY, f"no house bot {personality!r} on this server"
+        return None
+
+    def _room(self, peer: Peer, request: int, key: str) -> Room | None:
+        room = self._hall.rooms.get(key)
+        if room is None:
+            peer.refuse(request, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
+        return room
+
+    def _join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
+        room = self._room(peer, request.id, request.lobby)
+        if room is None:
+            return
+        if self._hall.stand_ins.expects(identity.key):
+            peer.answer(Done(re=request.id))
+        elif request.role == "spectator":
+            self._enter_as_spectator(room, peer, identity, request)
+        elif room.join(peer, identity.player, request.invite, request.id):
+            room.unwatch(peer)
+            self._hall.tie(identity.key, room)
+            room.changed()
+
+    def _enter_as_spectator(
+        self, room: Room, peer: Peer, identity: Identity, request: messages.Join
+    ) -> None:
+        if not room.lobby.may_watch(identity.key):
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
+            return
+        peer.answer(Done(re=request.id))
+        peer.holdings[room.key] = room
+        room.watch(peer)
+
+    def _leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
+        room = self._room(peer, request.id, request.lobby)
+        if room is None:
+            return
+        if identity.key not in room.lobby.roll.members and room.unwatch(peer):
+            peer.holdings.pop(room.key, None)
+            peer.answer(Done(re=request.id))
+            room.changed()
+            return
+        left = room.do(rules.Leave(identity.key), peer, request.id)
+        if left and room.lobby.host.player != identity.key:
+            self._hall.untied(identity.key, room)
+
+    def _kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
+        self._command(peer, request.id, request.lobby, rules.Kick(identity.key, request.player))
+
+    def _say_ready(self, peer: Peer, identity: Identity, request: messages.Ready) -> None:
+        self._command(peer, request.id, request.lobby, rules.Ready(identity.key, request.ready))
+
+    def _start(self, peer: Peer, identity: Identity, request: messages.Start) -> None:
+        self._command(peer, request.id, request.lobby, rules.Start(identity.key))
+
+    def _rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
+        self._command(peer, request.id, request.lobby, rules.Rematch(identity.key))
+
+    def _close(self, peer: Peer, identity: Identity, request: messages.Close) -> None:
+        self._command(peer, request.id, request.lobby, rules.Close(identity.key))
+
+    def _command(self, peer: Peer, request: int, lobby: str, command: rules.Command) -> None:
+        room = self._room(peer, request, lobby)
+        if room is not None:
+            room.do(command, peer, request)
+
+    # --- matches ----------------------------------------------------------------------------
+
+    def _table(self, peer: Peer, request: int, key: str) -> Table | None:
+        table = self._hall.tables.get(key) or self._hall.lingering.get(key)
+        if table is None:
+            peer.refuse(request, Code.NO_SUCH_MATCH, f"no running match {key!r}")
+        return table
+
+    def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
+        table = self._table(peer, request.id, request.match)
+        if table is None:
+            return
+        room = self._hall.rooms.get(table.match.setup.lobby or "")
+        if table.seat_owned_by(identity.key) is not None:
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "you play in this match; rejoin it")
+        elif table.match.result is not None:
+            where = f"its record is at /records/{table.key}.jsonl"
+            peer.refuse(request.id, Code.OVER, "the match is over", hint=where)
+        elif not table.gallery.open or (
+            room is not None and not room.lobby.may_watch(identity.key)
+        ):
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "the host shows this match to nobody")
+        else:
+            peer.holdings[table.key] = table
+            table.watch(peer, request.id)
+
+    def _unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
+        table = self._hall.tables.get(request.match)
+        if table is not None:
+            table.unwatch(peer)
+            if table.seat_of(peer) is None:
+                peer.holdings.pop(table.key, None)
+        peer.answer(Done(re=request.id))
+
+    def _rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
+        table = self._hall.tables.get(request.match) or self._hall.lingering.get(request.match)
+        if table is None:
+            self._with_finished(
+                peer,
+                request.id,
+                request.match,
+                lambda table: table.rejoin(peer, identity.key, request),
+            )
+            return
+        if table.seat_owned_by(identity.key) is not None and table.match.result is None:
+            peer.holdings[table.key] = table
+        table.rejoin(peer, identity.key, request)
+
+    def _resign(self, peer: Peer, identity: Identity, request: messages.Resign) -> None:
+        table = self._table(peer, request.id, request.match)
+        if table is not None:
+            table.resign(peer, request)
+
+    def _leave_match(self, peer: Peer, identity: Identity, request: messages.LeaveMatch) -> None:
+        table = self._table(peer, request.id, request.match)
+        if table is not None:
+            table.leave(peer, request.id)
+
+    def _note(self, peer: Peer, identity: Identity, request: messages.Note) -> None:
+        table = self._table(peer, request.id, request.match)
+        if table is not None:
+            table.note(peer, request.id, request.text)
+
+    def _move_after_end(self, peer: Peer, move: messages.Move) -> None:
+        """Answer a move of a match that is over: the one that ended it may come again."""
+        table = self._hall.lingering.get(move.match)
+        if table is not None:
+            table.move_again(peer, move)
+            return
+        self._with_finished(peer, move.id, move.match, lambda table: table.move_again(peer, move))
+
+    def _with_finished(
+        self, peer: Peer, request: int, match: str, then: Callable[[Table], None]
+    ) -> None:
+        """Load a match that was over before it is asked for, and go on with it."""
+
+        async def load() -> None:
+            table = await self._hall.load_finished(match)
+            if table is None:
+                peer.refuse(request, Code.NO_SUCH_MATCH, f"no match {match!r}")
+            else:
+                self._hall.linger(table)
+                then(table)
+
+        self._hall.spawn(load())
+
+    def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
+        self._hall.spawn(self._tell_history(peer, identity, request))
+
+    async def _tell_history(
+        self, peer: Peer, identity: Identity, request: messages.History
+    ) -> None:
+        """Answer with events as this viewer may see them; read and folded in a thread."""
+        table = self._hall.tables.get(request.match)
+        if table is None or table.match.result is not None:
+            found = await self._hall.store.transcript(request.match)
+            if found is None:
+                peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
+                return
+            setup, lines, viewer = record.read_setup(found.head), found.lines, REFEREE
+            own = _seat_in(setup, identity.key)
+        else:
+            eyes = viewer_of(table, peer)
+            if eyes is None:
+                peer.refuse(request.id, Code.NOT_WATCHABLE, "watch or rejoin the match first")
+                return
+            seated = table.seat_of(peer) is not None
+            last = table.stream.durable if seated else table.gallery.seq
+            lines = await self._hall.store.lines(table.stream, 1, last)
+            setup, viewer, own = table.match.setup, eyes, table.seat_of(peer)
+        game = self._hall.games.get(setup.game)
+        if game is None:
+            peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
+            return
+        told, more = await asyncio.to_thread(
+            events, game, setup, lines, viewer, request.first, request.count, own=own
+        )
+        peer.answer(EventList(re=request.id, match=request.match, events=told, more=more))
+
+
+def _seat_in(setup: Setup, player: str) -> int | None:
+    for seat, owner in enumerate(setup.seats):
+        if owner.player == player:
+            return seat
+    return None
