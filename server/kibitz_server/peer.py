@@ -224,6 +224,7 @@ class Peer(asyncio.Protocol):
         # Nothing may be written after our own end of file, and the transport closes only soon.
         self.outbox.close()
         self.leaving = True
+        self._port.sweep.leaving(self)  # what still waits to be written may wait for ever
         self._tell_gone()
         return False
 

@@ -338,6 +338,17 @@ def test_a_close_is_answered_and_ends_the_connection() -> None:
     assert rig.desk.goners == [line.peer]
 
 
+def test_a_peer_that_ends_without_reading_is_aborted() -> None:
+    rig = Rig()
+    line = opened(rig)
+    line.peer.greeted(ADA)
+    line.transport.backlog = 40_000
+    assert not line.peer.eof_received()
+    assert rig.desk.goners == [line.peer]
+    rig.loop.advance(4)
+    assert line.transport.aborted
+
+
 def test_our_close_sends_what_waits_before_it() -> None:
     line = opened()
     line.peer.refuse(1, Code.CLOSED, "closed")
