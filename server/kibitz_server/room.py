@@ -198,12 +198,11 @@ class Room:
         return encoded(LobbyNews(lobby=view))
 
     def _tell_all(self, frame: bytes) -> None:
-        for player in {self.lobby.host.player, *self.lobby.roll.members}:
-            peer = self._estate.peer_of(player)
+        """Tell everybody once, also a host or member who watches on the same connection."""
+        players = [self.lobby.host.player, *self.lobby.roll.members]
+        for peer in dict.fromkeys([*map(self._estate.peer_of, players), *self.spectators]):
             if peer is not None:
                 peer.outbox.send(frame)
-        for peer in self.spectators:
-            peer.outbox.send(frame)
 
     # --- the mechanism ----------------------------------------------------------------------
 

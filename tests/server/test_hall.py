@@ -271,6 +271,21 @@ async def test_spectators_of_a_lobby_get_its_news(house: House) -> None:
     assert (await eve.ask("leave", lobby=lobby))["code"] == "not_member"
 
 
+async def test_a_host_who_watches_too_hears_of_each_match_once(house: House) -> None:
+    ada, bob, eve = [await house.guest(name) for name in ("ada", "bob", "eve")]
+    asked = settings(item={"games": 2}, at_once=1)
+    lobby = (await ada.ask("host", settings=asked))["lobby"]
+    await ada.ask("join", lobby=lobby, role="spectator")
+    for player in (bob, eve):
+        await player.ask("join", lobby=lobby)
+        await player.ask("ready", lobby=lobby)
+    first = await ada.next("match_started")
+    await bob.ask("resign", match=first["match"]["match"])
+    assert (await ada.next("match_ended"))["match"]["number"] == 1
+    second = await ada.next("match_started")
+    assert (first["match"]["number"], second["match"]["number"]) == (1, 2)
+
+
 async def test_a_lobby_that_shows_nobody_in(house: House) -> None:
     _, lobby = await house.match("ada", "bob", watchable=False)
     eve = await house.guest("eve")
