@@ -59,6 +59,7 @@ class Gallery:
     def enter(self, outbox: Outbox) -> None:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
         self.viewers[outbox] = None
+        outbox.caught_up(self)
         outbox.send(self._snapshot("watching"))
 
     def leave(self, outbox: Outbox) -> None:
@@ -70,6 +71,7 @@ class Gallery:
 
     def _repeat(self, outbox: Outbox) -> None:
         if outbox in self.viewers:
+            outbox.caught_up(self)
             outbox.send(self._snapshot("lagged"))
 
     def recall(self, sights: Iterable[Sight], now: int) -> None:

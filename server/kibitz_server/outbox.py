@@ -38,7 +38,8 @@ class Wire(Protocol):
 class Source(Protocol):
     """Where skipped news came from: it can tell a peer the present state instead."""
 
-    def catch_up(self, outbox: Outbox) -> None: ...
+    def catch_up(self, outbox: Outbox) -> None:
+        """Send the present state, now or soon, after calling the outbox's `caught_up`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,7 @@ class Outbox:
         self._waiting = 0
         """Bytes in `_frames` while paused."""
         self._skipped: dict[Source, None] | None = None
-        """Matches whose news was dropped while paused."""
+        """Matches whose news was dropped, and is until the peer knows where they are."""
         self._lobbies: dict[str, bytes] | None = None
         """The newest news of each lobby while paused."""
         self.paused = False
@@ -140,12 +141,13 @@ class Outbox:
 
     def show(self, frame: bytes, source: Source) -> None:
         """Send a spectator's news of a match, unless the peer is behind."""
-        if not self.paused:
+        skipped = self._skipped
+        if not self.paused and (skipped is None or source not in skipped):
             self.send(frame)
         elif not self.closed:
-            if self._skipped is None:
-                self._skipped = {}
-            self._skipped[source] = None
+            if skipped is None:
+                skipped = self._skipped = {}
+            skipped[source] = None
 
     def post(self, frame: bytes, lobby: str) -> None:
         """Send news of a lobby, which replaces older news that still waits."""
@@ -177,9 +179,14 @@ class Outbox:
         lobbies, self._lobbies = self._lobbies, None
         for frame in (lobbies or {}).values():
             self.send(frame)
-        skipped, self._skipped = self._skipped, None
-        for source in skipped or {}:
+        for source in list(self._skipped or {}):
             source.catch_up(self)
+
+    def caught_up(self, source: Source) -> None:
+        """The peer is told the present state of a match: what comes after it may follow."""
+        if self._skipped is not None:
+            self._skipped.pop(source, None)
+            self._skipped = self._skipped or None
 
     def close(self) -> None:
         """Drop what waits; nothing is sent any more."""

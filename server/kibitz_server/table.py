@@ -131,7 +131,7 @@ class Table:
             peer = seated(player)
             if peer is not None:
                 self._sockets[seat] = peer
-                self._hold(0, self._entrance(seat, peer, "started"))
+                self._when_settled(self._entrance(seat, peer, "started"))
         for seat, peer in enumerate(self._sockets):
             if peer is None:
                 self.command(rules.Leave(seat, "disconnect"))
@@ -440,7 +440,7 @@ class Table:
 
         What has been added since is ahead of it then; others who wait for the same are not.
         """
-        if not self._held:
+        if not self._held and self.match.seq <= self.stream.durable:
             told()
             return
         seq = self.match.seq

@@ -17,6 +17,7 @@ class Match:
 
     def catch_up(self, outbox: Outbox) -> None:
         self.caught_up += 1
+        outbox.caught_up(self)
         outbox.send(b"snapshot;")
 
 
@@ -93,6 +94,24 @@ def test_a_paused_spectator_gets_one_snapshot_instead_of_what_it_missed() -> Non
     assert desk.sent() == b"snapshot;"
     desk.outbox.show(b"event;", match)
     assert desk.sent() == b"event;"
+
+
+def test_nothing_comes_between_what_was_missed_and_the_snapshot() -> None:
+    class Slow(Match):
+        """A match whose present state waits for the disk."""
+
+        def catch_up(self, outbox: Outbox) -> None:
+            self.caught_up += 1
+
+    desk, slow = Desk(), Slow()
+    desk.outbox.pause()
+    desk.outbox.show(b"event;", slow)
+    desk.outbox.resume()
+    desk.outbox.show(b"too early;", slow)
+    assert (desk.sent(), slow.caught_up) == (b"", 1)
+    Match.catch_up(slow, desk.outbox)
+    desk.outbox.show(b"event;", slow)
+    assert desk.sent() == b"snapshot;event;"
 
 
 def test_newer_news_of_a_lobby_replaces_older() -> None:
