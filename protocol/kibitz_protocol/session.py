@@ -235,6 +235,8 @@ class Session:
         # Whether the server has asked to stay away for a while, and until when.
         self._not_before = 0
         self._hello = 0
+        # Whether a hello was lost on the way, so that the server may know the name from us.
+        self._hello_lost = False
         self._pace: Pace | None = None
 
     # --- what the owner asks --------------------------------------------------------------
@@ -400,6 +402,7 @@ class Session:
         elif self._over_due(now):
             what = reason or "it cannot be reached"
             return self._end(UnreachableError(f"the server stayed away for too long: {what}"))
+        self._hello_lost = self._hello_lost or self.state is State.GREETING
         self.state, self._since = State.AWAY, now
         self._failures += 1
         self.connect_at = self._next_attempt(now)
@@ -485,6 +488,9 @@ class Session:
                 return self._welcomed(answer, now)
             case Refused(code=code) if code in LATER:
                 self._not_before = now + (answer.retry_after_ms or 0)
+                return self._away(now, None, answer.message)
+            case Refused(code=Code.NAME_TAKEN) if self._hello_lost and self.welcome is None:
+                # Most likely by ourselves, until the server notices that we are not there.
                 return self._away(now, None, answer.message)
             case Refused():
                 return self._end(

@@ -435,7 +435,7 @@ class Hall:
                 del self._seats[player]
 
     def rooms_of(self, player: str) -> list[Room]:
-        return [self.rooms[key] for key in self.ties.get(player, ()) if key in self.rooms]
+        return [self.rooms[key] for key in sorted(self.ties.get(player, ())) if key in self.rooms]
 
     def tables_of(self, player: str) -> list[Table]:
         return [

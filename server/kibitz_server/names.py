@@ -85,7 +85,7 @@ def _refuse_characters(text: str) -> None:
     for index, char in enumerate(text):
         category = unicodedata.category(char)
         marks = marks + 1 if category[0] == "M" else 0
-        if not _allowed(char, category) or (index == 0 and marks):
+        if not _allowed(char, category) or (marks and text[:index][-1:] in {"", " "}):
             label = unicodedata.name(char, f"U+{ord(char):04X}").lower()
             raise BadName(f"a name has no such character: {label} (U+{ord(char):04X})")
         if marks > _MARKS_IN_A_ROW:

@@ -158,6 +158,17 @@ class TestHello:
         with pytest.raises(HelloRefusedError):
             _ask(peer, _move())
 
+    def test_a_name_that_a_lost_hello_may_have_taken_is_asked_for_again(self, peer: Peer) -> None:
+        peer.connect()
+        peer.expect(Hello)
+        peer.lose()
+        peer.connect()
+        refused = Refused(re=peer.expect(Hello).id, code=Code.NAME_TAKEN, message="ada is here")
+        peer.say(refused)
+        peer.take(Lost)
+        peer.greet()
+        assert peer.session.welcome is not None
+
     def test_a_busy_server_is_tried_again_when_it_says(self, peer: Peer) -> None:
         peer.connect()
         hello = peer.expect(Hello)
