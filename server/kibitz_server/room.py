@@ -177,7 +177,7 @@ class Room:
         self._news_at = self._estate.loop.time()
         host = self.lobby.host.player
         shared: bytes | None = None
-        for player in {host, *self.lobby.roll.members}:
+        for player in dict.fromkeys((host, *self.lobby.roll.members)):
             peer = self._estate.peer_of(player)
             if peer is None:
                 continue
