@@ -208,7 +208,8 @@ class Programme:
 
     game: str
     options: dict[str, object]
-    games: int = 10_000
+    games: int = 200
+    """Enough to outlast a run: a match of the common workload has 41 moves."""
     at_once: int = 1
     spectating: str = "public"
 
