@@ -168,10 +168,13 @@ class Room:
 
     def post_to(self, peer: Peer, player: str | None) -> None:
         """Send one connection the lobby as it is now."""
-        peer.outbox.post(self._news_for(player), self.key)
+        self._when_settled(lambda: peer.outbox.post(self._news_for(player), self.key))
 
     def _send_news(self) -> None:
         self._news_timer = None
+        self._when_settled(self._spread_news)
+
+    def _spread_news(self) -> None:
         if self.closed:
             return
         self._news_at = self._estate.loop.time()
@@ -255,6 +258,21 @@ class Room:
 
     def _tell(self, told: Held) -> None:
         self._hold(self.stream.tail, told)
+
+    def _when_settled(self, told: Held) -> None:
+        """Tell how the lobby is once nothing of it waits for the disk, or to be carried out."""
+        if not self._held and self.stream.tail <= self.stream.durable:
+            told()
+            return
+        seq = self.stream.tail
+
+        def tell() -> None:
+            if self.stream.tail == seq:
+                told()
+            else:
+                self._when_settled(told)
+
+        self._held.append((seq, tell))
 
     def _hold(self, seq: int, told: Held) -> None:
         if not self._held and seq <= self.stream.durable:
