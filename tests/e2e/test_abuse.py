@@ -438,9 +438,21 @@ async def test_spectators_who_do_not_read_are_dropped_and_slow_ones_fall_behind(
 
 
 def told(fleet: Fleet, first: int) -> str:
+    """Say how long moves took for the players, who share their process with the crowd."""
     waits = fleet.waits[first:]
     p50, p99 = percentile(waits, 0.5) * 1000, percentile(waits, 0.99) * 1000
     return f"p50 {p50:.1f} ms, p99 {p99:.1f} ms of {len(waits)} moves"
+
+
+def slow_moves(server: Process) -> dict[str, int]:
+    """Return how many moves took the server itself longer than so many seconds."""
+    figures = server.figures()
+    total = figures["kibitz_move_seconds_count"]
+    bounds = ("0.005", "0.01", "0.02", "0.05", "0.1")
+    return {
+        bound: int(total - figures[f'kibitz_move_seconds_bucket{{le="{bound}"}}'])
+        for bound in bounds
+    }
 
 
 class Sink(asyncio.Protocol):
@@ -482,7 +494,7 @@ async def test_a_thousand_spectators(tmp_path: Path, tell: Tell) -> None:
                 sips = [asyncio.create_task(sip(rude, over)) for rude in slows]
             first = fleet.moves
             await fleet.moved(first + 1200)
-            tell(f"T8: with 1,000 spectators {told(fleet, first)}")
+            tell(f"T8: with 1,000 spectators {told(fleet, first)}; {slow_moves(server)}")
             over.set()
             await asyncio.gather(*sips)
             for transport, _ in sinks:
@@ -508,8 +520,8 @@ async def test_every_flood_at_once(tmp_path: Path, tell: Tell) -> None:
                 asyncio.gather(*half),
                 asyncio.gather(*slow),
             )
-            tell(f"T9: under every flood {told(fleet, first)}")
+            tell(f"T9: under every flood {told(fleet, first)}; {slow_moves(server)} in the server")
         assert {code for code, _ in ends} <= {FLOOD_CODE, None}
         slowest = max(seconds for _, seconds in ends)
         tell(f"T9: the slowest flooder was closed after {slowest:.2f} s")
-        assert slowest < 10
+        assert slowest < 5

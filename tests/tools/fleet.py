@@ -23,7 +23,7 @@ from kibitz_games.api import Game
 from kibitz_protocol.audit import Acknowledged, Observation, Sent, Shown, audit
 from kibitz_protocol.client import Client
 from kibitz_protocol.codec import encode
-from kibitz_protocol.errors import UnansweredError
+from kibitz_protocol.errors import RefusedError, UnansweredError
 from kibitz_protocol.messages import (
     Capabilities,
     Event,
@@ -35,6 +35,7 @@ from kibitz_protocol.messages import (
 )
 from kibitz_protocol.recordfile import parse_record
 from kibitz_protocol.records import Setup
+from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbySettings, OpenSeat, ProgrammeItem
 from kibitz_protocol.session import Gone
 from kibitz_protocol.values import Scalar
@@ -220,7 +221,12 @@ class FleetSpectator(FleetMember):
             self._spawn(asyncio.create_task(self._enter(match)))
 
     async def _enter(self, match: str) -> None:
-        await self.client.watch(match)
+        try:
+            await self.client.watch(match)
+        except RefusedError as refused:
+            # It may be over by the time that the wish to see it arrives.
+            if refused.code is not Code.OVER:
+                raise
 
 
 def chosen(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:

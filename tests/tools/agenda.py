@@ -1,0 +1,107 @@
+"""Virtual time: an agenda of what is due when, and as much of an event loop as a server uses."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, cast
+
+
+class Handle:
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.call = call
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Agenda:
+    """Virtual time: what is due when; what is due at once is done in the order of asking."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self._calls: list[tuple[float, int, Handle]] = []
+        self._numbers = itertools.count()
+
+    def at(self, when: float, call: Callable[[], object]) -> Handle:
+        handle = Handle(call)
+        heapq.heappush(self._calls, (max(when, self.now), next(self._numbers), handle))
+        return handle
+
+    def after(self, seconds: float, call: Callable[[], object]) -> Handle:
+        return self.at(self.now + seconds, call)
+
+    def step(self) -> bool:
+        """Do the next thing; return whether there was any."""
+        while self._calls:
+            when, _, handle = heapq.heappop(self._calls)
+            if not handle.cancelled:
+                self.now = when
+                handle.call()
+                return True
+        return False
+
+
+class Instant:
+    """An awaitable that is there already."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __await__(self) -> Iterator[None]:
+        return self._value  # type: ignore[return-value]
+        yield
+
+
+class Loop:
+    """The part of an event loop that one life of the server uses; it dies with the server."""
+
+    def __init__(self, agenda: Agenda) -> None:
+        self._agenda = agenda
+        self._works: list[Any] = []
+        self.alive = True
+
+    def die(self) -> None:
+        """Nothing that waits is ever done."""
+        self.alive = False
+        for work in self._works:
+            work.close()
+
+    def time(self) -> float:
+        return self._agenda.now
+
+    def call_at(self, when: float, call: Callable[..., object], *args: object) -> Handle:
+        return self._agenda.at(when, lambda: call(*args) if self.alive else None)
+
+    def call_later(self, wait: float, call: Callable[..., object], *args: object) -> Handle:
+        return self.call_at(self._agenda.now + wait, call, *args)
+
+    def call_soon(self, call: Callable[..., object], *args: object) -> Handle:
+        return self.call_at(self._agenda.now, call, *args)
+
+    def run_in_executor(
+        self, executor: object, call: Callable[..., object], *args: object
+    ) -> Instant:
+        return Instant(call(*args))
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return cast(asyncio.AbstractEventLoop, self)
+
+    def spawn(self, work: Awaitable[None], wait: float) -> None:
+        """Run a coroutine after a while; it waits for nothing but threads, which take no time."""
+        self._works.append(work)
+        self.call_later(wait, self._drive, work)
+
+    def _drive(self, work: Any) -> None:
+        asyncio._set_running_loop(self.loop)
+        try:
+            work.send(None)
+        except StopIteration:
+            return
+        finally:
+            asyncio._set_running_loop(None)
+        raise AssertionError("a coroutine of the server waited for something")
