@@ -276,7 +276,8 @@ class Counter:
             return code, f"{path}.{error}"
         except GameError as error:
             return Code.BAD_OPTION, f"{path}: {error}"
-        return None
+        flaw = item.time_control.flaw
+        return None if flaw is None else (Code.BAD_OPTION, f"{path}.time_control: {flaw}")
 
     def _house_trouble(self, settings: LobbySettings) -> tuple[Code, str] | None:
         wanted = [spec.personality for spec in settings.seats if isinstance(spec, HouseSeat)]

@@ -20,8 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kibitz_protocol import messages
-from kibitz_protocol.messages import ClientMessage
+from kibitz_protocol.messages import COSTS, ClientMessage, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +31,6 @@ class Rate:
     burst: float
 
 
-COSTS: Mapping[type[ClientMessage], float] = {
-    messages.Hello: 2,
-    messages.ListGames: 4,
-    messages.ListLobbies: 2,
-    messages.ListMatches: 2,
-    messages.Host: 5,
-    messages.Watch: 2,
-    messages.Rejoin: 1,
-    messages.History: 4,
-}
-"""What a request costs; every other one costs 1."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tariff:
     """Rates and costs of one server."""
@@ -53,7 +39,8 @@ class Tariff:
     account: Rate = Rate(60, 240)
     address: Rate = Rate(200, 1000)
     """Not for loopback, where one machine runs all the bots."""
-    costs: Mapping[type[ClientMessage], float] = field(default_factory=lambda: COSTS)
+    costs: Mapping[type[Request], float] = field(default_factory=lambda: COSTS)
+    """What requests cost; every other one costs 1."""
     garbage: float = 4
     """What a frame costs that cannot be read."""
     control: float = 0.5

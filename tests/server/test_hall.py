@@ -170,6 +170,11 @@ async def test_an_unlisted_lobby_is_in_no_list(house: House) -> None:
         (settings(item={"options": {"sails": 3}}), "bad_option", "programme.0.options.sails"),
         (settings(item={"seats": 3}), "bad_seats", "3 seats"),
         (
+            settings(item={"time_control": {"periods": 3}}),
+            "bad_option",
+            "settings.programme.0.time_control: byo-yomi needs both",
+        ),
+        (
             {**settings(), "seats": [OPEN, {"kind": "house", "personality": "toy-grid/nobody"}]},
             "unknown_personality",
             "toy-grid/nobody",
