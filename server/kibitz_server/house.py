@@ -86,7 +86,8 @@ class Employee:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
-                env=environment,
+                # What a Python program still buffers when it dies would say nothing.
+                env={**environment, "PYTHONUNBUFFERED": "1"},
                 start_new_session=True,
             )
         except OSError as error:
