@@ -79,9 +79,12 @@ class GameInfo:
     hidden: bool = False
     """Whether some seat may not see everything."""
     on_flag: FlagPolicy = "forfeit"
-    """What happens to a seat whose time ran out: it drops out; or a legal action is played for
-    it, drawn from the seed (``random``) or the first one listed (``skip``; a game that skips
-    lists first the action that does least)."""
+    """What happens to a seat whose time ran out: it drops out (``forfeit``); or the server
+    plays a legal action for it, drawn from the seed (``random``); or its turn passes with
+    nothing done (``skip``, by the game's action `Game.skip`)."""
+    balanced: bool = False
+    """Whether a single match says little, because of who begins or of what was dealt. Such a
+    game is played in blocks: a group of players takes every seat in turn, on one deal."""
     max_plies: int
     """An upper bound on the length of any play."""
     legal_rule: str = ""
@@ -146,12 +149,21 @@ class Game(ABC):
     def undo(self, state: State, action: int) -> None:
         """Take back `action`, the last one played; the state's bytes are as they were."""
 
+    def skip(self, state: State) -> int:
+        """Return the action of a seat that let its time run out, where `on_flag` is ``skip``.
+
+        `play` and `undo` take it like any other, but it is not legal: nobody may choose it, and
+        no wire move stands for it.
+        """
+        raise NotImplementedError(f"{self.info.name} skips no turns")
+
     @abstractmethod
     def drop(self, state: State, seat: int) -> None:
         """Take `seat` out of the play (resignation, lost on time, left); not undoable.
 
         It ranks below every seat that has not dropped, and above those that dropped before.
-        When one seat is left the play is over.
+        When one seat is left the play is over. Nothing changes for a seat that has finished
+        already, so that whoever has nothing left to do may go.
         """
 
     @abstractmethod

@@ -134,14 +134,17 @@ def _check_view(game: Game, state: State, viewer: int | None) -> None:
     _law(game.View.model_validate(sent) == view, "a view survives the wire")
     plain = view.model_dump(mode="json", by_alias=True, exclude_none=True)
     _law(sent == plain, "dump gives what the model gives")
-    again = game.view(game.sample(view, 1), viewer)
-    _law(again == view, "view(sample(view)) = view")
+    world = game.sample(view, 1)
+    _law(game.view(world, viewer) == view, "view(sample(view)) = view")
+    if viewer is not None and viewer == game.to_act(state):
+        _law(game.legal(world) == game.legal(state), "what is legal follows from the mover's view")
 
 
 def _check_outcome(setup: Setup, state: State) -> None:
     outcome = setup.game.outcome(state)
     if outcome is None:
         return
+    _law(bool(outcome.reason), "an outcome says why")
     _law(len(outcome.ranks) == len(outcome.scores) == setup.seats, "every seat has its place")
     _law(min(outcome.ranks) == 1, "somebody is first")
     _law(all(0 <= score <= 1 for score in outcome.scores), "scores are shares")
@@ -161,8 +164,18 @@ def _check_step(game: Game, state: State, action: int) -> None:
     _law(sent == wire, "a move survives the wire")
     _law(game.decode(state, sent) == action, "decode(encode(action)) = action")
     _law(game.parse(game.text(wire)) == wire, "parse(text(move)) = move")
-    names = {cell.name for cell in game.scene(game.view(state, None)).cells}
-    _law(set(game.touches(wire)) <= names, "a move touches cells of the scene")
+    seat = game.to_act(state)
+    names = {cell.name for cell in game.scene(game.view(state, seat)).cells}
+    _law(set(game.touches(wire)) <= names, "a move touches cells of the mover's scene")
+    _check_reversible(game, state, action)
+    if game.info.on_flag == "skip":
+        _law(game.skip(state) not in game.legal(state), "nobody may choose to skip")
+        _check_reversible(game, state, game.skip(state))
+    game.play(state, action)
+
+
+def _check_reversible(game: Game, state: State, action: int) -> None:
+    """Check an action and its undoing; the state is as it was."""
     before, copy = state.tobytes(), state.copy()
     game.play(state, action)
     after = state.tobytes()
@@ -171,18 +184,29 @@ def _check_step(game: Game, state: State, action: int) -> None:
     _law(state.tobytes() == before, "undo restores every byte")
     game.play(state, action)
     _law(state.tobytes() == after, "the same action does the same")
+    game.undo(state, action)
 
 
 def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
     """Check that decode accepts exactly the legal actions out of everything one may send."""
     before, accepted = state.tobytes(), set()
+    world = game.sample(game.view(state, game.to_act(state)), 2)
     for wire in spellings(game, state):
-        try:
-            accepted.add(game.decode(state, wire))
-        except IllegalAction as refusal:
-            _law(bool(str(refusal)), "a refusal says why")
+        answer = _answer(game, state, wire)
+        _law(answer == _answer(game, world, wire), "an answer tells only what the mover can see")
+        if isinstance(answer, int):
+            accepted.add(answer)
+        _law(answer != "", "a refusal says why")
     _law(accepted == set(game.legal(state)), "decode accepts the legal actions and no others")
     _law(state.tobytes() == before, "decode changes nothing")
+
+
+def _answer(game: Game, state: State, wire: Model) -> int | str:
+    """Return the action that a wire move stands for, or the sentence that refuses it."""
+    try:
+        return game.decode(state, wire)
+    except IllegalAction as refusal:
+        return str(refusal)
 
 
 def digest(game: Game, setups: Iterable[tuple[Model, int, int]], plies: int) -> str:

@@ -63,9 +63,12 @@ The operations
 `evaluate(ev, st, seat)`      the worth (float64) of the position to `seat` by the evaluation record
                               `ev`; larger is better. It judges the seat's own prospects:
                               a search subtracts the opponents' where it wants a difference
+`weigh(st, m)`                how likely the game's own random player takes `m` (float64), relative
+                              to its other actions; where it is missing, all are as likely
 ============================  ==================================================================
 
-`hold` is optional: `offers(state.dtype, "hold")` tells. All others are there for every game.
+`hold` and `weigh` are optional: `offers(state.dtype, "hold")` tells. All others are there for
+every game.
 """
 
 from __future__ import annotations
@@ -85,7 +88,7 @@ Values: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 MAX_SEATS = 6
 """Arrays over seats in records and workspaces are so long."""
-OPTIONAL = frozenset({"hold", "evaluate"})
+OPTIONAL = frozenset({"hold", "weigh", "evaluate"})
 
 _tables: dict[str, dict[Any, Callable[..., Any]]] = {}
 _widths: dict[Any, int] = {}
@@ -173,6 +176,11 @@ def order(st: Record, m: Int) -> Any:
 @_operation
 def hold(st: Record, seat: Int) -> Any:
     """Make `seat` the one to act; return the seat that was."""
+
+
+@_operation
+def weigh(st: Record, m: Int) -> Any:
+    """Return how likely the game's own random player takes `m`, relative to its others."""
 
 
 @_operation
@@ -274,6 +282,8 @@ def warm(state: np.record) -> None:
         seat = to_act(st)
         if offers(st.dtype, "hold"):
             hold(st, hold(st, seat))
+        if offers(st.dtype, "weigh"):
+            weigh(st, action)
         play(st, action)
         undo(st, action)
         terminal(st)

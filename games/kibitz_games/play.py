@@ -81,6 +81,10 @@ class Play:
         self.act(action)
         return action
 
+    def skip(self) -> None:
+        """Let the turn pass as if the time had run out, in a game that skips then."""
+        self.act(self.game.skip(self.state))
+
     def drop(self, seat: int) -> None:
         """Take a seat out of the play."""
         self.game.drop(self.state, seat)

@@ -15,7 +15,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 Lattice = Literal["square", "hex"]
-Ground = Literal["hole", "home", "goal", "floor", "fog", "seen", "rock", "wreck", "gone", "number"]
+Ground = Literal[
+    "hole",  # a hollow in a wooden board, for pegs
+    "home",  # the same, in the colour of the seat whose home it is
+    "goal",
+    "point",  # a crossing of the lines of a board, for stones
+    "floor",  # a tile that may be entered or taken
+    "fog",  # a tile that the viewer knows nothing of
+    "seen",  # a tile that the viewer has been on, or remembers
+    "rock",  # a tile that nothing enters
+    "wreck",
+    "gone",  # a tile that is no longer there
+    "number",  # a card with a number on it
+    "button",  # not a place of the board: something that a player picks to act
+]
+"""What a place looks like; renderers know these words and no game."""
 MarkKind = Literal["from", "to", "path", "win", "vision"]
 
 
@@ -25,7 +39,7 @@ class Cell:
 
     `name` is what a person types and what `Game.touches` answers; `owner` is the seat whose
     piece stands there; `tint` the seat whose colour tints the ground (a home triangle, say).
-    `glyph` is at most two terminal columns wide; `heading` is degrees clockwise from north
+    `glyph` is at most three terminal columns wide; `heading` is degrees clockwise from north
     for pieces that face somewhere.
     """
 
@@ -49,10 +63,23 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """A coordinate at the edge of the board: text of at most three columns, centred on a place."""
+
+    text: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything a renderer needs: the cells, the highlights, and lines of text below."""
+    """Everything a renderer needs: the cells, the highlights, and lines of text below.
+
+    Labels stand one place outside of the cells, where no cell is.
+    """
 
     lattice: Lattice
     cells: tuple[Cell, ...]
     marks: tuple[Mark, ...] = ()
     text: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()

@@ -475,12 +475,14 @@ class Lobby:
     def _say_ready(self, player: str, ready: bool) -> None:
         self._require_not_closed()
         member = self._require_member(player)
+        if member.ready == ready:  # said again, because the answer was lost
+            self._accept(player)
+            return
         if self.state != "gathering":
             raise _Refusal(
                 Code.WRONG_STATE, f"ready is said while the lobby is gathering; it is {self.state}"
             )
-        if member.ready != ready:
-            self._append(roll.Readied, player=player, ready=ready)
+        self._append(roll.Readied, player=player, ready=ready)
         self._accept(player)
 
     def _start(self, by: str) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,62 +12,21 @@ from hypothesis import strategies as st
 
 from kibitz_games import laws, registry
 from kibitz_games.api import Game, IllegalAction, Model, State
-from kibitz_games.chinese_checkers import ChineseCheckers, geometry, wire
-
-OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "chinese-checkers": [
-        {},
-        {"size": 2, "stop": "no-active", "pass": False},
-        {"size": 3, "stop": "no-foreign", "sticky_goal": True},
-        {"size": 2, "long_jumps": True},
-        {"size": 1},
-        {"board": "rhombus", "size": 5},
-        {"board": "rhombus", "size": 7, "pegs": 2},
-        {"size": 2, "corners": [0, 1]},
-        {"size": 5},
-    ],
-}
-"""What each game is tested with besides nothing at all; every registered game must be here."""
-
-
-def _spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every wire move that the model lets through, for a game of two holes and a pass."""
-    assert isinstance(game, ChineseCheckers)
-    holes = min(int(state["holes"]) + 1, geometry.MAX_HOLES)
-    yield wire.PASS
-    for source in range(holes):
-        for target in range(holes):
-            yield wire.move(source, target)
-
-
-SPELLINGS: dict[str, laws.Spellings] = {"chinese-checkers": _spellings}
-
-
-def _setups(name: str) -> Iterator[tuple[Game, Model, int]]:
-    """Return each of the options with each number of seats that they allow."""
-    game = registry.get(name)
-    for raw in OPTIONS[name]:
-        options = game.Options.model_validate(raw)
-        for seats in game.info.seats:
-            try:
-                game.start(options, seats, game.deal(options, seats, 0))
-            except ValueError:
-                continue
-            yield game, options, seats
-
+from kibitz_games.chinese_checkers import ChineseCheckers, wire
+from tests.games import cases
 
 CASES = [
     pytest.param(*setup, id=f"{name}-{i}-{setup[2]}")
     for name in registry.names()
-    for i, setup in enumerate(_setups(name))
+    for i, setup in enumerate(cases.setups(name))
 ]
 
 
 @pytest.mark.parametrize("name", registry.names())
 def test_every_game_is_tested_with_options_and_spellings(name: str) -> None:
-    assert name in OPTIONS
-    assert name in SPELLINGS
-    assert {seats for _, _, seats in _setups(name)} == set(registry.get(name).info.seats)
+    assert cases.options(name)[0] == registry.get(name).Options()
+    assert callable(cases.spellings(name))
+    assert {seats for _, _, seats in cases.setups(name)} == set(registry.get(name).info.seats)
 
 
 @pytest.mark.parametrize(("game", "options", "seats"), CASES)
@@ -79,7 +36,7 @@ def test_laws(game: Game, options: Model, seats: int) -> None:
         options=[options],
         seats=[seats],
         seeds=[1],
-        spellings=SPELLINGS[game.info.name],
+        spellings=cases.spellings(game.info.name),
         plies=100,
     )
     assert plies > 10
@@ -89,8 +46,8 @@ def test_laws(game: Game, options: Model, seats: int) -> None:
 @settings(max_examples=15, deadline=None)
 def test_laws_at_any_seed(seed: int, pick: int) -> None:
     for name in registry.names():
-        cases = list(_setups(name))
-        game, options, seats = cases[pick % len(cases)]
+        setups = list(cases.setups(name))
+        game, options, seats = setups[pick % len(setups)]
         laws.check_laws(game, options=[options], seats=[seats], seeds=[seed], plies=60)
 
 
@@ -176,4 +133,10 @@ class _NeverSaysWho(ChineseCheckers):
 def test_a_broken_law_is_noticed(kind: type[ChineseCheckers], law: str) -> None:
     small = wire.Options(size=1)
     with pytest.raises((laws.LawBroken, IllegalAction), match=law):
-        laws.check_laws(kind(), options=[small], seats=[2], seeds=range(20), spellings=_spellings)
+        laws.check_laws(
+            kind(),
+            options=[small],
+            seats=[2],
+            seeds=range(20),
+            spellings=cases.spellings("chinese-checkers"),
+        )

@@ -99,13 +99,19 @@ def test_a_workspace_has_room_for_every_depth_and_extra_fields() -> None:
 def test_operations_run_plainly_for_every_game(name: str) -> None:
     """A misspelt field of a record gives a readable error only in plain mode."""
     game = registry.get(name)
-    state: Any = game.start(game.Options(), game.info.seats[0], {})
-    table = {name: op._tables[name][state.dtype] for name in op.NAMES if name != "evaluate"}
+    options, seats = game.Options(), game.info.seats[0]
+    state: Any = game.start(options, seats, game.deal(options, seats, 0))
+    offered = [name for name in op.NAMES if op.offers(state.dtype, name)]
+    table = {name: op._tables[name][state.dtype] for name in offered}
     plain = {name: getattr(f, "py_func", f) for name, f in table.items()}
     moves, out = np.zeros(op.widest(state.dtype), np.int32), np.zeros(op.MAX_SEATS)
     assert plain["generate"](state, moves) == len(game.legal(state))
     before, action = state.tobytes(), int(moves[0])
     assert isinstance(int(plain["order"](state, action)), int)
+    if "hold" in plain:
+        plain["hold"](state, plain["hold"](state, plain["to_act"](state)))
+    if "weigh" in plain:
+        assert plain["weigh"](state, action) > 0
     plain["play"](state, action)
     plain["undo"](state, action)
     assert state.tobytes() == before

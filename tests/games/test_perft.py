@@ -1,4 +1,8 @@
-"""perft against published counts: the whole of move generation, play and undo."""
+"""perft against published or independently counted leaves: generation, play and undo as a whole.
+
+``data/GAME-perft.jsonl`` has a line for each start: options, seats, a deal or a seed where there
+is one, and the leaves at depth 1, 2, ...; lines that begin with # say where they come from.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +15,26 @@ import pytest
 
 from kibitz_games import perft, registry
 from kibitz_games.api import Game
-from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.chinese_checkers import rules
 
 DATA = Path(__file__).parent / "data"
-QUICK = 4
-RULES: tuple[dict[str, Any], ...] = (
-    {},
-    {"stop": rules.STOP_NO_FOREIGN},
-    {"stop": rules.STOP_NO_ACTIVE, "through": False},
-    {"stop": rules.STOP_NO_ACTIVE},
-    {"sticky": True},
-)
+QUICK = 2_000_000
+"""Depths with more leaves are counted in the slow set."""
 
 
 def _lines(name: str) -> list[dict[str, Any]]:
-    text = (DATA / name).read_text()
+    text = (DATA / f"{name}-perft.jsonl").read_text()
     return [json.loads(line) for line in text.splitlines() if not line.startswith("#")]
 
 
-STARTS = _lines("chinese-checkers-perft.jsonl")
-POSITIONS = _lines("chinese-checkers-positions.jsonl")
+STARTS = [
+    pytest.param(name, line, id=f"{name}-{json.dumps(line['options'])}-{line['seats']}-{i}")
+    for name in registry.names()
+    for i, line in enumerate(_lines(name))
+]
 
 
-def _expect(game: Game, state: np.record, depth: int, leaves: int) -> None:
+def expect(game: Game, state: np.record, depth: int, leaves: int) -> None:
+    """Fail with the counts below each action where the leaves are others."""
     found = perft.perft(state, depth)
     if found != leaves:
         split = {
@@ -45,49 +45,36 @@ def _expect(game: Game, state: np.record, depth: int, leaves: int) -> None:
         pytest.fail(f"depth {depth}: {found} leaves, expected {leaves}\n{view}\n{split}")
 
 
-def _start(line: dict[str, Any]) -> tuple[Game, np.record]:
-    game = registry.get("chinese-checkers")
-    return game, game.start(game.Options.model_validate(line["options"]), line["seats"], {})
+def _start(name: str, line: dict[str, Any]) -> tuple[Game, np.record]:
+    game = registry.get(name)
+    options = game.Options.model_validate(line["options"])
+    deal = line.get("deal") or game.deal(options, line["seats"], line.get("seed", 0))
+    return game, game.start(options, line["seats"], deal)
 
 
-@pytest.mark.parametrize("line", STARTS, ids=lambda line: f"{line['options']}-{line['seats']}")
-def test_perft_of_the_start(line: dict[str, Any]) -> None:
-    game, state = _start(line)
+@pytest.mark.parametrize(("name", "line"), STARTS)
+def test_perft_of_the_start(name: str, line: dict[str, Any]) -> None:
+    game, state = _start(name, line)
     before = state.tobytes()
-    for depth, leaves in enumerate(line["perft"][:QUICK], 1):
-        _expect(game, state, depth, leaves)
+    for depth, leaves in enumerate(line["perft"], 1):
+        if leaves <= QUICK:
+            expect(game, state, depth, leaves)
     assert state.tobytes() == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", STARTS, ids=lambda line: f"{line['options']}-{line['seats']}")
-def test_deep_perft_of_the_start(line: dict[str, Any]) -> None:
-    game, state = _start(line)
-    for depth, leaves in enumerate(line["perft"][QUICK:], QUICK + 1):
-        _expect(game, state, depth, leaves)
+@pytest.mark.parametrize(("name", "line"), STARTS)
+def test_deep_perft_of_the_start(name: str, line: dict[str, Any]) -> None:
+    game, state = _start(name, line)
+    for depth, leaves in enumerate(line["perft"], 1):
+        if leaves > QUICK:
+            expect(game, state, depth, leaves)
 
 
-@pytest.mark.parametrize("rule", range(len(RULES)))
-@pytest.mark.parametrize("line", POSITIONS, ids=lambda line: f"ply{line['ply']}-{line['corners']}")
-def test_perft_of_positions(line: dict[str, Any], rule: int) -> None:
-    game = registry.get("chinese-checkers")
-    settings = {"stop": rules.STOP_ANY, "through": True, "sticky": False} | RULES[rule]
-    state = rules.position(
-        table=geo.ALL.index(("star", 4)),
-        long_jumps=False,
-        corners=tuple(line["corners"]),
-        pegs=tuple(map(tuple, line["pegs"])),
-        turn=line["turn"],
-        **settings,
-    )
-    for depth, leaves in enumerate(line["perft"][rule], 1):
-        _expect(game, state, depth, leaves)
-
-
-def test_split_adds_up_to_perft() -> None:
-    game = registry.get("chinese-checkers")
-    state = game.start(game.Options(), 2, {})
-    split = perft.split(state, 3)
+@pytest.mark.parametrize("name", registry.names())
+def test_split_adds_up_to_perft(name: str) -> None:
+    game, state = _start(name, _lines(name)[0])
+    split = perft.split(state, 2)
     assert set(split) == set(game.legal(state))
-    assert sum(split.values()) == perft.perft(state, 3) == 4760
+    assert sum(split.values()) == perft.perft(state, 2) == _lines(name)[0]["perft"][1]
     assert perft.perft(state, 0) == 1

@@ -24,7 +24,7 @@ PACKAGES = (
 )
 MAY_NAME_A_GAME = (
     "games/kibitz_games/registry.py",
-    "bots/kibitz_bots/personalities.py",
+    "bots/kibitz_bots/personalities/",
     "bots/kibitz_bots/evaluate/",
     "clients/kibitz_clients/testing.py",
     "kibitz/demo.py",

@@ -172,7 +172,7 @@ TABLE: dict[str, tuple[Command, tuple[Code | None, Code | None, Code | None, Cod
         Kick("host", "cyd"),
         (Code.NO_SUCH_PLAYER, Code.NO_SUCH_PLAYER, Code.NO_SUCH_PLAYER, Code.CLOSED),
     ),
-    "ready": (Ready("ada"), (None, Code.WRONG_STATE, Code.WRONG_STATE, Code.CLOSED)),
+    "ready, said again": (Ready("ada"), (None, None, None, Code.CLOSED)),
     "unready": (
         Ready("ada", False),
         (None, Code.WRONG_STATE, Code.WRONG_STATE, Code.CLOSED),

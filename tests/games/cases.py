@@ -1,0 +1,42 @@
+"""What each game is tested with: the module ``tests.games.<game>.cases`` of every game.
+
+It has OPTIONS, a list of options to test with besides others (the first is ``{}``), and
+``spellings(game, state)``, which yields every wire move that somebody may send in a state.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from kibitz_games import laws, registry
+from kibitz_games.api import Game, Model
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"tests.games.{name.replace('-', '_')}.cases")
+
+
+def options(name: str) -> list[Model]:
+    """Return the options that a game is tested with."""
+    model = registry.get(name).Options
+    return [model.model_validate(raw) for raw in _module(name).OPTIONS]
+
+
+def spellings(name: str) -> laws.Spellings:
+    """Return what yields every wire move that somebody may send in a state of a game."""
+    found: laws.Spellings = _module(name).spellings
+    return found
+
+
+def setups(name: str) -> Iterator[tuple[Game, Model, int]]:
+    """Yield each of the options with each number of seats that they allow."""
+    game = registry.get(name)
+    for chosen in options(name):
+        for seats in game.info.seats:
+            try:
+                game.start(chosen, seats, game.deal(chosen, seats, 0))
+            except ValueError:
+                continue
+            yield game, chosen, seats

@@ -1,0 +1,31 @@
+"""What Chinese Checkers is tested with, next to the laws that hold for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kibitz_games.api import Game, Model
+from kibitz_games.chinese_checkers import ChineseCheckers, geometry, wire
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"size": 2, "stop": "no-active", "pass": False},
+    {"size": 3, "stop": "no-foreign", "sticky_goal": True},
+    {"size": 2, "long_jumps": True},
+    {"size": 1},
+    {"board": "rhombus", "size": 5},
+    {"board": "rhombus", "size": 7, "pegs": 2},
+    {"size": 2, "corners": [0, 1]},
+    {"size": 5},
+]
+
+
+def spellings(game: Game, state: Any) -> Iterable[Model]:
+    """Return every wire move that the model lets through."""
+    assert isinstance(game, ChineseCheckers)
+    holes = min(int(state["holes"]) + 1, geometry.MAX_HOLES)
+    yield wire.PASS
+    for source in range(holes):
+        for target in range(holes):
+            yield wire.move(source, target)
