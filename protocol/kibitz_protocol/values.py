@@ -45,12 +45,13 @@ Secret: TypeAlias = Annotated[str, Field(min_length=8, max_length=128)]
 Line: TypeAlias = Annotated[str, Field(max_length=200)]
 
 SafeInt: TypeAlias = Annotated[StrictInt, Field(ge=-MAX_SAFE_INT, le=MAX_SAFE_INT)]
-Scalar: TypeAlias = StrictBool | SafeInt | Annotated[str, Field(max_length=200)]
+Word: TypeAlias = Annotated[str, Field(max_length=200)]
+Scalar: TypeAlias = StrictBool | SafeInt | Word
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
 """An action: a flat JSON object that the game's own `Move` model validates next."""
 Options: TypeAlias = Annotated[
-    dict[FieldName, Scalar | Annotated[list[SafeInt], Field(max_length=400)]],
+    dict[FieldName, Scalar | Annotated[list[SafeInt | Word], Field(max_length=400)]],
     Field(max_length=32),
 ]
 """A game's options: a flat JSON object that the game's own `Options` model validates next."""

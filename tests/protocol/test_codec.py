@@ -53,7 +53,7 @@ def test_values_of_an_action_keep_their_type(value: str, kind: type) -> None:
 
 
 def test_values_of_options_keep_their_type() -> None:
-    options = {"a": True, "b": 1, "c": "1", "d": [1, 2], "e": []}
+    options = {"a": True, "b": 1, "c": "1", "d": [1, 2], "e": [], "f": ["h8", "1", 1]}
     item = SETTINGS.programme[0].model_copy(update={"options": options})
     settings = SETTINGS.model_copy(update={"programme": [item]})
     host = decode_request(encode(Host(id=1, settings=settings)))
