@@ -20,10 +20,11 @@ Exceptions, all `ValueError`:
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -61,6 +62,28 @@ class Model(BaseModel):
     """Base of every game's `Options`, `Move` and `View`: frozen, and strict about extras."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @classmethod
+    def trusted(cls, fields: dict[str, Any]) -> Self:
+        """Return a model of values that need no validation; `fields` must have every field.
+
+        For views on their way out: validating each would double what it costs to make one. The
+        laws validate what comes out of it.
+        """
+        made = cls.__new__(cls)
+        _set(made, "__dict__", fields)
+        _set(made, "__pydantic_fields_set__", _names(cls))
+        _set(made, "__pydantic_extra__", None)
+        _set(made, "__pydantic_private__", None)
+        return made
+
+
+_set = object.__setattr__  # a frozen model's own would refuse
+
+
+@functools.cache
+def _names(model: type[Model]) -> set[str]:
+    return set(model.model_fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

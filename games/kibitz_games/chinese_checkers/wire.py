@@ -265,29 +265,7 @@ def view(state: np.record) -> View:
         "pegs": [facts[at : at + each] for at in range(pegs, path, each)],
         "last": _last(facts[12], facts[path:]),
     }
-    seen: View = _trusted(View, fields)
-    return seen
-
-
-def _trusted(model: Any, fields: dict[str, Any]) -> Any:
-    """Build a model from fields that need no validation; every field must be given.
-
-    A law test validates what comes out; validating each view would double its cost.
-    """
-    made = model.__new__(model)
-    _set(made, "__dict__", fields)
-    _set(made, "__pydantic_fields_set__", _names(model))
-    _set(made, "__pydantic_extra__", None)
-    _set(made, "__pydantic_private__", None)
-    return made
-
-
-_set = object.__setattr__
-
-
-@functools.cache
-def _names(model: type[Model]) -> set[str]:
-    return set(model.model_fields)
+    return View.trusted(fields)
 
 
 def _last(action: int, path: list[int]) -> Last | None:
@@ -296,8 +274,7 @@ def _last(action: int, path: list[int]) -> Last | None:
     if not path:
         return _LAST_PASS
     fields = {"source": path[0], "target": path[-1], "path": path, "passing": None}
-    made: Last = _trusted(Last, fields)
-    return made
+    return Last.trusted(fields)
 
 
 def dump(seen: View) -> dict[str, Any]:
