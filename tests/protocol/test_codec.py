@@ -60,7 +60,7 @@ def test_values_of_options_keep_their_type() -> None:
     assert isinstance(host, Host)
     read = host.settings.programme[0].options
     assert read == options
-    assert [type(value) for value in read.values()] == [bool, int, str, list, list]
+    assert [type(value) for value in read.values()] == [bool, int, str, list, list, list]
 
 
 DEEP = "[" * 5_000
