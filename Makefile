@@ -75,7 +75,7 @@ $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[dev]'
+	@$(PIP) --no-build-isolation -e '.[dev,environments]'
 	@touch $@
 
 $(VENV)/.home: $(FORCE)
