@@ -12,6 +12,7 @@ from kibitz_games.api import Game, GameError
 
 MODULES: dict[str, str] = {
     "chinese-checkers": "kibitz_games.chinese_checkers",
+    "five-in-a-row": "kibitz_games.five_in_a_row",
 }
 """The module of each game, whose `GAME` is the game."""
 

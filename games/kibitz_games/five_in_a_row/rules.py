@@ -1,0 +1,511 @@
+"""The rules as kernels over one state record.
+
+The position
+------------
+``board[cell]`` is `EMPTY`, `BLACK`, `WHITE` or, off the board, `WALL` (see `geometry` for cells).
+Black puts the first stone, stones alternate, and none is ever taken away, so the colour to move
+follows from the number of stones. `black` is the seat that has black, `opener` the seat that
+acts first. ``history[i]`` is the cell of stone number `i`, the stones of an opening included.
+
+An action is a cell. Two cells of the border, which hold no stone, stand for the choice of a
+colour: `TAKE_BLACK` and `TAKE_WHITE`.
+
+Swap
+----
+Of the options only this one changes who moves: the opener puts the first three stones, black,
+white, black; then the other seat takes a colour, which counts as a ply; then white moves on.
+Until that choice `unsettled` is 1 and `black` is the opener for the time being.
+
+Ends
+----
+A five, which can only be on a line through the last stone; a full board; and with `dead_draw` a
+board on which no five cells in a row are still open to anybody. Five cells are open to a colour
+when the other one has no stone on them; where exactly five are needed, the cell before and the
+cell behind must not be of the colour either, since a stone of its own there would make the five
+a six for ever. The values of the colours are chosen for that test: the union of the bytes of a
+row is 3 when both colours are on it, or when it leaves the board.
+
+No count of open rows is kept: on most boards one of the first that are looked at is open, so
+looking costs less than counting, and an undo has nothing to restore.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games import kernels, operations
+from kibitz_games.five_in_a_row import geometry as geo
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.operations import Moves, Record, Values
+
+i64 = kernels.word()
+
+EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
+TAKE_BLACK, TAKE_WHITE, CHOICES = 0, 1, 2
+SWAP_STONES = 3
+LEAST = 9
+"""Nobody has five stones on the board before there are so many."""
+MOST = geo.LARGEST * geo.LARGEST
+MAX_PLIES = MOST + 1
+WIDEST = MOST
+
+END_FIVE, END_FULL, END_DEAD, END_DROPPED = 1, 2, 3, 4
+REASONS = ("", "five", "full", "dead", "dropped")
+
+PITCH, ORIGIN, STEPS = geo.PITCH, geo.ORIGIN, geo.STEPS
+
+STATE = kernels.record(
+    "five_in_a_row",
+    [
+        ("key", np.uint64),
+        ("seats", np.int32),
+        ("ply", np.int32),
+        ("side", np.int32),
+        ("width", np.int32),
+        ("exact", np.int32),
+        ("dead_draw", np.int32),
+        ("swap", np.int32),
+        ("unsettled", np.int32),  # 1 until a colour was chosen, in a play with the swap
+        ("first", np.int32),  # the option, as an index
+        ("opener", np.int32),
+        ("black", np.int32),
+        ("placed", np.int32),  # stones of the opening
+        ("stones", np.int32),
+        ("end", np.int32),  # why it is over, 0 while it goes on
+        ("winner", np.int32),  # a seat, -1 for none
+        ("board", np.uint8, (geo.CELLS,)),
+        ("history", np.uint16, (MOST,)),
+    ],
+    source=__file__,
+)
+
+
+def _keys() -> np.ndarray:
+    """Return random numbers for a stone of each colour on each cell, and three more."""
+    source = np.random.Generator(np.random.PCG64(5))
+    return source.integers(0, 2**64, size=(3, geo.CELLS), dtype=np.uint64)
+
+
+_KEYS = _keys()
+STONE_KEY = kernels.lay(_KEYS)
+TURN_KEY, BLACK_KEY, UNSETTLED_KEY = (
+    kernels.lay(np.array([0, _KEYS[EMPTY, i]], np.uint64)) for i in range(3)
+)
+"""For the seat to act, for the seat that has black, and for a choice of colours to come."""
+
+
+@kernel
+def holder(st: Record, colour: Int) -> Int:
+    """Return the seat that has a colour."""
+    return i64(st.black) if colour == BLACK else 1 - i64(st.black)
+
+
+@kernel
+def mover(st: Record) -> Int:
+    """Return the seat whose turn it is, or would be if the play were not over."""
+    if st.unsettled == 0:
+        return holder(st, BLACK + (i64(st.stones) & 1))
+    return i64(st.opener) if st.stones < SWAP_STONES else 1 - i64(st.opener)
+
+
+@kernel
+def choosing(st: Record) -> bool:
+    """Return whether the next action is the choice of a colour."""
+    return bool(st.unsettled != 0 and st.stones == SWAP_STONES and st.side >= 0)
+
+
+@kernel
+def count(st: Record) -> Int:
+    """Return the number of legal actions."""
+    if st.side < 0:
+        return i64(0)
+    if choosing(st):
+        return i64(CHOICES)
+    return i64(st.width) * i64(st.width) - i64(st.stones)
+
+
+@kernel
+def generate(st: Record, moves: Moves) -> Int:
+    """Write the empty cells, row by row, or the choice of a colour; nothing when over."""
+    if st.side < 0:
+        return i64(0)
+    if choosing(st):
+        moves[0] = TAKE_BLACK
+        moves[1] = TAKE_WHITE
+        return i64(CHOICES)
+    board = st.board
+    size = i64(st.width)
+    n = i64(0)
+    for y in range(size):
+        start = i64(ORIGIN + y * PITCH)
+        for cell in range(start, start + size):
+            moves[n] = cell  # kept only where the cell is empty: no branch
+            n += i64(board[cell] == EMPTY)
+    return n
+
+
+@kernel
+def allows(st: Record, action: Int) -> bool:
+    """Return whether `action`, a cell or a choice, is legal."""
+    if st.side < 0 or choosing(st) != (action < CHOICES):
+        return False
+    return bool(action < CHOICES or st.board[action] == EMPTY)
+
+
+@kernel
+def run(st: Record, cell: Int, step: Int) -> Int:
+    """Return how many stones of one colour stand in a row through a stone."""
+    board = st.board
+    colour = board[cell]
+    length = i64(1)
+    there = i64(cell + step)
+    while board[there] == colour:
+        there += step
+        length += 1
+    there = i64(cell - step)
+    while board[there] == colour:
+        there -= step
+        length += 1
+    return length
+
+
+@kernel
+def five(st: Record, cell: Int) -> Int:
+    """Return the step of a line on which the stone in `cell` has won, 0 for none."""
+    for step in STEPS:
+        length = run(st, cell, i64(step))
+        if length == 5 or (length > 5 and st.exact == 0):
+            return i64(step)
+    return i64(0)
+
+
+@kernel
+def _open_to(st: Record, cell: Int, step: Int, stones: Int, colour: Int) -> bool:
+    """Return whether five cells from `cell` on can become exactly five of a colour."""
+    if stones != EMPTY and stones != colour:
+        return False
+    return bool(st.board[cell - step] != colour and st.board[cell + 5 * step] != colour)
+
+
+@kernel
+def is_open(st: Record, cell: Int, step: Int) -> bool:
+    """Return whether the five cells from `cell` on are on the board and open to somebody."""
+    board = st.board
+    stones = i64(board[cell]) | i64(board[cell + step]) | i64(board[cell + 2 * step])
+    stones = stones | i64(board[cell + 3 * step]) | i64(board[cell + 4 * step])
+    if stones == BLACK | WHITE:
+        return False
+    if st.exact == 0:
+        return True
+    return _open_to(st, cell, step, stones, BLACK) or _open_to(st, cell, step, stones, WHITE)
+
+
+@kernel
+def alive(st: Record) -> bool:
+    """Return whether any five cells in a row are open to somebody."""
+    size = i64(st.width)
+    for y in range(size):
+        start = i64(ORIGIN + y * PITCH)
+        for cell in range(start, start + size):
+            for step in STEPS:
+                if is_open(st, i64(cell), i64(step)):
+                    return True
+    return False
+
+
+@kernel
+def _judge(st: Record, m: Int) -> Int:
+    """Return why the play is over after the stone in `m`, or 0."""
+    if st.stones >= LEAST and five(st, m) != 0:
+        return i64(END_FIVE)
+    if st.stones == i64(st.width) * i64(st.width):
+        return i64(END_FULL)
+    if st.dead_draw != 0 and not alive(st):
+        return i64(END_DEAD)
+    return i64(0)
+
+
+@kernel
+def put(st: Record, m: Int) -> Int:
+    """Put the next stone, and nothing else; return its colour."""
+    stones = i64(st.stones)
+    colour = i64(BLACK + (stones & 1))
+    st.board[m] = colour
+    st.history[stones] = m
+    st.stones = stones + 1
+    st.key = st.key ^ STONE_KEY[colour, m]
+    return colour
+
+
+@kernel
+def _settle(st: Record, black: Int, unsettled: Int) -> None:
+    """Set who has black and whether that may change, in the key too."""
+    st.key = st.key ^ BLACK_KEY[st.black] ^ BLACK_KEY[black]
+    st.key = st.key ^ UNSETTLED_KEY[st.unsettled] ^ UNSETTLED_KEY[unsettled]
+    st.black = black
+    st.unsettled = unsettled
+
+
+@kernel
+def _pass_turn(st: Record, before: Int, after: Int) -> None:
+    """Give the turn to the seat `after`, in the key too."""
+    st.key = st.key ^ TURN_KEY[before] ^ TURN_KEY[after]
+    st.side = after
+
+
+@kernel
+def play(st: Record, m: Int) -> None:
+    """Apply a legal action."""
+    seat = i64(st.side)
+    st.ply += 1
+    if m < CHOICES:
+        _settle(st, seat if m == TAKE_BLACK else 1 - seat, i64(0))
+        _pass_turn(st, seat, mover(st))
+        return
+    put(st, m)
+    if st.unsettled == 0:
+        _pass_turn(st, seat, 1 - seat)
+    else:
+        _pass_turn(st, seat, mover(st))
+    end = _judge(st, m)
+    if end != 0:
+        st.end = end
+        st.side = -1
+        if end == END_FIVE:
+            st.winner = seat
+
+
+@kernel
+def undo(st: Record, m: Int) -> None:
+    """Take back `m`, the last action played."""
+    after = mover(st)
+    st.ply -= 1
+    st.end = 0
+    st.winner = -1
+    if m < CHOICES:
+        _settle(st, i64(st.opener), i64(1))
+    else:
+        stones = i64(st.stones) - 1
+        st.key = st.key ^ STONE_KEY[st.board[m], m]
+        st.board[m] = EMPTY
+        st.history[stones] = 0
+        st.stones = stones
+    _pass_turn(st, after, mover(st))
+
+
+@kernel
+def drop(st: Record, seat: Int) -> None:
+    """Take a seat out of a play that goes on; the other one has won."""
+    st.end = END_DROPPED
+    st.winner = 1 - seat
+    st.side = -1
+
+
+@kernel
+def terminal(st: Record) -> bool:
+    """Return whether the play is over."""
+    return bool(st.side < 0)
+
+
+@kernel
+def to_act(st: Record) -> Int:
+    """Return the seat to act, or -1."""
+    return i64(st.side)
+
+
+@kernel
+def returns(st: Record, out: Values) -> None:
+    """Write 1.0 for the winner and 0.0 for the other, or 0.5 for both."""
+    for seat in range(2):
+        out[seat] = 0.5
+        if st.winner >= 0:
+            out[seat] = 1.0 if st.winner == seat else 0.0
+
+
+@kernel
+def _along(st: Record, cell: Int, step: Int, colour: Int) -> Int:
+    """Return how many stones of `colour` touch `cell` from this side, one behind the other."""
+    length = i64(0)
+    there = i64(cell + step)
+    while st.board[there] == colour:
+        there += step
+        length += 1
+    return length
+
+
+@kernel
+def order(st: Record, m: Int) -> Int:
+    """Prefer cells that lengthen own rows, then those that stop rows of the other colour."""
+    if m < CHOICES:
+        return i64(0)
+    mine = BLACK + (i64(st.stones) & 1)
+    total = i64(0)
+    for step in STEPS:
+        own = _along(st, m, i64(step), mine) + _along(st, m, i64(-step), mine)
+        other = _along(st, m, i64(step), 3 - mine) + _along(st, m, i64(-step), 3 - mine)
+        total += (2 << (3 * own)) + (1 << (3 * other)) - 3
+    return total
+
+
+@kernel
+def fresh_key(st: Record) -> Any:
+    """Return the key from scratch."""
+    key = TURN_KEY[mover(st)] ^ BLACK_KEY[st.black] ^ UNSETTLED_KEY[st.unsettled]
+    for i in range(st.stones):
+        cell = i64(st.history[i])
+        key = key ^ STONE_KEY[st.board[cell], cell]
+    return key
+
+
+HEAD = 16
+"""Numbers of a portrait before its cells."""
+PORTRAIT = HEAD + 2 * MOST
+ROWS = MOST + geo.LARGEST
+"""Bytes of the largest board as text."""
+
+
+@kernel
+def portrait(st: Record, out: Moves) -> Int:
+    """Write all that a view shows, but for the board, into `out`; return the length.
+
+    Order: width, exact, first, dead_draw, swap, placed, stones, ply, side, end, winner, opener,
+    black, unsettled, last action (-1 for none), 0; then the cells of the stones in order; then
+    the cells of a line that has won.
+    """
+    stones = i64(st.stones)
+    out[0] = st.width
+    out[1] = st.exact
+    out[2] = st.first
+    out[3] = st.dead_draw
+    out[4] = st.swap
+    out[5] = st.placed
+    out[6] = stones
+    out[7] = st.ply
+    out[8] = st.side
+    out[9] = st.end
+    out[10] = st.winner
+    out[11] = st.opener
+    out[12] = st.black
+    out[13] = st.unsettled
+    out[14] = -1
+    out[15] = 0
+    for i in range(stones):
+        out[HEAD + i] = st.history[i]
+    if st.ply > 0:
+        out[14] = st.history[stones - 1]
+    if st.swap != 0 and st.unsettled == 0 and stones == SWAP_STONES:
+        out[14] = TAKE_BLACK if st.black != st.opener else TAKE_WHITE
+    length = HEAD + stones
+    if st.end != END_FIVE:
+        return length
+    return length + _winning(st, out[length:])
+
+
+@kernel
+def _winning(st: Record, out: Moves) -> Int:
+    """Write the whole row through the last stone that has won; return how many cells."""
+    cell = i64(st.history[i64(st.stones) - 1])
+    step = five(st, cell)
+    length = run(st, cell, step)
+    first = cell
+    while st.board[first - step] == st.board[cell]:
+        first -= step
+    for i in range(length):
+        out[i] = first + i * step
+    return length
+
+
+@kernel
+def write(st: Record, out: Any) -> Int:
+    """Write the rows of the board as text, a line feed after each; return how many bytes."""
+    size = i64(st.width)
+    n = i64(0)
+    for y in range(size):
+        for x in range(size):
+            stone = st.board[ORIGIN + y * PITCH + x]
+            out[n] = 46 if stone == EMPTY else 120 if stone == BLACK else 111  # . x o
+            n += 1
+        out[n] = 10
+        n += 1
+    return n
+
+
+Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+
+
+@kernel
+def count_in(states: Box) -> Int:
+    """Do `count`."""
+    return count(states[0])
+
+
+@kernel
+def generate_in(states: Box, moves: Moves) -> Int:
+    """Do `generate`."""
+    return generate(states[0], moves)
+
+
+@kernel
+def allows_in(states: Box, action: Int) -> bool:
+    """Do `allows`."""
+    return allows(states[0], action)
+
+
+@kernel
+def play_in(states: Box, action: Int) -> None:
+    """Do `play`."""
+    play(states[0], action)
+
+
+@kernel
+def undo_in(states: Box, action: Int) -> None:
+    """Do `undo`."""
+    undo(states[0], action)
+
+
+@kernel
+def portrait_in(states: Box, out: Moves, rows: Any) -> Int:
+    """Do `portrait` and `write`."""
+    write(states[0], rows)
+    return portrait(states[0], out)
+
+
+operations.implement(
+    STATE,
+    widest=WIDEST,
+    generate=generate,
+    play=play,
+    undo=undo,
+    terminal=terminal,
+    to_act=to_act,
+    returns=returns,
+    order=order,
+    fresh_key=fresh_key,
+)
+
+
+def position(
+    *, size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
+) -> np.record:
+    """Return the empty board at ply 0; `first` is the index of the option, `opener` a seat."""
+    st: Record = kernels.new(STATE)
+    st.seats, st.width, st.exact, st.dead_draw = 2, size, exact, dead_draw
+    st.swap = st.unsettled = swap
+    st.first, st.opener, st.black, st.side, st.winner = first, opener, opener, opener, -1
+    st.board[:] = WALL
+    st.board[list(geo.board(size))] = EMPTY
+    st.key = fresh_key(st)
+    state: np.record = st
+    return state
+
+
+def place(state: np.record, cell: int) -> None:
+    """Put the next stone of an opening, which is no ply; nothing is checked."""
+    st: Record = state
+    put(st, cell)
+    st.placed += 1
+    st.side = mover(st)
+    st.key = fresh_key(st)

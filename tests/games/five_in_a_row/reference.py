@@ -1,0 +1,192 @@
+"""Five in a row once more, slowly and straight from the rules: what the kernels are held to.
+
+``python -m tests.games.five_in_a_row.reference`` counts the leaves of ``five-in-a-row-perft.jsonl``
+and prints the file; nothing of the game's own modules is used for it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Place = tuple[int, int]
+DIRECTIONS: tuple[Place, ...] = ((1, 0), (0, 1), (1, 1), (1, -1))
+
+
+def windows(size: int) -> list[list[Place]]:
+    """Return every five places in a row on the board."""
+    found = []
+    for x, y, (dx, dy) in itertools.product(range(size), range(size), DIRECTIONS):
+        row = [(x + i * dx, y + i * dy) for i in range(5)]
+        if all(0 <= a < size and 0 <= b < size for a, b in row):
+            found.append(row)
+    return found
+
+
+@dataclass
+class Reference:
+    """A position; moves are places, or the words black and white after a swap."""
+
+    size: int = 10
+    exact: bool = False
+    dead_board_draw: bool = False
+    swap: bool = False
+    opener: int = 0
+    opening: Sequence[Place] = ()
+    stones: list[Place] = field(default_factory=list, init=False)
+    colours: dict[str, int] | None = field(default=None, init=False)
+    reason: str = field(default="", init=False)
+    winner: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.stones = list(self.opening)
+        if not self.swap:
+            self.colours = {"black": self.opener, "white": 1 - self.opener}
+
+    def colour(self, place: Place) -> str | None:
+        """Return the colour of the stone on a place."""
+        if place not in self.stones:
+            return None
+        return ("black", "white")[self.stones.index(place) % 2]
+
+    @property
+    def to_act(self) -> int:
+        """Return the seat to act, -1 when the play is over."""
+        if self.reason:
+            return -1
+        if self.colours is None:
+            return self.opener if len(self.stones) < 3 else 1 - self.opener
+        return self.colours[("black", "white")[len(self.stones) % 2]]
+
+    @property
+    def legal(self) -> list[Place | str]:
+        """Return the moves: rows from the top, each from the left."""
+        if self.reason:
+            return []
+        if self.colours is None and len(self.stones) == 3:
+            return ["black", "white"]
+        return [
+            (x, y) for y in range(self.size) for x in range(self.size) if (x, y) not in self.stones
+        ]
+
+    def play(self, move: Place | str) -> None:
+        """Apply a legal move."""
+        seat = self.to_act
+        if isinstance(move, str):
+            other = {"black": "white", "white": "black"}[move]
+            self.colours = {move: seat, other: 1 - seat}
+            return
+        self.stones.append(move)
+        if self.won(move):
+            self.reason, self.winner = "five", seat
+        elif len(self.stones) == self.size**2:
+            self.reason = "full"
+        elif self.dead_board_draw and not self.open_windows():
+            self.reason = "dead"
+
+    def won(self, place: Place) -> bool:
+        """Return whether the stone on a place is part of a row that wins."""
+        for dx, dy in DIRECTIONS:
+            length = 1 + self._along(place, dx, dy) + self._along(place, -dx, -dy)
+            if length == 5 or (length > 5 and not self.exact):
+                return True
+        return False
+
+    def _along(self, place: Place, dx: int, dy: int) -> int:
+        x, y = place
+        steps = itertools.count(1)
+        return (
+            next(n for n in steps if self.colour((x + n * dx, y + n * dy)) != self.colour(place))
+            - 1
+        )
+
+    def open_windows(self) -> list[list[Place]]:
+        """Return the windows on which some colour could still make a five that wins.
+
+        By trying it: the colour fills the window, and the row that arises is measured.
+        """
+        return [row for row in windows(self.size) if self._open(row)]
+
+    def _open(self, row: list[Place]) -> bool:
+        (x, y), (nx, ny) = row[0], row[1]
+        dx, dy = nx - x, ny - y
+        for colour in ("black", "white"):
+            if any(self.colour(place) not in (None, colour) for place in row):
+                continue
+            before = self.colour((x - dx, y - dy)) == colour
+            behind = self.colour((x + 5 * dx, y + 5 * dy)) == colour
+            if not self.exact or not (before or behind):
+                return True
+        return False
+
+    def leaves(self, depth: int) -> int:
+        """Return the number of sequences of `depth` moves."""
+        if depth <= 1:
+            return len(self.legal)
+        total = 0
+        for move in self.legal:
+            kept = (list(self.stones), self.colours, self.reason, self.winner)
+            self.play(move)
+            total += self.leaves(depth - 1)
+            self.stones, self.colours, self.reason, self.winner = kept
+        return total
+
+
+def name(place: Place) -> str:
+    """Write a place: the column's letter, the row's number from 1."""
+    return "abcdefghijklmnopqrst"[place[0]] + str(place[1] + 1)
+
+
+TANGLE = "c3 b2 c2 d4 b3 c4 d2 b4 d3 e2 a3 a1 e5 d5 a5"
+"""On the smallest board: fives can still be made, and the board is nearly dead."""
+CROSS = "b3 a1 c3 a2 d3 c1 f3 b6 g3 c5 d5 e6"
+"""Black can fill e3, which makes a row of six."""
+FULL = "c2 e1 a4 d2 f6 e5 f3 c4 c5 d3 e6 b2 d1 a5 a1 e4 b5 b1 a6 e3 c3 f4 f1 b3 c1 a2 e2"
+"""Nine empty cells; the board dies sooner where exactly five are needed."""
+
+HEADER = """\
+# Leaves of the game tree, at depth 1, 2, ...; a play that is over has none. The first line is
+# 100, 100*99, ...: no five is possible so early. The others were counted by the plain reference in
+# tests/games/five_in_a_row: python -m tests.games.five_in_a_row.reference
+{"options": {}, "seats": 2, "perft": [100, 9900, 970200, 94109400]}
+"""
+
+STARTS: tuple[tuple[dict[str, Any], int], ...] = (
+    ({"size": 5}, 3),
+    ({"size": 5, "swap": True}, 5),
+    ({"size": 5, "opening": TANGLE}, 5),
+    ({"size": 5, "opening": TANGLE, "dead_board_draw": True}, 5),
+    ({"size": 6, "opening": FULL, "dead_board_draw": True}, 5),
+    ({"size": 6, "opening": FULL, "exact": True}, 5),
+    ({"size": 6, "opening": FULL, "exact": True, "dead_board_draw": True}, 5),
+    ({"size": 7, "opening": CROSS}, 3),
+    ({"size": 7, "opening": CROSS, "exact": True}, 3),
+)
+
+
+def place(text: str) -> Place:
+    """Read a place."""
+    return ord(text[0]) - ord("a"), int(text[1:]) - 1
+
+
+def _line(options: dict[str, Any], depth: int) -> str:
+    texts = options.get("opening", "").split()
+    options = {**options, "opening": texts} if texts else options
+    opening = [place(text) for text in texts]
+    start = Reference(**{**options, "opening": opening})
+    counts = [start.leaves(n) for n in range(1, depth + 1)]
+    return json.dumps({"options": options, "seats": 2, "perft": counts})
+
+
+def _main() -> None:
+    sys.stdout.write(HEADER)
+    for options, depth in STARTS:
+        sys.stdout.write(_line(options, depth) + "\n")
+
+
+if __name__ == "__main__":
+    _main()
