@@ -20,6 +20,11 @@ from kibitz.connection import server_option
 @click.option("--at-once", type=click.IntRange(1, 1000), help="Matches at the same time.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds an account's token.")
 @click.option(
+    "--resume-file",
+    type=click.Path(path_type=Path),
+    help="Keeps the secret for coming back as the same player; read if it is there.",
+)
+@click.option(
     "--on-fault",
     type=click.Choice(["resign", "exit"]),
     default="resign",
@@ -36,6 +41,7 @@ def bot(
     matches: int | None,
     at_once: int | None,
     token_file: Path | None,
+    resume_file: Path | None,
     on_fault: str,
     verbose: bool,
 ) -> None:
@@ -53,6 +59,7 @@ def bot(
         "--matches": matches,
         "--at-once": at_once,
         "--token-file": token_file,
+        "--resume-file": resume_file,
     }
     given = [f"{option}={value}" for option, value in words.items() if value is not None]
     loud = ["--verbose"] if verbose else []

@@ -13,3 +13,9 @@ def games(mode: kernels.Mode) -> dict[str, Game]:
     """
     kernels.choose(mode)
     return {name: registry.get(name) for name in registry.names()}
+
+
+def players(name: str) -> tuple[int, ...] | None:
+    """Return the numbers of players that a game is for, None for one that is not in the box."""
+    kernels.choose("plain")
+    return registry.get(name).info.seats if name in registry.names() else None

@@ -86,11 +86,14 @@ class Course:
             if error.code not in {Code.NO_SUCH_LOBBY, Code.WRONG_STATE}:
                 raise
 
-    async def fetch(self, http_url: str, directory: Path) -> dict[str, str]:
-        """Store the records of the finished matches; return their paths by match."""
+    async def fetch(self, url: str, directory: Path) -> dict[str, str]:
+        """Store the records of the finished matches; return their paths by match.
+
+        `url` is where clients connect.
+        """
         for brief in self.matches:
             if brief.result is not None and brief.match not in self.records:
-                path = await fetch.record(http_url, brief.match, directory)
+                path = await fetch.record(url, brief.match, directory)
                 self.records[brief.match] = str(path)
         return self.records
 

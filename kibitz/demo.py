@@ -112,7 +112,7 @@ async def _demo(records: Path, *, screen: bool, pace: float) -> int:
         click.echo(f"the server is {server.url}, and on it the lobby {opened.lobby}")
         course = Course(opened.lobby)
         await _watch(server, client, course, screen=screen)
-        await course.fetch(server.address.http_url, records)
+        await course.fetch(server.url, records)
     click.echo(f"\n{course.tables() if screen else report.standings(course.standings)}")
     return _conclude(course, records, quit_early=screen and not course.over)
 

@@ -7,13 +7,18 @@ import contextlib
 import urllib.request
 from pathlib import Path
 
+from kibitz_clients.fetch import address_of
+
 TIMEOUT_SECONDS = 30.0
 
 
-async def record(http_url: str, match: str, directory: Path) -> Path:
-    """Store the record of `match` in `directory` and return its path, or raise `OSError`."""
+async def record(url: str, match: str, directory: Path) -> Path:
+    """Store the record of `match` in `directory` and return its path, or raise `OSError`.
+
+    `url` is where clients connect to the server.
+    """
     path = directory / f"{match}.jsonl"
-    await asyncio.to_thread(_store, f"{http_url}/records/{match}.jsonl", path)
+    await asyncio.to_thread(_store, address_of(url, match), path)
     return path
 
 

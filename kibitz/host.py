@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from kibitz import connection, notation, report
+from kibitz import connection, notation, report, terms
+from kibitz.box import players
 from kibitz.connection import identity_options, server_option
 from kibitz.course import Course
 from kibitz.notation import GameChoice
@@ -16,19 +19,24 @@ from kibitz.running import draining, run
 from kibitz_protocol.client import Client
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.records import Conduct
-from kibitz_protocol.rooms import LobbySettings, ProgrammeItem, SeatSpec
+from kibitz_protocol.rooms import HouseSeat, LobbySettings, ProgrammeItem, SeatSpec
 
 
 def programme(
-    games: tuple[GameChoice, ...],
-    seats: int,
-    numbers: tuple[int, ...],
-    each: int,
+    games: Sequence[GameChoice],
+    seats: Sequence[SeatSpec],
+    numbers: Sequence[int],
+    each: int | None,
     clock: TimeControl,
     seed: int | None,
     rotate: bool,
 ) -> list[ProgrammeItem]:
-    """Return an item for each game and each number of players; all the seats where none is said."""
+    """Return an item for each game and each number of players that it is for.
+
+    Where no numbers are said it is one item a game, for as many of the seats as can play it.
+    Raises `ValueError` for a number that none of the games is for, and a game for none of them.
+    """
+    _require_players(games, numbers)
     return [
         ProgrammeItem(
             game=game.name,
@@ -40,8 +48,40 @@ def programme(
             seed=seed,
         )
         for game in games
-        for number in (numbers or (seats,))
+        for number in (_offered(game, numbers) or [most_seats(game.name, seats)])
     ]
+
+
+def most_seats(game: str, seats: Sequence[SeatSpec]) -> int:
+    """Return the largest number of players of `game` for whom there are seats.
+
+    A house bot plays its own game only. It is all who can play where the game is not known
+    here, or none of its numbers fits: then the server says what it expected.
+    """
+    able = sum(1 for seat in seats if _plays(seat, game))
+    offered = players(game)
+    return max((number for number in offered or () if number <= able), default=able or len(seats))
+
+
+def _plays(seat: SeatSpec, game: str) -> bool:
+    return not isinstance(seat, HouseSeat) or seat.personality.startswith(f"{game}/")
+
+
+def _offered(game: GameChoice, numbers: Sequence[int]) -> list[int]:
+    """Return which of the numbers a game is for; all where it is not known here."""
+    known = players(game.name)
+    return [number for number in numbers if known is None or number in known]
+
+
+def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> None:
+    said = " or ".join(map(str, numbers))
+    for game in games:
+        if numbers and not _offered(game, numbers):
+            expected = ", ".join(map(str, players(game.name) or ()))
+            raise ValueError(f"{game.name} is for {expected} players, not {said}")
+    for number in numbers:
+        if not any(_offered(game, [number]) for game in games):
+            raise ValueError(f"none of the games is for {number} players")
 
 
 @click.command(short_help="Open a lobby with a programme of matches.")
@@ -53,11 +93,16 @@ def programme(
     type=notation.SEATS,
     help="open, house=GAME/BOT or name=NAME, with commas; 3xopen for three.",
 )
-@click.option("--players", multiple=True, type=click.IntRange(1, 16), help="Seats of a match.")
-@click.option("--games", "each", default=1, show_default=True, type=click.IntRange(1, 10_000))
-@click.option("--tc", default="none", type=notation.TIME_CONTROL, help="10+0.1, move=1, none, ...")
+@click.option(
+    "--players",
+    multiple=True,
+    type=click.IntRange(1, 16),
+    help="Seats of a match; as many as can be filled if not said.",
+)
+@terms.games_option
+@terms.clock_option
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of each item's first match.")
-@click.option("--rotate/--fixed", default=True, help="Whether seats change from match to match.")
+@terms.rotate_option
 @click.option("--at-once", default=4, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
 @click.option("--unlisted", is_flag=True, help="Do not show the lobby in lists.")
@@ -74,12 +119,22 @@ def programme(
 @click.option("--delay", metavar="N|Ns", help="How late they see it: 3 plies, or 10s.")
 @click.option("--grace", default=60.0, show_default=True, help="Seconds that a lost seat is kept.")
 @click.option("--stand-in", metavar="BOT", help="House bot that plays on for who stays away.")
+@terms.strict_option
 @click.option("--wait/--no-wait", default=True, help="Follow the programme to its end.")
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Fetch the record of every match into this directory.",
+)
 @server_option
 @identity_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
-def host(games: tuple[GameChoice, ...], as_json: bool, wait: bool, **given: Any) -> None:
+def host(
+    games: tuple[GameChoice, ...], as_json: bool, wait: bool, records: Path | None, **given: Any
+) -> None:
     """Open a lobby that plays each GAME, and follow it to its end.
+
+    `kibitz games NAME` explains a game and its options.
 
     \b
     kibitz host chinese-checkers --seats open,house=chinese-checkers/greedy-hand
@@ -87,7 +142,9 @@ def host(games: tuple[GameChoice, ...], as_json: bool, wait: bool, **given: Any)
     """
     settings = _settings(games, given)
     client = connection.client(given["server"], given["name"], given["token_file"])
-    sys.exit(run(_host(client, settings, as_json=as_json, wait=wait)))
+    if records is not None:
+        records.mkdir(parents=True, exist_ok=True)
+    sys.exit(run(_host(client, settings, records, as_json=as_json, wait=wait)))
 
 
 def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySettings:
@@ -102,7 +159,7 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
             seats=seats,
             programme=programme(
                 games,
-                len(seats),
+                seats,
                 given["players"],
                 given["each"],
                 given["tc"],
@@ -110,19 +167,26 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
                 given["rotate"],
             ),
             at_once=given["at_once"],
-            conduct=_conduct(given["grace"], given["stand_in"]),
+            conduct=_conduct(given["grace"], given["stand_in"], strict=given["strict"]),
             spectating=notation.spectating(given["spectate"], given["delay"]),
         )
     except ValueError as error:
         raise click.UsageError(notation.sentence(error)) from None
 
 
-def _conduct(grace: float, stand_in: str | None) -> Conduct:
+def _conduct(grace: float, stand_in: str | None, *, strict: bool) -> Conduct:
     leave: Literal["forfeit", "replace"] = "replace" if stand_in else "forfeit"
-    return Conduct(grace_ms=int(grace * 1000), on_leave=leave, stand_in=stand_in)
+    return Conduct(
+        grace_ms=int(grace * 1000),
+        on_leave=leave,
+        stand_in=stand_in,
+        max_illegal=terms.most_illegal(strict=strict),
+    )
 
 
-async def _host(client: Client, settings: LobbySettings, *, as_json: bool, wait: bool) -> int:
+async def _host(
+    client: Client, settings: LobbySettings, records: Path | None, *, as_json: bool, wait: bool
+) -> int:
     """Open the lobby, tell how to come in, and follow it; return the exit status."""
     async with client:
         opened = await client.host(settings)
@@ -138,6 +202,8 @@ async def _host(client: Client, settings: LobbySettings, *, as_json: bool, wait:
                 if not as_json:
                     click.echo(line)
         await course.close(client)  # so that the bots need not wait for a rematch
+        if records is not None:
+            await course.fetch(client.url, records)
         _over(course, as_json=as_json)
     return 1 if report.abnormal(course.matches) else 0
 

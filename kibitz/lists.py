@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shutil
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -64,7 +66,7 @@ def matches(
 @click.argument("name", required=False)
 @json_option
 def games(name: str | None, as_json: bool) -> None:
-    """List the games in the box, or explain the options of one."""
+    """List the games in the box, or explain one: its options, its moves, its bots."""
     from kibitz_games import registry
 
     if name is not None:
@@ -72,40 +74,39 @@ def games(name: str | None, as_json: bool) -> None:
     chosen = [game for game in box.games("plain").values() if name in (None, game.info.name)]
     if as_json:
         return _print_lines(json.dumps(_describe(game)) for game in chosen)
-    if name is None:
-        rows = [(g.info.name, _numbers(g.info.seats), g.info.summary) for g in chosen]
-        return _print_lines(plain.table(("game", "players", "what it is"), rows))
-    info, options = chosen[0].info, chosen[0].Options
-    click.echo(f"{info.title}: {info.summary}\nPlayers: {_numbers(info.seats)}\n\nOptions:")
-    for field, schema in options.model_json_schema(by_alias=True)["properties"].items():
-        click.echo(f"  {field}={_default(schema)}\n      {schema.get('description', '')}")
-    return None
+    if name is not None:
+        return _print_lines(_explain(chosen[0]))
+    rows = [
+        (g.info.name, _numbers(g.info.seats), _hidden(g.info.hidden), g.info.summary)
+        for g in chosen
+    ]
+    return _print_lines(plain.table(("game", "players", "hidden", "what it is"), rows))
+
+
+def _explain(game: Game) -> Iterable[str]:
+    from kibitz import guide
+    from kibitz_bots.personalities import PERSONALITIES
+
+    width = shutil.get_terminal_size().columns
+    return guide.lines(game, list(PERSONALITIES.values()), width)
 
 
 def _describe(game: Game) -> dict[str, Any]:
-    info = game.info
-    return {
-        "name": info.name,
-        "title": info.title,
-        "summary": info.summary,
-        "rules_version": info.rules_version,
-        "seats": list(info.seats),
-        "hidden": info.hidden,
+    facts = dataclasses.asdict(game.info)
+    models = {
         "options": game.Options.model_json_schema(by_alias=True),
         "move": game.Move.model_json_schema(by_alias=True),
         "view": game.View.model_json_schema(by_alias=True),
     }
+    return facts | models
 
 
 def _numbers(seats: tuple[int, ...]) -> str:
     return ", ".join(map(str, seats))
 
 
-def _default(schema: dict[str, Any]) -> str:
-    value = schema.get("default")
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "(usual)" if value is None else str(value)
+def _hidden(hidden: bool) -> str:
+    return "yes" if hidden else "no"
 
 
 @click.command(short_help="List the house bots.")

@@ -11,8 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from kibitz_bots.loading import load
-from kibitz_bots.process import parser, play
+from kibitz_bots.process import main
 from kibitz_bots.sdk import Answer, Bot, Match, Turn
 from kibitz_protocol.records import Result
 from kibitz_protocol.rooms import ProgrammeItem
@@ -49,12 +48,11 @@ class Paced(Bot):
         self._bot.finished(match, result)
 
 
-def main() -> int:
-    """Run the slowed-down bot that the command line names; return the exit status."""
-    seconds, arguments = float(sys.argv[1]), parser(spec=True).parse_args(sys.argv[2:])
-    make = load(arguments.spec)
-    return play(lambda: Paced(make(), seconds), arguments, None)
+def run(argv: Sequence[str]) -> int:
+    """Run the slowed-down bot that a command line names; return the exit status."""
+    seconds = float(argv[0])
+    return main(argv[1:], around=lambda bot: Paced(bot, seconds))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(sys.argv[1:]))

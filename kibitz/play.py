@@ -15,10 +15,11 @@ from asyncio.subprocess import Process
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
-from kibitz import notation, report
+from kibitz import notation, report, terms
 from kibitz.children import child, tail
 from kibitz.course import Course
 from kibitz.leash import leashed
@@ -44,7 +45,10 @@ class Contest:
 
     game: GameChoice
     bots: Sequence[str]
-    games: int = 1
+    games: int | None = None
+    """How many; None for one match, or one block where the game is played in blocks."""
+    rotate: bool = True
+    strict: bool = False
     seed: int | None = None
     time_control: TimeControl = field(default_factory=TimeControl)
     at_once: int = AT_ONCE
@@ -61,6 +65,7 @@ class Contest:
             options=self.game.options,
             seats=len(self.bots),
             games=self.games,
+            rotate=self.rotate,
             time_control=self.time_control,
             seed=self.seed,
         )
@@ -70,7 +75,7 @@ class Contest:
             seats=[ReservedSeat(name=name) for name in self.names],
             programme=[item],
             at_once=self.at_once,
-            conduct=Conduct(grace_ms=GRACE_MS),
+            conduct=Conduct(grace_ms=GRACE_MS, max_illegal=terms.most_illegal(strict=self.strict)),
         )
 
 
@@ -191,7 +196,7 @@ class _Referee:
     async def _listen(self) -> None:
         async for line in self._played.course.follow(self._client):
             self._tell(line)
-            await self._played.course.fetch(self._server.address.http_url, self._records)
+            await self._played.course.fetch(self._server.url, self._records)
 
     async def _watch(self, player: _Player) -> None:
         """A process that ends while its lobby plays on has failed: nothing new is begun then."""
@@ -212,10 +217,12 @@ def _tell(line: str) -> None:
 @click.command(short_help="Let bots play each other, here and now.")
 @click.argument("game", type=notation.GAME)
 @click.argument("bots", nargs=-1, required=True)
-@click.option("--games", default=1, show_default=True, type=click.IntRange(1, 10_000))
+@terms.games_option
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the first match.")
-@click.option("--tc", default="none", type=notation.TIME_CONTROL, help="10+0.1, move=1, none, ...")
+@terms.clock_option
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
+@terms.rotate_option
+@terms.strict_option
 @click.option("--at-once", default=AT_ONCE, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--records", default="records", show_default=True, type=click.Path(path_type=Path))
 @click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
@@ -224,15 +231,12 @@ def _tell(line: str) -> None:
 def play(
     game: GameChoice,
     bots: tuple[str, ...],
-    games: int,
-    seed: int | None,
-    tc: TimeControl,
     pairs: tuple[str, ...],
-    at_once: int,
     records: Path,
     db: Path | None,
     as_json: bool,
     quiet: bool,
+    **given: Any,
 ) -> None:
     """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
 
@@ -244,10 +248,19 @@ def play(
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
     try:
-        merged = GameChoice(game.name, game.options | notation.options(pairs))
+        merged = GameChoice(game.name, game.options | notation.options(pairs, game.name))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--option") from None
-    plan = Contest(game=merged, bots=bots, games=games, seed=seed, time_control=tc, at_once=at_once)
+    plan = Contest(
+        game=merged,
+        bots=bots,
+        games=given["each"],
+        rotate=given["rotate"],
+        strict=given["strict"],
+        seed=given["seed"],
+        time_control=given["tc"],
+        at_once=given["at_once"],
+    )
     check(plan)
     records.mkdir(parents=True, exist_ok=True)
     played = run(contest(plan, records, db, _silent if quiet else _tell))

@@ -33,7 +33,8 @@ def causes(counts: Mapping[Cause, int]) -> str:
 
 
 def matches(briefs: Sequence[MatchBrief], records: Mapping[str, str]) -> str:
-    """Return the table of matches; `records` has the path of each match's record."""
+    """Return the table of matches; `records` has the path of each record that was fetched."""
+    head = ("match", "game", "plies", "end", "record", "places")
     rows = [
         (
             brief.number,
@@ -45,7 +46,14 @@ def matches(briefs: Sequence[MatchBrief], records: Mapping[str, str]) -> str:
         )
         for brief in briefs
     ]
-    return table(("match", "game", "plies", "end", "record", "places"), rows)
+    if not records:
+        where = head.index("record")
+        return table(_without(head, where), [_without(row, where) for row in rows])
+    return table(head, rows)
+
+
+def _without(row: Sequence[object], column: int) -> list[str]:
+    return [str(cell) for place, cell in enumerate(row) if place != column]
 
 
 def placing(seats: Sequence[Player], result: Result | None) -> str:

@@ -69,20 +69,31 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def main(argv: Sequence[str] | None = None, *, bot: type[Bot] | None = None) -> int:
-    """Run a bot process and return its exit status; `bot` is given by ``Bot.main``."""
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    bot: type[Bot] | None = None,
+    around: Callable[[Bot], Bot] | None = None,
+) -> int:
+    """Run a bot process and return its exit status.
+
+    `bot` is given by ``Bot.main``; `around` is put around every bot that is made.
+    """
     arguments = parser(spec=bot is None).parse_args(argv)
     _log(verbose=arguments.verbose)
     try:
-        make = bot or load(arguments.spec)
+        make = _around(bot or load(arguments.spec), around)
         token = _token(arguments.token_file, os.environ)
     except SpecError as error:
         return _fail(error)
-    return play(make, arguments, token)
+    return _run(make, arguments, token)
 
 
-def play(make: Factory, arguments: argparse.Namespace, token: str | None) -> int:
-    """Play as the parsed `arguments` say; return the exit status."""
+def _around(make: Factory, around: Callable[[Bot], Bot] | None) -> Factory:
+    return make if around is None else lambda: around(make())
+
+
+def _run(make: Factory, arguments: argparse.Namespace, token: str | None) -> int:
     from kibitz_bots.runner import NothingToPlay
     from kibitz_protocol.errors import RefusedError, SessionError
 

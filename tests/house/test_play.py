@@ -7,6 +7,7 @@ from click.testing import CliRunner, Result
 
 from kibitz.notation import GameChoice
 from kibitz.play import Contest, distinct, play
+from kibitz_protocol.records import Conduct
 from kibitz_protocol.rooms import ReservedSeat
 
 
@@ -37,6 +38,20 @@ def test_the_lobby_has_a_seat_for_each_bot_and_for_nobody_else() -> None:
     assert settings.seats == [ReservedSeat(name="a"), ReservedSeat(name="b")]
     item = settings.programme[0]
     assert (item.options, item.seats, item.games, item.seed) == ({"size": 3}, 2, 4, 7)
+    assert item.rotate
+    assert settings.conduct.max_illegal == Conduct().max_illegal > 1
+
+
+def test_without_a_number_of_games_the_server_makes_of_it_what_the_game_asks_for() -> None:
+    plan = Contest(game=GameChoice("star"), bots=["a.py", "b.py"])
+    assert plan.settings().programme[0].games is None
+
+
+def test_seats_stay_and_an_illegal_move_loses_at_once_where_that_is_asked_for() -> None:
+    plan = Contest(game=GameChoice("star"), bots=["a.py", "b.py"], rotate=False, strict=True)
+    settings = plan.settings()
+    assert not settings.programme[0].rotate
+    assert settings.conduct.max_illegal == 1
 
 
 @pytest.mark.parametrize(

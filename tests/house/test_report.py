@@ -36,6 +36,12 @@ def test_a_match_says_who_won_and_why_and_where_its_record_is() -> None:
     assert " ".join(line.split()) == "1 star 41 goal records/m1.jsonl 1. ada 2. bob"
 
 
+def test_where_no_record_was_fetched_there_is_no_column_for_it() -> None:
+    head, line = report.matches([brief(WON)], {}).splitlines()
+    assert head.split() == ["match", "game", "plies", "end", "places"]
+    assert " ".join(line.split()) == "1 star 41 goal 1. ada 2. bob"
+
+
 def test_the_best_player_stands_first() -> None:
     lines = [
         Standing(player="a", name="ada", played=2, wins=0, draws=1, losses=1, points=0.5),

@@ -1,0 +1,32 @@
+"""The terms of play that several commands ask for in the same words."""
+
+from __future__ import annotations
+
+import click
+
+from kibitz import notation
+from kibitz_protocol.records import Conduct
+
+clock_option = click.option(
+    "--tc", default="none", type=notation.TIME_CONTROL, help="10+0.1, move=1, none, ..."
+)
+games_option = click.option(
+    "--games",
+    "each",
+    type=click.IntRange(1, 10_000),
+    help="Matches of each game; one if not said, or one block where a game is played in blocks.",
+)
+rotate_option = click.option(
+    "--rotate/--no-rotate",
+    default=True,
+    show_default=True,
+    help="Whether seats change from match to match.",
+)
+strict_option = click.option(
+    "--strict", is_flag=True, help="An illegal move loses at once, instead of being asked again."
+)
+
+
+def most_illegal(*, strict: bool) -> int:
+    """Return how many illegal moves a seat may send before it loses."""
+    return 1 if strict else Conduct().max_illegal
