@@ -10,12 +10,12 @@ from itertools import chain
 from typing import Any
 
 from kibitz_bots.loading import Factory, SpecError
-from kibitz_bots.personalities import chinese_checkers, five_in_a_row
+from kibitz_bots.personalities import chinese_checkers, five_in_a_row, line_nim, number_merge
 from kibitz_bots.personalities.making import Parameter, Personality
 
 __all__ = ["PERSONALITIES", "Parameter", "Personality", "find"]
 
-_GAMES = (chinese_checkers, five_in_a_row)
+_GAMES = (chinese_checkers, five_in_a_row, line_nim, number_merge)
 
 PERSONALITIES: dict[str, Personality] = {
     each.name: each for each in chain.from_iterable(game.PERSONALITIES for game in _GAMES)
@@ -35,9 +35,11 @@ def find(spec: str) -> Factory:
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, PERSONALITIES, n=1, cutoff=0.5)
-    meant = f"; did you mean {near[0]}?" if near else ";"
-    known = ", ".join(PERSONALITIES)
-    return f"unknown bot {name!r}{meant} expected a path to a .py file, or one of {known}"
+    meant = f"; did you mean {near[0]}?" if near else ""
+    game = name.partition("/")[0]
+    own = [known for known in PERSONALITIES if known.startswith(f"{game}/")]
+    known = ", ".join(own or PERSONALITIES)
+    return f"unknown bot {name!r}; expected a path to a .py file, or one of {known}{meant}"
 
 
 def _read(personality: Personality, part: str) -> tuple[str, Any]:
