@@ -13,6 +13,7 @@ from kibitz_games.api import Game, GameError
 MODULES: dict[str, str] = {
     "chinese-checkers": "kibitz_games.chinese_checkers",
     "five-in-a-row": "kibitz_games.five_in_a_row",
+    "line-nim": "kibitz_games.line_nim",
 }
 """The module of each game, whose `GAME` is the game."""
 

@@ -61,6 +61,12 @@ def anything(seed: int | None) -> Bot:
     return RandomBot(seed)
 
 
+def likely(seed: int | None) -> Bot:
+    from kibitz_bots.chance import LikelyBot
+
+    return LikelyBot(seed)
+
+
 def greedy(evaluation: str) -> Callable[..., Bot]:
     def build(seed: int | None) -> Bot:
         from kibitz_bots.search.one_ply import OnePly

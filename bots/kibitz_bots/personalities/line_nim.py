@@ -1,0 +1,23 @@
+"""The house bots of Line-Nim."""
+
+from __future__ import annotations
+
+from kibitz_bots.personalities.making import SEED, Personality, greedy, likely
+
+_GAME = "line-nim"
+_EVALUATIONS = "kibitz_bots.evaluate.line_nim"
+
+PERSONALITIES = (
+    Personality(
+        f"{_GAME}/random",
+        "draws a free cell, a direction and a length, as the original sample player does",
+        likely,
+        (SEED,),
+    ),
+    Personality(
+        f"{_GAME}/greedy",
+        "one move ahead, by the theory of small parts",
+        greedy(f"{_EVALUATIONS}:parts"),
+        (SEED,),
+    ),
+)

@@ -1,0 +1,343 @@
+"""The rules as kernels over one state record.
+
+The position
+------------
+``board[cell]`` is `OBSTACLE`, `FREE`, or ``GONE + seat`` once that seat has crossed the cell out.
+``board[WALL]`` is an obstacle that stands for everything off the board, which spares every test
+of borders. An action is the number of a line (`geometry.LINES`), whichever way it was spelt.
+
+The turn changes with every ply and nobody passes, so the seat to move is ``ply & 1``; `side` is
+the same, or -1 when the play is over. The game is impartial: which seat crossed a cell out
+matters to nobody but the eye, and is not part of the key.
+
+The end is misère: whoever crosses out the last free cell loses. `undo` needs nothing but the
+action; ``history`` is there because a view shows the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games import kernels, operations
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.line_nim import geometry as geo
+from kibitz_games.operations import Moves, Record, Values
+
+i64 = kernels.word()
+
+SEATS = 2
+WIDEST = len(geo.LINES)
+MAX_PLIES = geo.CELLS
+"""Every ply crosses out at least one cell."""
+WALL = geo.CELLS
+
+OBSTACLE, FREE, GONE = 0, 1, 2
+END_LAST, END_DROPPED = 1, 2
+REASONS = ("", "last cell", "dropped")
+
+STATE = kernels.record(
+    "line_nim",
+    [
+        ("key", np.uint64),
+        ("seats", np.int32),
+        ("ply", np.int32),
+        ("side", np.int32),
+        ("end", np.int32),  # why it is over, 0 while it goes on
+        ("loser", np.int32),  # -1 while it goes on
+        ("free", np.int32),  # how many cells are left
+        ("given", np.int32),  # whether the host wrote the map
+        ("history", np.int16, (MAX_PLIES,)),  # the action of each ply
+        ("board", np.uint8, (geo.CELLS + 1,)),
+    ],
+    source=__file__,
+)
+
+
+def _next_cells() -> np.ndarray:
+    """Return the neighbour of each cell in direction d at ``cell*6 + d - 1``, or `WALL`."""
+    near = np.full((geo.CELLS + 1) * 6, WALL, np.int32)
+    for cell in range(geo.CELLS):
+        for d in geo.DIRECTIONS:
+            found = geo.neighbour(cell, d)
+            near[cell * 6 + d - 1] = WALL if found is None else found
+    return near
+
+
+def _line_cells() -> np.ndarray:
+    """Return the cells of each line, three places a line, `WALL` in the places it does not need."""
+    cells = np.full(WIDEST * geo.LONGEST, WALL, np.int32)
+    for number, line in enumerate(geo.LINES):
+        cells[number * geo.LONGEST : number * geo.LONGEST + len(line)] = line
+    return cells
+
+
+def _numbers() -> np.ndarray:
+    """Return the line of each head, onward direction (4 to 6) and length at
+    ``(head*3 + d - 4)*3 + length - 1``, or -1 where it would leave the board."""
+    numbers = np.full(geo.CELLS * 9, -1, np.int32)
+    for head in range(geo.CELLS):
+        for d in geo.ONWARD:
+            for length in range(1, geo.LONGEST + 1):
+                way = geo.walk(head, length, d)
+                at = (head * 3 + d - 4) * 3 + length - 1
+                numbers[at] = -1 if way is None else geo.LINE_OF[frozenset(way)]
+    return numbers
+
+
+NEAR = kernels.lay(_next_cells())
+LINE = kernels.lay(_line_cells())
+NUMBER = kernels.lay(_numbers())
+SIZE = kernels.lay(np.array([len(line) for line in geo.LINES], np.int32))
+HEADING = kernels.lay(np.array([heading or 0 for heading in geo.HEADING], np.int32))
+
+
+def _keys() -> np.ndarray:
+    """Return a random number for each free cell, and one for the turn of seat 1."""
+    source = np.random.Generator(np.random.PCG64(869))
+    return source.integers(0, 2**64, size=geo.CELLS + 1, dtype=np.uint64)
+
+
+KEY = kernels.lay(_keys())
+
+
+@kernel
+def generate(st: Record, moves: Moves) -> Int:
+    """Write the actions, in ascending order; none when the play is over."""
+    n: Int = i64(0)
+    if st.side < 0:
+        return n
+    board = st.board
+    for head in range(WALL):
+        if board[head] != FREE:
+            continue
+        moves[n] = NUMBER[head * 9]
+        n += 1
+        for d in range(3):
+            near = i64(NEAR[head * 6 + d + 3])
+            if board[near] != FREE:
+                continue
+            moves[n] = NUMBER[(head * 3 + d) * 3 + 1]
+            n += 1
+            if board[NEAR[near * 6 + d + 3]] == FREE:
+                moves[n] = NUMBER[(head * 3 + d) * 3 + 2]
+                n += 1
+    return i64(n)
+
+
+@kernel
+def allows(st: Record, action: Int) -> bool:
+    """Return whether an action, the number of a line, is legal: all of its cells are free."""
+    if st.side < 0:
+        return False
+    taken = 0
+    for i in range(action * 3, action * 3 + i64(SIZE[action])):
+        taken += i64(st.board[LINE[i]] != FREE)
+    return taken == 0
+
+
+@kernel
+def play(st: Record, m: Int) -> None:
+    """Apply a legal action."""
+    ply = i64(st.ply)
+    seat = ply & 1
+    key = st.key ^ KEY[WALL]
+    for i in range(m * 3, m * 3 + i64(SIZE[m])):
+        cell = i64(LINE[i])
+        st.board[cell] = GONE + seat
+        key = key ^ KEY[cell]
+    st.key = key
+    st.free -= i64(SIZE[m])
+    st.history[ply] = m
+    st.ply = ply + 1
+    st.side = 1 - seat
+    if st.free == 0:
+        st.end = END_LAST
+        st.loser = seat
+        st.side = -1
+
+
+@kernel
+def undo(st: Record, m: Int) -> None:
+    """Take back `m`, the last action played."""
+    ply = i64(st.ply) - 1
+    key = st.key ^ KEY[WALL]
+    for i in range(m * 3, m * 3 + i64(SIZE[m])):
+        cell = i64(LINE[i])
+        st.board[cell] = FREE
+        key = key ^ KEY[cell]
+    st.key = key
+    st.free += i64(SIZE[m])
+    st.history[ply] = 0
+    st.ply = ply
+    st.side = ply & 1
+    st.end = 0
+    st.loser = -1
+
+
+@kernel
+def drop(st: Record, seat: Int) -> None:
+    """Take a seat out of a play that goes on: the other one has won."""
+    st.end = END_DROPPED
+    st.loser = seat
+    st.side = -1
+
+
+@kernel
+def terminal(st: Record) -> bool:
+    """Return whether the play is over."""
+    return bool(st.side < 0)
+
+
+@kernel
+def to_act(st: Record) -> Int:
+    """Return the seat to act, or -1."""
+    return i64(st.side)
+
+
+@kernel
+def returns(st: Record, out: Values) -> None:
+    """Write 0.0 for the loser and 1.0 for the other seat."""
+    for seat in range(SEATS):
+        out[seat] = 0.0 if seat == st.loser else 1.0
+
+
+@kernel
+def order(st: Record, m: Int) -> Int:
+    """Prefer long lines: what is left of the tree below them is smaller."""
+    return i64(SIZE[m])
+
+
+@kernel
+def reach(st: Record, cell: Int, d: Int) -> Int:
+    """Return the longest line from a free cell in direction ``d + 1``: 1, 2 or 3."""
+    near = i64(NEAR[cell * 6 + d])
+    if st.board[near] != FREE:
+        return i64(1)
+    return i64(3) if st.board[NEAR[near * 6 + d]] == FREE else i64(2)
+
+
+@kernel
+def weigh(st: Record, m: Int) -> Any:
+    """Return the probability that the random player of the original assignment takes `m`.
+
+    It draws a free cell, one of the six directions, and one of the lengths that are possible
+    there, each uniformly; a line is as likely as all of its spellings together.
+    """
+    head = i64(LINE[m * 3])
+    share = 0.0
+    if SIZE[m] == 1:
+        for d in range(6):
+            share += 1.0 / reach(st, head, i64(d))
+    else:
+        d = i64(HEADING[m]) - 1
+        tail = i64(LINE[m * 3 + i64(SIZE[m]) - 1])
+        share = 1.0 / reach(st, head, d) + 1.0 / reach(st, tail, 5 - d)
+    return share / (6.0 * i64(st.free))
+
+
+@kernel
+def fresh_key(st: Record) -> Any:
+    """Return the key from scratch."""
+    key = np.uint64(0)
+    if i64(st.ply) & 1:
+        key = key ^ KEY[WALL]
+    for cell in range(WALL):
+        if st.board[cell] == FREE:
+            key = key ^ KEY[cell]
+    return key
+
+
+FACTS = 6
+"""The length of what `portrait` writes of numbers."""
+
+
+@kernel
+def portrait(st: Record, facts: Moves, marks: Any) -> None:
+    """Write all that a view shows, in one call.
+
+    `facts`: ply, side, end, loser, free, and the last action or -1. `marks`: a character for
+    each cell, ``.`` free, ``#`` obstacle, ``0`` or ``1`` crossed out by that seat.
+    """
+    facts[0] = st.ply
+    facts[1] = st.side
+    facts[2] = st.end
+    facts[3] = st.loser
+    facts[4] = st.free
+    facts[5] = st.history[st.ply - 1] if st.ply > 0 else -1
+    for cell in range(WALL):
+        value = i64(st.board[cell])
+        marks[cell] = 35 if value == OBSTACLE else 46 if value == FREE else 48 + value - GONE
+
+
+Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+
+
+@kernel
+def generate_in(states: Box, moves: Moves) -> Int:
+    """Do `generate`."""
+    return generate(states[0], moves)
+
+
+@kernel
+def allows_in(states: Box, action: Int) -> bool:
+    """Do `allows`."""
+    return allows(states[0], action)
+
+
+@kernel
+def play_in(states: Box, action: Int) -> None:
+    """Do `play`."""
+    play(states[0], action)
+
+
+@kernel
+def undo_in(states: Box, action: Int) -> None:
+    """Do `undo`."""
+    undo(states[0], action)
+
+
+@kernel
+def portrait_in(states: Box, facts: Moves, marks: Any) -> None:
+    """Do `portrait`."""
+    portrait(states[0], facts, marks)
+
+
+operations.implement(
+    STATE,
+    widest=WIDEST,
+    generate=generate,
+    play=play,
+    undo=undo,
+    terminal=terminal,
+    to_act=to_act,
+    returns=returns,
+    order=order,
+    weigh=weigh,
+    fresh_key=fresh_key,
+)
+
+
+def position(
+    free: Iterable[int],
+    *,
+    gone: tuple[Iterable[int], Iterable[int]] = ((), ()),
+    ply: int = 0,
+    given: bool = False,
+) -> np.record:
+    """Return the state at `ply` with these free cells, and those that each seat crossed out.
+
+    It goes on; the history before it is not known. Nothing is checked.
+    """
+    st: Record = kernels.new(STATE)
+    st.board[list(free)] = FREE
+    for seat, cells in enumerate(gone):
+        st.board[list(cells)] = GONE + seat
+    st.seats, st.ply, st.side, st.loser, st.given = SEATS, ply, ply & 1, -1, given
+    st.free = int((st.board == FREE).sum())
+    st.key = fresh_key(st)
+    state: np.record = st
+    return state

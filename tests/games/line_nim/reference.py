@@ -1,0 +1,130 @@
+"""Line-Nim once more, slowly, and written from the rules alone: what the kernels are held to.
+
+Positions are sets of points in cube coordinates, where a straight line is a repeated addition;
+nothing of the package is used. ``python tests/games/line_nim/reference.py`` writes the counts of
+``tests/games/data/line-nim-perft.jsonl``.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import sys
+from collections.abc import Iterable, Sequence
+
+Point = tuple[int, int]
+"""Axial coordinates (q, r): q = x - (y - (y & 1)) / 2, r = y."""
+Line = frozenset[Point]
+Position = frozenset[Point]
+
+STEPS: dict[int, Point] = {1: (0, -1), 2: (1, -1), 3: (-1, 0), 4: (1, 0), 5: (-1, 1), 6: (0, 1)}
+"""Directions of the rules: 1 up-left, 2 up-right, 3 left, 4 right, 5 down-left, 6 down-right."""
+
+
+def point(x: int, y: int) -> Point:
+    return x - (y - y % 2) // 2, y
+
+
+BOARD: Position = frozenset(point(x, y) for x in range(12) for y in range(12))
+
+
+def position(rows: Sequence[str]) -> Position:
+    """Read rows of characters, a dot for a free cell."""
+    return frozenset(
+        point(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "."
+    )
+
+
+def spelt(x: int, y: int, length: int, direction: int | None) -> Line:
+    """Return the points that a spelling means, on the board or not."""
+    (q, r), (dq, dr) = point(x, y), STEPS[direction or 1]
+    return frozenset((q + i * dq, r + i * dr) for i in range(length))
+
+
+@functools.cache
+def lines(free: Position) -> frozenset[Line]:
+    """Return the sets of cells that may be crossed out."""
+    return frozenset(
+        line
+        for q, r in free
+        for dq, dr in STEPS.values()
+        for length in (1, 2, 3)
+        for line in [frozenset((q + i * dq, r + i * dr) for i in range(length))]
+        if line <= free
+    )
+
+
+@functools.cache
+def wins(free: Position) -> bool:
+    """Return whether the player to move wins; who takes the last cell loses."""
+    return not free or any(not wins(free - line) for line in lines(free))
+
+
+@functools.cache
+def leaves(free: Position, depth: int) -> int:
+    """Return the number of sequences of `depth` moves."""
+    if depth == 1:
+        return len(lines(free))
+    return sum(leaves(free - line, depth - 1) for line in lines(free))
+
+
+def connected(free: Position) -> bool:
+    """Return whether every cell is reached from every other."""
+    if not free:
+        return False
+    left, edge = set(free), [next(iter(free))]
+    left.discard(edge[0])
+    while edge:
+        q, r = edge.pop()
+        near = {(q + dq, r + dr) for dq, dr in STEPS.values()} & left
+        left -= near
+        edge += near
+    return not left
+
+
+def original(free: Position, source: random.Random) -> Line:
+    """Draw a move as the random player of the original assignment does."""
+    q, r = source.choice(sorted(free))
+    dq, dr = STEPS[source.randint(1, 6)]
+    possible = [
+        line
+        for length in (1, 2, 3)
+        for line in [frozenset((q + i * dq, r + i * dr) for i in range(length))]
+        if line <= free
+    ]
+    return source.choice(possible)
+
+
+WHOLE = [f"a{y}-l{y}" for y in range(1, 13)]
+COUNTED: list[tuple[dict[str, object], dict[str, object], int]] = [
+    ({"map": WHOLE}, {}, 2),
+    ({"map": ["a1-l1"]}, {}, 6),
+    ({"map": ["f6", "e7-f7", "f8"]}, {}, 4),
+    ({"free": 12}, {"seed": 1}, 5),
+    ({"free": 20}, {"seed": 2}, 4),
+    ({"free": 33}, {"seed": 3}, 3),
+]
+"""Options, deal or seed, and depth of the starts that are counted."""
+
+
+def _starts() -> Iterable[tuple[dict[str, object], dict[str, object], list[str], int]]:
+    """Return the starts with their maps as drawn; only this asks the package."""
+    from kibitz_games.line_nim import GAME, wire
+
+    for options, dealt, depth in COUNTED:
+        chosen = wire.Options.model_validate(options)
+        deal = GAME.deal(chosen, 2, int(str(dealt.get("seed", 0))))
+        rows = wire.view(GAME.start(chosen, 2, deal)).rows
+        yield options, {"deal": deal} if deal else {}, rows, depth
+
+
+if __name__ == "__main__":
+    sys.stdout.write(
+        "# Leaves of the game tree at depth 1, 2, ...; a move is a set of cells. Counted with\n"
+        "# sets of points in plain Python: python tests/games/line_nim/reference.py\n"
+    )
+    for options, dealt, rows, depth in _starts():
+        counts = [leaves(position(rows), d) for d in range(1, depth + 1)]
+        line = {"options": options, "seats": 2, **dealt, "perft": counts}
+        sys.stdout.write(json.dumps(line) + "\n")
