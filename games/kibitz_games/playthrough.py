@@ -58,20 +58,30 @@ def _key(play: Play) -> int:
 
 
 def draw(scene: Scene) -> list[str]:
-    """Draw a scene in characters: the owner's digit, or a glyph, or a dot for an empty place."""
+    """Draw a scene in characters: a glyph, or the owner's digit, or a dot for an empty place.
+
+    Places are as far apart as the widest glyph needs.
+    """
+    texts = [_characters(cell) for cell in scene.cells]
+    width = max(map(len, texts), default=1)
+    stretch = (width + 2) // 2 if scene.lattice == "hex" else width + 1
     rows: dict[float, dict[int, str]] = {}
-    stretch = 1 if scene.lattice == "hex" else 2
-    for cell in scene.cells:
-        rows.setdefault(cell.y, {})[int(cell.x * stretch)] = _character(cell)
-    drawn = [
-        "".join(row.get(x, " ") for x in range(max(row) + 1)) for _, row in sorted(rows.items())
-    ]
+    for cell, text in zip(scene.cells, texts, strict=True):
+        rows.setdefault(cell.y, {})[int(cell.x * stretch)] = text.rjust(width)
+    drawn = [_line(row) for _, row in sorted(rows.items())]
     return [*drawn, *scene.text]
 
 
-def _character(cell: Cell) -> str:
+def _line(row: dict[int, str]) -> str:
+    line = ""
+    for column, text in sorted(row.items()):
+        line = line.ljust(column) + text
+    return line
+
+
+def _characters(cell: Cell) -> str:
     if cell.glyph:
-        return cell.glyph[0]
+        return cell.glyph
     return "." if cell.owner is None else str(cell.owner)
 
 

@@ -39,7 +39,7 @@ def test_laws(game: Game, options: Model, seats: int) -> None:
         spellings=cases.spellings(game.info.name),
         plies=100,
     )
-    assert plies > 10
+    assert plies > 0
 
 
 @given(seed=st.integers(0, 2**31), pick=st.integers(0, 1000))

@@ -36,3 +36,10 @@ def test_drawing_of_both_lattices() -> None:
     cells = (Cell("a", 1, 0, owner=3), Cell("b", 0, 1), Cell("c", 2, 1, glyph="#"))
     assert draw(Scene("hex", cells, text=("below",))) == [" 3", ". #", "below"]
     assert draw(Scene("square", cells)) == ["  3", ".   #"]
+
+
+def test_wide_glyphs_have_room() -> None:
+    cells = (Cell("a", 0, 0, glyph="17"), Cell("b", 1, 0, glyph="5"), Cell("c", 2, 0))
+    assert draw(Scene("square", cells)) == ["17  5  ."]
+    apart = (Cell("a", 0, 0, glyph="17"), Cell("b", 2, 0, glyph="25"), Cell("c", 1, 1))
+    assert draw(Scene("hex", apart)) == ["17  25", "   ."]
