@@ -14,6 +14,7 @@ MODULES: dict[str, str] = {
     "chinese-checkers": "kibitz_games.chinese_checkers",
     "five-in-a-row": "kibitz_games.five_in_a_row",
     "line-nim": "kibitz_games.line_nim",
+    "number-merge": "kibitz_games.number_merge",
 }
 """The module of each game, whose `GAME` is the game."""
 

@@ -1,0 +1,350 @@
+"""The rules as kernels over one state record.
+
+The position
+------------
+A row of numbers is never stored again after the start: the present numbers are those between
+neighbouring *edges*. ``edge[0]`` is 0, ``edge[count]`` is `length`, and in between stand, in
+ascending order, those of the places 1 .. length - 1 that still separate two numbers. With the
+prefix sums of the row, number `i` is ``prefix[edge[i + 1]] - prefix[edge[i]]``. So a position is
+a set of places, of which there are ``2 ** (length - 1)``, whatever the order of the merges.
+
+An action is the place of the left one of two neighbours in the present row, 0 .. count - 2.
+It takes ``edge[action + 1]`` away, which ``history[ply]`` keeps for `undo`.
+
+The threshold is the fraction ``above / below`` in lowest terms. Sums are compared with it in
+integers, ``sum * below`` with ``above``: nothing is ever rounded.
+
+The key
+-------
+It is made of the edges, the difference of the scores and the side to move, all of which an
+outcome depends on, and of `salt`, which stands for the row and the threshold.
+
+`turn` is the seat whose turn it is or would be, `side` the same or -1 when the play is over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games import kernels, operations
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.operations import Moves, Record, Values
+
+i64 = kernels.word()
+
+SEATS = 2
+SHORTEST = 2
+LONGEST = 64
+"""Numbers of a row."""
+LARGEST = 999
+"""The largest total of a row: what fits into three digits."""
+MAX_PLIES = LONGEST - 1
+
+END_MERGED, END_DROPPED = 1, 2
+REASONS = ("", "merged", "dropped")
+NOBODY = -1
+
+STATE = kernels.record(
+    "number_merge",
+    [
+        ("key", np.uint64),
+        ("salt", np.uint64),
+        ("above", np.int64),  # the threshold's numerator
+        ("below", np.int64),  # and its denominator
+        ("seats", np.int32),
+        ("ply", np.int32),
+        ("turn", np.int32),
+        ("side", np.int32),
+        ("end", np.int32),  # why it is over, 0 while it goes on
+        ("out", np.int32),  # the seat that dropped out, or NOBODY
+        ("first", np.int32),  # the seat that began
+        ("length", np.int32),
+        ("count", np.int32),  # numbers that are left
+        ("preset", np.int32),  # the options, as they were chosen: see `wire`
+        ("choice", np.int32),
+        ("part", np.int32),
+        ("parts", np.int32),
+        ("score", np.int32, (SEATS,)),
+        ("prefix", np.int32, (LONGEST + 1,)),
+        ("edge", np.uint8, (LONGEST + 1,)),
+        ("history", np.uint8, (MAX_PLIES,)),
+    ],
+    source=__file__,
+)
+
+
+def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return random numbers for an edge, for a difference of the scores, for the seat to move."""
+    source = np.random.Generator(np.random.PCG64(24))
+    numbers = source.integers(0, 2**64, size=LONGEST + 2 * MAX_PLIES + 3, dtype=np.uint64)
+    edges, rest = np.split(numbers, [LONGEST])
+    differences, sides = np.split(rest, [2 * MAX_PLIES + 1])
+    return edges.copy(), differences.copy(), sides.copy()
+
+
+EDGE_KEY, DIFFERENCE_KEY, TURN_KEY = map(kernels.lay, _keys())
+
+
+@kernel
+def number(st: Record, place: Int) -> Int:
+    """Return the number in a place of the present row."""
+    return i64(st.prefix[st.edge[place + 1]]) - i64(st.prefix[st.edge[place]])
+
+
+@kernel
+def gain(st: Record, m: Int) -> Int:
+    """Return what the merge `m` earns: 1 above the threshold, -1 below it, 0 at it."""
+    total = i64(st.prefix[st.edge[m + 2]]) - i64(st.prefix[st.edge[m]])
+    beyond = total * i64(st.below) - i64(st.above)
+    return i64(beyond > 0) - i64(beyond < 0)
+
+
+@kernel
+def generate(st: Record, moves: Moves) -> Int:
+    """Write the legal actions: every place but the last, none when the play is over."""
+    if st.side < 0:
+        return i64(0)
+    n = i64(st.count) - 1
+    for place in range(n):
+        moves[place] = place
+    return i64(n)
+
+
+@kernel
+def _difference(st: Record) -> Int:
+    """Return the place of the scores' difference in `DIFFERENCE_KEY`."""
+    return i64(st.score[0]) - i64(st.score[1]) + MAX_PLIES
+
+
+@kernel
+def _earn(st: Record, seat: Int, worth: Int) -> None:
+    """Add to the score of a seat, in the key too."""
+    key = st.key ^ DIFFERENCE_KEY[_difference(st)]
+    st.score[seat] += worth
+    st.key = key ^ DIFFERENCE_KEY[_difference(st)]
+
+
+@kernel
+def _pass_turn(st: Record, seat: Int) -> None:
+    """Give the turn to `seat`, in the key too."""
+    st.key = st.key ^ TURN_KEY[st.turn] ^ TURN_KEY[seat]
+    st.turn = seat
+    st.side = seat
+
+
+@kernel
+def play(st: Record, m: Int) -> None:
+    """Apply a legal action."""
+    seat = i64(st.turn)
+    _earn(st, seat, gain(st, m))
+    edge = st.edge
+    count = i64(st.count)
+    gone = i64(edge[m + 1])
+    for i in range(m + 1, count):
+        edge[i] = edge[i + 1]
+    edge[count] = 0
+    st.key = st.key ^ EDGE_KEY[gone]
+    st.history[st.ply] = gone
+    st.count = count - 1
+    st.ply += 1
+    _pass_turn(st, 1 - seat)
+    if count == 2:
+        st.end = END_MERGED
+        st.side = -1
+
+
+@kernel
+def undo(st: Record, m: Int) -> None:
+    """Take back `m`, the last action played."""
+    seat = 1 - i64(st.turn)
+    edge = st.edge
+    count = i64(st.count)
+    ply = i64(st.ply) - 1
+    gone = i64(st.history[ply])
+    for i in range(count, m, -1):
+        edge[i + 1] = edge[i]
+    edge[m + 1] = gone
+    st.key = st.key ^ EDGE_KEY[gone]
+    st.history[ply] = 0
+    st.count = count + 1
+    st.ply = ply
+    st.end = 0
+    _pass_turn(st, seat)
+    _earn(st, seat, -gain(st, m))
+
+
+@kernel
+def terminal(st: Record) -> bool:
+    """Return whether the play is over."""
+    return bool(st.side < 0)
+
+
+@kernel
+def to_act(st: Record) -> Int:
+    """Return the seat to act, or -1."""
+    return i64(st.side)
+
+
+@kernel
+def lead(st: Record, seat: Int) -> Int:
+    """Return by how much `seat` is ahead of the other."""
+    return i64(st.score[seat]) - i64(st.score[1 - seat])
+
+
+@kernel
+def returns(st: Record, out: Values) -> None:
+    """Write 1 for the winner and 0 for the loser, or a half each."""
+    for seat in range(SEATS):
+        if st.out == NOBODY:
+            ahead = lead(st, seat)
+            out[seat] = 0.5 * (1 + i64(ahead > 0) - i64(ahead < 0))
+        else:
+            out[seat] = 0.0 if st.out == seat else 1.0
+
+
+@kernel
+def order(st: Record, m: Int) -> Int:
+    """Prefer what earns a point now."""
+    return gain(st, m)
+
+
+@kernel
+def hold(st: Record, seat: Int) -> Int:
+    """Make `seat` the one to act; return the seat that was."""
+    before = i64(st.turn)
+    _pass_turn(st, i64(seat))
+    return before
+
+
+@kernel
+def fresh_key(st: Record) -> Any:
+    """Return the key from scratch."""
+    key = st.salt ^ TURN_KEY[st.turn] ^ DIFFERENCE_KEY[_difference(st)]
+    for i in range(1, st.count):
+        key = key ^ EDGE_KEY[st.edge[i]]
+    return key
+
+
+PORTRAIT = 16 + 2 * LONGEST
+"""The longest portrait."""
+
+
+@kernel
+def portrait(st: Record, out: Moves) -> Int:
+    """Write all that a view shows into `out` in one call; return the length.
+
+    Order: preset, choice, part, parts, length, above, below, first, ply, side, end, out, both
+    scores, then the place of the last merge (-1 for none) and the left one of its numbers; the
+    row as it was at the start, and the present one.
+    """
+    out[0] = st.preset
+    out[1] = st.choice
+    out[2] = st.part
+    out[3] = st.parts
+    out[4] = st.length
+    out[5] = st.above
+    out[6] = st.below
+    out[7] = st.first
+    out[8] = st.ply
+    out[9] = st.side
+    out[10] = st.end
+    out[11] = st.out
+    out[12] = st.score[0]
+    out[13] = st.score[1]
+    length, count = i64(st.length), i64(st.count)
+    for i in range(length):
+        out[16 + i] = st.prefix[i + 1] - st.prefix[i]
+    for i in range(count):
+        out[16 + length + i] = number(st, i)
+    out[14] = -1
+    out[15] = 0
+    if st.ply > 0:
+        gone = i64(st.history[st.ply - 1])
+        place = i64(0)
+        while st.edge[place + 1] < gone:
+            place += 1
+        out[14] = place
+        out[15] = st.prefix[gone] - st.prefix[st.edge[place]]
+    return i64(16 + length + count)
+
+
+Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+
+
+@kernel
+def play_in(states: Box, action: Int) -> None:
+    """Do `play`."""
+    play(states[0], action)
+
+
+@kernel
+def undo_in(states: Box, action: Int) -> None:
+    """Do `undo`."""
+    undo(states[0], action)
+
+
+@kernel
+def portrait_in(states: Box, out: Moves) -> Int:
+    """Do `portrait`."""
+    return portrait(states[0], out)
+
+
+operations.implement(
+    STATE,
+    widest=MAX_PLIES,
+    generate=generate,
+    play=play,
+    undo=undo,
+    terminal=terminal,
+    to_act=to_act,
+    returns=returns,
+    order=order,
+    hold=hold,
+    fresh_key=fresh_key,
+)
+
+
+def position(
+    row: Sequence[int],
+    above: int,
+    below: int,
+    *,
+    first: int = 0,
+    numbers: Sequence[int] | None = None,
+    scores: tuple[int, int] = (0, 0),
+    options: tuple[int, int, int, int] = (0, 0, 0, 0),
+) -> np.record:
+    """Return the state of a row whose merges so far have left `numbers`; the play is not over.
+
+    The threshold is ``above / below``, in lowest terms; `options` are preset, choice, part and
+    parts. Nothing is checked.
+    """
+    st: Record = kernels.new(STATE)
+    left = row if numbers is None else numbers
+    st.seats, st.length, st.count = SEATS, len(row), len(left)
+    st.above, st.below, st.first, st.out = above, below, first, NOBODY
+    st.preset, st.choice, st.part, st.parts = options
+    st.prefix[1 : len(row) + 1] = np.cumsum(row)
+    st.edge[1 : len(left) + 1] = np.searchsorted(st.prefix[: len(row) + 1], np.cumsum(left))
+    st.score[:] = scores
+    st.ply = len(row) - len(left)
+    st.turn = st.side = (first + st.ply) % SEATS
+    st.salt = _salt(row, above, below)
+    st.key = fresh_key(st)
+    state: np.record = st
+    return state
+
+
+def _salt(row: Sequence[int], above: int, below: int) -> int:
+    digest = hashlib.sha256(repr((list(row), above, below)).encode()).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def drop(st: Record, seat: int) -> None:
+    """Take a seat out of a play that goes on; the other one has won."""
+    st.out, st.end, st.side = seat, END_DROPPED, -1

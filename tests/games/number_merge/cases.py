@@ -1,0 +1,27 @@
+"""What number merge is tested with, next to the laws that hold for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kibitz_games.api import Game, Model
+from kibitz_games.number_merge import rules, wire
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"preset": "classic"},
+    {"preset": "long", "first": "random"},
+    {"preset": "open", "first": "seat-1"},
+    {"length": 2},
+    {"length": 64, "threshold": "mean"},
+    {"length": 9, "threshold": 10},
+    {"preset": "classic", "threshold": "17/23"},
+    {"row": [5, 5, 5, 5], "threshold": 10},
+    {"row": [1, 997, 1], "threshold": 999, "first": "random"},
+]
+
+
+def spellings(game: Game, state: Any) -> Iterable[Model]:
+    """Return every wire move that the model lets through."""
+    return (wire.Move(index=index) for index in range(rules.MAX_PLIES))
