@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from kibitz_protocol.records import Entry, Hidden, Moved
+from kibitz_protocol.records import Entry, Forfeited, Hidden, Moved
 from kibitz_protocol.values import Scalar
 
 
@@ -188,6 +188,9 @@ def _missed(entries: Sequence[Entry], shown: Iterable[Shown]) -> Iterator[str]:
 def _same(shown: Entry, logged: Entry) -> bool:
     if isinstance(shown, Hidden):
         return True
-    # A comment is for spectators only while the match runs, so it may be absent.
+    # A comment is for spectators only while the match runs, so it may be absent; so may the
+    # detail of a forfeit in a game with hidden information.
     ignored = {"comment", "id"}
+    if isinstance(shown, Forfeited) and not shown.detail:
+        ignored.add("detail")
     return shown.model_dump(exclude=ignored) == logged.model_dump(exclude=ignored)

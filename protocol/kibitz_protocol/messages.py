@@ -361,6 +361,7 @@ class Snapshot(Tolerant):
     match: Key
     lobby: Key | None = None
     number: int = 1
+    block: int | None = Field(None, description="the block of the programme that it belongs to")
     game: GameName
     rules_version: int
     options: Options
@@ -373,6 +374,11 @@ class Snapshot(Tolerant):
     view: Fields
     time_control: TimeControl
     clocks: list[Clock] | None = None
+    left_ms: Millis | None = Field(
+        None,
+        description="time until the flag of the seat to act falls; absent without a clock, after"
+        " the end, and for spectators who see the match late",
+    )
     conduct: Conduct
     spectating: Spectating
     commitment: str

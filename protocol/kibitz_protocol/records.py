@@ -87,6 +87,11 @@ class Setup(Strict):
     match: Key
     lobby: Key | None = None
     number: int = Field(1, ge=1, description="which match of the lobby's programme this is")
+    block: int | None = Field(
+        None,
+        ge=1,
+        description="which block of the programme it belongs to, where blocks are played",
+    )
     game: GameName
     rules_version: int
     options: Options = Field(default_factory=dict)
@@ -136,7 +141,9 @@ class Moved(EntryBase):
 
 
 class Flagged(EntryBase):
-    """A seat's time ran out; what follows is the game's policy."""
+    """A seat's time ran out. What follows is the game's policy: an entry `forfeit`, an entry
+    `move` that the server made, or nothing, where the game skips: the turn has passed with this.
+    """
 
     kind: Literal["flag"] = "flag"
     ply: int
@@ -164,7 +171,10 @@ class Returned(EntryBase):
 
 
 class Forfeited(EntryBase):
-    """A seat drops out for a reason that the rules of the game did not cause."""
+    """A seat drops out for a reason that the rules of the game did not cause.
+
+    In a game with hidden information others get no detail of it while the match runs.
+    """
 
     kind: Literal["forfeit"] = "forfeit"
     seat: SeatIndex
@@ -182,7 +192,7 @@ class Replaced(EntryBase):
 
 
 class Noted(EntryBase):
-    """A line that a bot wrote for its record: comments and the tail of stderr. Owner only."""
+    """A line that a bot wrote for its record, such as the tail of stderr. Its owner's only."""
 
     kind: Literal["note"] = "note"
     seat: SeatIndex

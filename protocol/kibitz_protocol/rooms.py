@@ -43,22 +43,39 @@ SeatSpec: TypeAlias = Annotated[OpenSeat | ReservedSeat | HouseSeat, Field(discr
 
 
 class ProgrammeItem(Strict):
-    """Some matches of one game.
+    """Some matches of one game with n seats, among m members who can play it.
 
-    With m members who can play the game, match j of the first m seats, in order, the members
-    j, j+1, .., j+n-1 (modulo m), so that everybody takes every seat once. The next m matches
-    seat the same groups with everybody moved up by one seat, until all have had all seats
-    among themselves, and then come other groups in the same way, so that in time everybody
-    meets everybody. Without `rotate` the first n play them all.
+    With `rotate` match j of the first m seats, in order, the members j, j+1, .., j+n-1 (modulo
+    m), so that everybody takes every seat once. The next m matches seat the same groups with
+    everybody moved up by one seat, until all have had all seats among themselves, and then
+    come other groups in the same way, so that in time everybody meets everybody.
+
+    A game that is *balanced*, because who begins or what was dealt decides too much, is played
+    in blocks instead: the n matches in which one group takes all seats in turn, on one deal where
+    that tells no secrets, follow each other, then comes the next group. `games` is a multiple
+    of n there.
+
+    Without `rotate` the first n members play all matches in the same seats.
     """
 
     game: GameName
     options: Options = Field(default_factory=dict)
     seats: int = Field(2, ge=1, le=16)
-    games: int = Field(1, ge=1, le=10_000)
+    games: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="how many matches; absent for one, or for one block of a balanced game",
+    )
     rotate: bool = True
     time_control: TimeControl = TimeControl()
-    seed: int | None = Field(None, ge=0, lt=2**53, description="seed of the first match")
+    seed: int | None = Field(
+        None,
+        ge=0,
+        lt=2**53,
+        description="seed of the first deal, later ones count up from it; where a game hides"
+        " something, all seeds are hashes of it, and whoever can guess it knows what is hidden",
+    )
 
 
 class LobbySettings(Strict):
@@ -120,6 +137,7 @@ class MatchBrief(Tolerant):
     match: Key
     lobby: Key | None = None
     number: int = 1
+    block: int | None = Field(None, description="the block of the programme that it belongs to")
     game: GameName
     seats: list[Player]
     ply: int = 0

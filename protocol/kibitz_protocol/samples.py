@@ -115,6 +115,7 @@ SETTINGS: Final = LobbySettings(
 SETUP: Final = Setup(
     match="m1",
     lobby="L1",
+    block=1,
     game="line",
     rules_version=1,
     options={"size": 5, "wrap": False, "rule": "free", "holes": [3, 4]},
@@ -164,7 +165,7 @@ ENTRIES: Final[tuple[Entry, ...]] = (
 
 _VIEW: Final = {"cells": [0, 1, 2], "last": {"to": 12}, "note": None}
 _CLOCKS: Final = [Clock(main_ms=9_700), Clock(main_ms=10_000)]
-_BRIEF: Final = MatchBrief(match="m1", lobby="L1", game="line", seats=[ADA, GRACE])
+_BRIEF: Final = MatchBrief(match="m1", lobby="L1", block=1, game="line", seats=[ADA, GRACE])
 _EVENT: Final = Event(match="m1", ply=1, to_act=1, entry=ENTRIES[0], view=_VIEW, clocks=_CLOCKS)
 
 REQUESTS: Final[tuple[ClientMessage, ...]] = (
@@ -252,6 +253,7 @@ NEWS: Final[tuple[ServerMessage, ...]] = (
         why="started",
         match="m1",
         lobby="L1",
+        block=1,
         game="line",
         rules_version=1,
         options={"size": 5},
@@ -264,6 +266,7 @@ NEWS: Final[tuple[ServerMessage, ...]] = (
         view=_VIEW,
         time_control=CLOCK,
         clocks=_CLOCKS,
+        left_ms=9_200,
         conduct=Conduct(),
         spectating=Spectating(),
         commitment=SETUP.commitment,

@@ -59,9 +59,9 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
 
 
 def flagged(control: TimeControl) -> Clock:
-    """Return the clock after a move that the server made for a seat whose flag fell.
+    """Return the clock after the turn of a seat whose flag fell: skipped, or moved by the server.
 
-    All that the seat had is gone; the increment comes after every move, this one too.
+    All that the seat had is gone; the increment comes after every turn, this one too.
     """
     return _clock(control.increment_ms, 0, 0)
 

@@ -258,7 +258,8 @@ class Counter:
             trouble = self._game_trouble(item, f"settings.programme.{index}")
             if trouble is not None:
                 return trouble
-        return self._house_trouble(settings) or rules.objection(settings)
+        balanced = {name for name, game in self._hall.games.items() if game.info.balanced}
+        return self._house_trouble(settings) or rules.objection(settings, balanced)
 
     def _game_trouble(self, item: ProgrammeItem, path: str) -> tuple[Code, str] | None:
         game = self._hall.games.get(item.game)

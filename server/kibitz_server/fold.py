@@ -37,7 +37,7 @@ from kibitz_server.verdict import Departure, by_departure, tied, verdict
 from kibitz_server.view import Sight, Views
 
 _SHOWN: Final = frozenset({Moved, Resigned, Forfeited})
-"""Entries that change the state of the game, and with it what viewers see."""
+"""Entries that change the state of every game, and with it what viewers see."""
 
 
 class BrokenLog(ValueError):
@@ -100,7 +100,8 @@ class Fold:
         self.out: dict[int, Departure] = {}
         """The seats that dropped out, in that order."""
         self.flagged = False
-        """Whether the flag of the seat to act has fallen and its consequence is not logged yet."""
+        """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
+        Never where a game skips: there the flag is a turn that has passed."""
         self.result: Result | None = None
         self._last: list[tuple[int, int, int] | None] = [None] * seats
         """Per seat the request id, ply and entry of its last move. One is enough: a seat is
@@ -170,11 +171,14 @@ class Fold:
             action = self._decode_logged(entry)
         if self.clocks is not None:
             self._charge(entry, self.clocks[entry.seat])
+        if entry.id is not None:
+            self._last[entry.seat] = (entry.id, entry.ply, entry.seq)
+        self._step(action)
+
+    def _step(self, action: int) -> None:
         self._let_go()
         self.game.play(self.state, action)
         self.ply += 1
-        if entry.id is not None:
-            self._last[entry.seat] = (entry.id, entry.ply, entry.seq)
         self._next_turn()
 
     def _charge(self, entry: Moved, clock: Clock) -> None:
@@ -188,10 +192,15 @@ class Fold:
         self._set_clock(entry.seat, left)
 
     def _apply_flag(self, entry: Flagged) -> None:
-        if entry.seat != self.to_act or self.clocks is None:
+        turn = (entry.ply, entry.seat) == (self.ply, self.to_act)
+        if not turn or self.clocks is None or self.flagged:
             raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
-        self._set_clock(entry.seat, ledger.EMPTY)
-        self.flagged = True
+        if self.game.info.on_flag == "skip":
+            self._set_clock(entry.seat, ledger.flagged(self.setup.time_control))
+            self._step(self.game.skip(self.state))
+        else:
+            self._set_clock(entry.seat, ledger.EMPTY)
+            self.flagged = True
 
     def _set_clock(self, seat: int, clock: Clock) -> None:
         clocks = self.clocks
@@ -292,6 +301,9 @@ class Fold:
         self.game.drop(trial, seat)
         return bool(trial.tobytes() != self.state.tobytes())
 
+    def _skips(self, entry: Entry) -> bool:
+        return type(entry) is Flagged and self.game.info.on_flag == "skip"
+
     def _decode(self, action: Action) -> int:
         return self.game.decode(self.state, self.game.Move.model_validate(action))
 
@@ -308,7 +320,7 @@ class Fold:
             self.ply,
             self.to_act,
             self.clocks,
-            self._seen() if type(entry) in _SHOWN else None,
+            self._seen() if type(entry) in _SHOWN or self._skips(entry) else None,
             self.game.info.hidden,
         )
 

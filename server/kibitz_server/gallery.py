@@ -28,12 +28,15 @@ Why: TypeAlias = Literal["watching", "lagged"]
 class Gallery:
     """Spectators of a match. `show` is told of every durable entry, in order."""
 
-    __slots__ = ("_eyes", "_framed", "_late", "_match", "_settled", "viewers")
+    __slots__ = ("_clock", "_eyes", "_framed", "_late", "_match", "_settled", "viewers")
 
-    def __init__(self, match: Match, framed: Framed, settled: Settled) -> None:
+    def __init__(
+        self, match: Match, framed: Framed, settled: Settled, clock: Callable[[], int]
+    ) -> None:
         self._match = match
         self._framed = framed
         self._settled = settled
+        self._clock = clock
         self._eyes = eyes(match.setup.spectating)
         self._late = Late(match, self._eyes) if _delayed(match) and self._eyes is not None else None
         self.viewers: dict[Outbox, None] = {}
@@ -112,14 +115,14 @@ class Gallery:
     def _spread(self, sight: Sight) -> None:
         if not self.viewers or self._eyes is None:
             return
-        frame = self._framed(sight.event(self._eyes))
+        frame = self._framed(sight.shown(self._eyes))
         for outbox in self.viewers:
             outbox.show(frame, self)
 
     def _snapshot(self, why: Why) -> bytes:
         if self._eyes is None:
             raise AssertionError("nobody watches a match that is not shown")
-        snapshot = self._match.snapshot(self._eyes, why)
+        snapshot = self._match.snapshot(self._eyes, why, now=self._clock())
         if self._late is not None:
             snapshot = self._late.rewound(snapshot)
         return text_frame(encode(snapshot))
@@ -191,12 +194,13 @@ class Late:
             "away": sorted(self.away),
             "seats": list(self.seats),
             "result": None,
+            "left_ms": None,
             **self._shown,
         }
         return snapshot.model_copy(update=moment)
 
     def _advance(self, sight: Sight) -> None:
-        event = sight.event(self._eyes)
+        event = sight.shown(self._eyes)
         self.seq = sight.entry.seq
         self.ply = sight.ply
         self._shown["to_act"] = event.to_act

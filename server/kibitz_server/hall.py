@@ -149,6 +149,7 @@ class Hall:
 
     def open_room(self, host: Player, settings: LobbySettings, peer: Peer, request: int) -> None:
         """Open a lobby whose settings nobody objects to."""
+        games = dict.fromkeys(item.game for item in settings.programme)
         opened = roll.Opened(
             lobby=self._lobby_key(),
             host=host,
@@ -156,7 +157,8 @@ class Hall:
             invite=secrets.token_urlsafe(6),
             created=_utc(),
             seed=secrets.randbits(64),
-            hidden=[item.game for item in settings.programme if self.games[item.game].info.hidden],
+            hidden=[name for name in games if self.games[name].info.hidden],
+            balanced=[name for name in games if self.games[name].info.balanced],
         )
         lobby, effects = Lobby.new(opened, self.clock())
         room = Room(self, lobby, Stream(0, lobby.id, "lobby"))
@@ -281,6 +283,7 @@ class Hall:
             match=begin.match,
             lobby=room.key,
             number=planned.number,
+            block=planned.block,
             game=item.game,
             rules_version=game.info.rules_version,
             options=game.dump(options),

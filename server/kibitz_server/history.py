@@ -8,10 +8,10 @@ from itertools import islice
 from kibitz_games.api import Game
 from kibitz_protocol.codec import encode
 from kibitz_protocol.messages import Event
-from kibitz_protocol.records import Hidden, Noted, Setup
+from kibitz_protocol.records import Noted, Setup
 from kibitz_server.match import Match
 from kibitz_server.record import read_entry
-from kibitz_server.view import Viewer
+from kibitz_server.view import Sight, Viewer
 
 PAGE_BYTES = 256 * 1024
 """About how long an answer gets; clients ask for the rest."""
@@ -38,10 +38,13 @@ def events(
     for sight in wanted:
         if len(told) == count or size >= PAGE_BYTES:
             return told, True
-        event = sight.event(viewer)
-        if isinstance(event.entry, Noted) and event.entry.seat != own:
-            hidden = Hidden(seq=event.entry.seq, at_ms=event.entry.at_ms)
-            event = event.model_copy(update={"entry": hidden})
+        event = _event(sight, viewer, own)
         told.append(event)
         size += len(encode(event))
     return told, False
+
+
+def _event(sight: Sight, viewer: Viewer, own: int | None) -> Event:
+    if own is not None and type(sight.entry) is Noted:
+        return sight.event(own)
+    return sight.shown(viewer)

@@ -50,7 +50,14 @@ from kibitz_protocol.rooms import (
 )
 from kibitz_server import roll
 from kibitz_server.names import BadName, normalise, skeleton
-from kibitz_server.programme import Planned, Unplayable, next_matches, why_not
+from kibitz_server.programme import (
+    Planned,
+    Unplayable,
+    matches,
+    next_matches,
+    uneven,
+    why_not,
+)
 from kibitz_server.roll import CloseReason, Entry, Opened, Roll, Seated
 
 AWAY_MS = 30_000
@@ -373,6 +380,7 @@ class Lobby:
             match=match,
             lobby=self.id,
             number=planned.number,
+            block=planned.block,
             game=planned.item.game,
             seats=list(planned.players),
             ply=(plies or {}).get(match, 0),
@@ -820,15 +828,16 @@ class Lobby:
 # --- settings -----------------------------------------------------------------------------
 
 
-def objection(settings: LobbySettings) -> tuple[Code, str] | None:
+def objection(settings: LobbySettings, balanced: Collection[str] = ()) -> tuple[Code, str] | None:
     """Say why a lobby cannot have these settings; None when it can.
 
-    Games, options and personalities are for the caller to check, who knows them.
+    Games, options and personalities are for the caller to check, who knows them; `balanced`
+    names the games that are played in blocks.
     """
     return (
         _places_trouble(settings)
         or _names_trouble(settings)
-        or _programme_trouble(settings)
+        or _programme_trouble(settings, balanced)
         or _conduct_trouble(settings)
     )
 
@@ -863,10 +872,16 @@ def _names_trouble(settings: LobbySettings) -> tuple[Code, str] | None:
     return None
 
 
-def _programme_trouble(settings: LobbySettings) -> tuple[Code, str] | None:
-    matches = sum(item.games for item in settings.programme)
-    if matches > MOST_MATCHES:
-        return Code.LIMIT, f"a programme has at most {MOST_MATCHES} matches, and this has {matches}"
+def _programme_trouble(
+    settings: LobbySettings, balanced: Collection[str]
+) -> tuple[Code, str] | None:
+    for index, item in enumerate(settings.programme):
+        trouble = uneven(item, balanced)
+        if trouble is not None:
+            return Code.BAD_OPTION, f"settings.programme.{index}.games: {trouble}"
+    count = sum(matches(item, balanced) for item in settings.programme)
+    if count > MOST_MATCHES:
+        return Code.LIMIT, f"a programme has at most {MOST_MATCHES} matches, and this has {count}"
     return None
 
 

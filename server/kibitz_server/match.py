@@ -21,7 +21,8 @@ restore: it anchors the match to the caller's clock and settles what a crash has
     turn open --Play in time--------------------------------> Moved, the next turn comes
        |  \\--Play refused: stale, not your turn, illegal -->  nothing, or Forfeited(illegal)
        |
-       +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random, skip)
+       +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random)
+       |                                        \\--> the next turn comes (skip)
 
     seat there --Leave--> away --Return in its grace--> there
                             \\--grace over--> Forfeited | WantStandIn --> Replaced | Forfeited
@@ -168,8 +169,12 @@ class Match(Fold):
         viewer: Viewer,
         why: Literal["started", "rejoined", "watching", "lagged"],
         you: int | None = None,
+        now: int | None = None,
     ) -> messages.Snapshot:
-        """Return the whole match as `viewer` sees it; the next event is ``seq + 1``."""
+        """Return the whole match as `viewer` sees it; the next event is ``seq + 1``.
+
+        `now` tells how much of an open turn is left.
+        """
         setup = self.setup
         values = {
             "type": "snapshot",
@@ -177,6 +182,7 @@ class Match(Fold):
             "match": setup.match,
             "lobby": setup.lobby,
             "number": setup.number,
+            "block": setup.block,
             "game": setup.game,
             "rules_version": setup.rules_version,
             "options": setup.options,
@@ -189,6 +195,7 @@ class Match(Fold):
             "view": self.view(viewer),
             "time_control": setup.time_control,
             "clocks": self.clocks,
+            "left_ms": self._left_ms(now),
             "conduct": setup.conduct,
             "spectating": setup.spectating,
             "commitment": setup.commitment,
@@ -454,8 +461,7 @@ class Match(Fold):
             case "random":
                 return self._move_for_seat(self._drawn(), at)
             case "skip":
-                # A game that skips lists the action that does least, its pass, first.
-                return self._move_for_seat(self.game.legal(self.state)[0], at)
+                raise AssertionError("a turn that is skipped is over with its flag")
 
     def _why_late(self) -> tuple[Cause, str]:
         """A seat whose player is away did not think too long: say what really happened."""
@@ -510,7 +516,7 @@ class Match(Fold):
         return self.game.moves(self.state, (action,))[0]
 
     def _left_ms(self, now: int | None) -> int | None:
-        if self.clocks is None:
+        if self.clocks is None or self.result is not None:
             return None
         total = ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
         if now is None or self._opened_at is None:

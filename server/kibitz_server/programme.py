@@ -1,15 +1,27 @@
 """Programmes: which matches a lobby plays, who sits where, and which may begin now. Pure.
 
-A game of an item with n seats, for which m members are able, is planned in *laps* of m
-matches. A lap has a pattern: the steps from one seat's member to the next seat's, the first
-of them 0. Match s of the lap seats the members s + step, modulo m. So whatever the pattern,
-everybody takes every seat once in a lap. The first pattern is 0, 1, .., n-1. Then come the
-same groups with their seats turned, until each group has taken its seats in all n turns, then
-the next pattern, so that in time everybody meets everybody in every seat.
+*Patterns.* A group of an item with n seats is n of the m members who are able, and a pattern
+says who: the steps from the first seat's member to each seat's, the first of them 0. Group g of
+a pattern is the members g + step, modulo m. The patterns come in order, 0, 1, .., n-1 first,
+and begin anew when all have been; of those that are turns of each other only the smallest one
+comes. So over the groups of a pattern everybody takes part equally often, and over all patterns
+everybody meets everybody in every order.
 
-All turns of one group share one *deal*, and so one seed: what luck gives to one seat of the
-start, everybody in the group is given in turn. Where a game hides something each match has a
-deal of its own, because the first match of a group would tell what the others hide.
+*Blocks.* The n turns of one group are a block: everybody moves up by one seat, until all have
+had every seat. What luck gives to one seat of the start, everybody in the group is given in turn,
+because the block shares one *deal*, and so one seed. A balanced game is planned block by block, and
+the matches of a block carry its number: they are one unit, which nobody should read apart.
+
+*Laps.* Every other game says enough in a single match, and then it matters more that everybody
+plays soon. It is planned in laps of m matches: the first turn of group 0, 1, .., m-1, in which
+everybody takes every seat once, then the next turn of the same groups, until the blocks of the
+pattern are complete.
+
+*Secrets.* Where a game hides something each match has a seed of its own, also inside a block:
+the seed is published when its match is over, and would tell what the others of the block hide,
+or what the server will draw for a seat in them. A block of such a game is balanced by the seats
+alone, which is all that there is to balance where nothing is dealt. For the same reason a seed
+that the host gave is not counted up there but hashed, so that one tells nothing about the next.
 """
 
 from __future__ import annotations
@@ -19,7 +31,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.messages import Capabilities
@@ -49,16 +61,19 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A match to be played: `number` counts a round's matches from 1, `players` are by seat."""
+    """A match to be played: `number` counts a round's matches from 1, `players` are by seat.
+
+    `block` counts the round's blocks from 1, None for a match that is not part of one.
+    """
 
     number: int
     item: ProgrammeItem
     players: tuple[Player, ...]
     seed: int
+    block: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lineup:
+class Lineup(NamedTuple):
     """The members of one match by seat, and the number of its deal."""
 
     seats: tuple[int, ...]
@@ -72,22 +87,53 @@ def plan(
     round: int,
     base_seed: int,
     hidden: Collection[str],
+    balanced: Collection[str] = (),
 ) -> list[Planned]:
-    """Plan one round, item after item; `hidden` names the games that hide something.
+    """Plan one round, item after item; `hidden` and `balanced` name games that are so.
 
     Each round after the first rotates all seats by one. Raises `Unplayable` when an item has
     more seats than there are members able to play it.
     """
     planned: list[Planned] = []
+    blocks = 0
     for index, item in enumerate(items):
         able = _able(item, candidates)
-        lineups = _lineups(item, len(able), round - 1)
-        for game, lineup in enumerate(itertools.islice(lineups, item.games)):
+        size = block_size(item, balanced)
+        lineups = _lineups(item, len(able), round - 1, blocks=size > 1)
+        seed_of = _secret_seed if item.game in hidden else _seed
+        for game, lineup in enumerate(itertools.islice(lineups, matches(item, balanced))):
             deal = game if item.game in hidden else lineup.deal
             players = tuple(able[seat] for seat in lineup.seats)
-            seed = _seed(item, index, base_seed, deal)
-            planned.append(Planned(len(planned) + 1, item, players, seed))
+            seed = seed_of(item, index, base_seed, deal)
+            block = blocks + game // size + 1 if size > 1 else None
+            planned.append(Planned(len(planned) + 1, item, players, seed, block))
+        blocks += matches(item, balanced) // size if size > 1 else 0
     return planned
+
+
+def block_size(item: ProgrammeItem, balanced: Collection[str]) -> int:
+    """Return how many matches of an item are one unit: all turns of a group, or a single one."""
+    return item.seats if item.rotate and item.game in balanced else 1
+
+
+def matches(item: ProgrammeItem, balanced: Collection[str]) -> int:
+    """Return how many matches an item is: what was asked for, else one match or one block."""
+    return block_size(item, balanced) if item.games is None else item.games
+
+
+def uneven(item: ProgrammeItem, balanced: Collection[str]) -> str | None:
+    """Say why the number of matches asked for does not make whole blocks; None when it does."""
+    size = block_size(item, balanced)
+    rest = matches(item, balanced) % size
+    if not rest:
+        return None
+    below, above = matches(item, balanced) - rest, matches(item, balanced) - rest + size
+    fits = f"{below} or {above}" if below else f"{above}"
+    return (
+        f"{item.game!r} with {item.seats} seats is played in blocks of {size} matches, in which"
+        f" everybody takes every seat: {item.games} is no multiple of {size}, {fits} would do,"
+        " and rotate=false plays single matches"
+    )
 
 
 def require_playable(items: Sequence[ProgrammeItem], candidates: Sequence[Candidate]) -> None:
@@ -173,24 +219,40 @@ def _seed(item: ProgrammeItem, index: int, base_seed: int, deal: int) -> int:
     return derive(base_seed, "match", index, deal)
 
 
+def _secret_seed(item: ProgrammeItem, index: int, base_seed: int, deal: int) -> int:
+    if item.seed is not None:
+        return derive(item.seed, "deal", deal)
+    return derive(base_seed, "match", index, deal)
+
+
 def derive(seed: int, *path: str | int) -> int:
     """Return a seed that `seed` and `path` determine and that tells nothing about others."""
     text = "/".join(str(part) for part in (seed, *path))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % SEEDS
 
 
-def _lineups(item: ProgrammeItem, members: int, shift: int) -> Iterator[Lineup]:
-    if item.rotate:
-        return _laps(members, item.seats, shift)
-    seats = tuple((seat + shift) % item.seats for seat in range(item.seats))
-    return (Lineup(seats, game) for game in itertools.count())
+def _lineups(item: ProgrammeItem, members: int, shift: int, *, blocks: bool) -> Iterator[Lineup]:
+    if not item.rotate:
+        seats = tuple((seat + shift) % item.seats for seat in range(item.seats))
+        return (Lineup(seats, game) for game in itertools.count())
+    return (_blocks if blocks else _laps)(members, item.seats, shift)
+
+
+def _blocks(members: int, seats: int, shift: int) -> Iterator[Lineup]:
+    deal = 0
+    for pattern in itertools.cycle(_patterns(members, seats)):
+        for start in range(_groups(pattern, members)):
+            group = tuple((start + shift + step) % members for step in pattern)
+            for first in range(seats):
+                yield Lineup(group[first:] + group[:first], deal)
+            deal += 1
 
 
 def _laps(members: int, seats: int, shift: int) -> Iterator[Lineup]:
     first_deal = 0
     for pattern in itertools.cycle(_patterns(members, seats)):
         turns = _turns(pattern, members)
-        groups = members * len(turns) // seats
+        groups = _groups(pattern, members)
         for turn, steps in enumerate(turns):
             for start in range(members):
                 who = tuple((start + shift + step) % members for step in steps)
@@ -198,6 +260,11 @@ def _laps(members: int, seats: int, shift: int) -> Iterator[Lineup]:
                 # the first one, and every `groups` starts the same members come again.
                 yield Lineup(who, first_deal + (start - pattern[turn]) % groups)
         first_deal += groups
+
+
+def _groups(pattern: Steps, members: int) -> int:
+    """Return after how many starts a pattern comes to the same members again."""
+    return members * len(_turns(pattern, members)) // len(pattern)
 
 
 def _patterns(members: int, seats: int) -> Iterator[Steps]:

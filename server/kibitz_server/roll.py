@@ -54,6 +54,9 @@ class Opened(EntryBase):
     created: Line = Field(description="UTC time, ISO 8601")
     seed: int = Field(ge=0, lt=2**64)
     hidden: list[str] = Field(description="the games of the programme that hide something")
+    balanced: list[str] = Field(
+        default_factory=list, description="the games of the programme that are played in blocks"
+    )
 
 
 class Joined(EntryBase):
@@ -244,6 +247,7 @@ class Roll:
             round=self.round,
             base_seed=self.round_seed(),
             hidden=self.opened.hidden,
+            balanced=self.opened.balanced,
         )
 
     def require_playable(self) -> None:

@@ -121,7 +121,7 @@ class Table:
         self._timer: TimerHandle | None = None
         self._timer_at = 0
         self.watchers: dict[Peer, None] = {}
-        self.gallery = Gallery(match, floor.scribe.event, self._when_settled)
+        self.gallery = Gallery(match, floor.scribe.event, self._when_settled, floor.clock)
 
     # --- beginning --------------------------------------------------------------------------
 
@@ -329,6 +329,7 @@ class Table:
             match=setup.match,
             lobby=setup.lobby,
             number=setup.number,
+            block=setup.block,
             game=setup.game,
             seats=list(self.match.players),
             ply=self.gallery.ply if self.match.result is None else self.match.ply,
@@ -496,7 +497,7 @@ class Table:
                 return
             self._news[seat] = peer
             match = self.match
-            peer.tell(match.snapshot(seat, why, seat))
+            peer.tell(match.snapshot(seat, why, seat, self._floor.clock()))
             if match.result is not None:
                 peer.tell(self._ending())
             elif match.to_act == seat:

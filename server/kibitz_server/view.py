@@ -4,13 +4,16 @@ A viewer is a seat, `PUBLIC` or `REFEREE`. What it may know of a state is what t
 `view` says, and what it may know of an entry is decided by three rules that hold for every
 game:
 
-1. A note is seen by the seat that wrote it and by the referee.
-2. In a game with hidden information a move is seen by the seat that made it and by the
-   referee; whatever of it is public is in the view.
+1. A note is seen by the seat that wrote it and by nobody else: spectators are never that seat,
+   whoever's eyes they look through.
+2. In a game with hidden information a move, or a flag, is seen by the seat whose turn it was
+   and by the referee; whatever of it is public is in the view. Why a seat was dropped is
+   public, but what its bot said of it is not.
 3. What a bot says of its own move is not shown to the other seats while the match runs.
 
 An entry that a viewer may not see is a `Hidden` one with the same number, so the numbers that
-a viewer gets never have a hole.
+a viewer gets never have a hole. Whose turn it is, how many plies were played, the clocks, and
+when something happened are public in every game: who is connected can see the news come.
 """
 
 from __future__ import annotations
@@ -21,7 +24,15 @@ from typing import Final, TypeAlias
 from kibitz_games.api import Game, State
 from kibitz_protocol.clocks import Clock
 from kibitz_protocol.messages import Event
-from kibitz_protocol.records import Entry, Hidden, Moved, Noted, Spectating
+from kibitz_protocol.records import (
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Moved,
+    Noted,
+    Spectating,
+)
 from kibitz_protocol.values import Fields
 from kibitz_server.trusted import trusted
 
@@ -30,7 +41,7 @@ Viewer: TypeAlias = int
 PUBLIC: Final[Viewer] = -1
 """A spectator who sees what everybody may know."""
 REFEREE: Final[Viewer] = -2
-"""A viewer who may know everything; every viewer is one when the match is over."""
+"""A viewer who may know everything of the match; every viewer is one when it is over."""
 
 LEGAL_LISTED: Final = 512
 """The longest list of legal actions that `your_turn` carries; their count is always given.
@@ -122,6 +133,10 @@ class Sight:
             event = self._events[key] = self._build(viewer)
         return event
 
+    def shown(self, eyes: Viewer) -> Event:
+        """Return the event for spectators who look through `eyes`; notes are not for them."""
+        return self.event(PUBLIC if type(self.entry) is Noted else eyes)
+
     @property
     def _differs(self) -> bool:
         """Whether two viewers may see this entry differently."""
@@ -146,15 +161,23 @@ class Sight:
 
 def seen(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:
     """Return what `viewer` sees of `entry` in a match that runs; `hidden` is the game's."""
-    if viewer == REFEREE:
-        return entry
     if isinstance(entry, Noted):
         return entry if entry.seat == viewer else _bare(entry)
-    if isinstance(entry, Moved) and entry.seat != viewer:
-        if hidden:
-            return _bare(entry)
-        if viewer != PUBLIC and entry.comment is not None:
-            return entry.model_copy(update={"comment": None})
+    if viewer == REFEREE:
+        return entry
+    if hidden:
+        return _veiled(entry, viewer)
+    if isinstance(entry, Moved) and viewer not in (entry.seat, PUBLIC) and entry.comment:
+        return entry.model_copy(update={"comment": None})
+    return entry
+
+
+def _veiled(entry: Entry, viewer: Viewer) -> Entry:
+    """Return what `viewer` sees of an entry in a game with hidden information."""
+    if isinstance(entry, Moved | Flagged) and entry.seat != viewer:
+        return _bare(entry)
+    if isinstance(entry, Forfeited) and entry.seat != viewer and entry.detail:
+        return entry.model_copy(update={"detail": ""})
     return entry
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kibitz_protocol.audit import Acknowledged, Declined, Observation, Sent, Shown, audit
-from kibitz_protocol.records import Entry, Hidden, Moved, Noted
+from kibitz_protocol.records import Cause, Entry, Forfeited, Hidden, Moved, Noted
 
 SEATS = {"m": ["ada", "bob"]}
 MOVES = 6
@@ -49,6 +49,13 @@ def test_hidden_entries_and_the_notes_of_others_are_no_faults() -> None:
     entries = [*log(), Noted(seq=MOVES + 1, at_ms=9, seat=0, text="secret")]
     seen = [*history(), Shown("m", "eve", 2, Hidden(seq=MOVES + 1, at_ms=9))]
     assert audit({"m": entries}, SEATS, seen) == []
+
+
+def test_the_detail_of_a_forfeit_may_be_hidden_and_not_changed() -> None:
+    forfeit = Forfeited(seq=MOVES + 1, at_ms=9, seat=0, cause=Cause.CRASH, detail="no book")
+    for detail, faults in (("no book", 0), ("", 0), ("lies", 1)):
+        shown = Shown("m", "eve", 2, forfeit.model_copy(update={"detail": detail}))
+        assert len(audit({"m": [*log(), forfeit]}, SEATS, [*history(), shown])) == faults
 
 
 Plant = Callable[[list[Entry], list[Observation]], tuple[list[Entry], list[Observation]]]

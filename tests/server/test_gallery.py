@@ -10,22 +10,25 @@ import pytest
 from kibitz_games.api import Game
 from kibitz_protocol.records import Conduct, Setup, Spectating
 from kibitz_server.gallery import Gallery
-from kibitz_server.match import Append, Leave, Match, Return
+from kibitz_server.match import Append, Leave, Match, Note, Return
 from kibitz_server.outbox import Allowance, Cork, Outbox
 from kibitz_server.scribe import Scribe
 from tests.server.toys import Grid, Shell, Veil, setup
 from tests.server.wires import FakeLoop, FakeTransport, unframed
 
 
+def gallery(match: Match, loop: FakeLoop) -> Gallery:
+    return Gallery(match, Scribe().event, lambda told: told(), loop.clock)
+
+
 class Seen:
     """A match, its gallery, and one spectator's screen."""
 
-    def __init__(self, game: Game, spectating: Spectating, loop: FakeLoop | None = None) -> None:
-        self.loop = loop or FakeLoop()
-        self.shell = Shell(
-            game, setup(game, 2).model_copy(update={"spectating": spectating}), self.loop.clock()
-        )
-        self.gallery = Gallery(self.shell.match, Scribe().event, lambda told: told())
+    def __init__(self, game: Game, spectating: Spectating, clock: str = "none") -> None:
+        self.loop = FakeLoop()
+        begun = setup(game, 2, clock=clock).model_copy(update={"spectating": spectating})
+        self.shell = Shell(game, begun, self.loop.clock())
+        self.gallery = gallery(self.shell.match, self.loop)
         self.wire = FakeTransport()
         self.outbox = Outbox(self.wire, Cork(self.loop.loop), Allowance(), lambda: None)
 
@@ -35,7 +38,7 @@ class Seen:
             if isinstance(effect, Append):
                 self.gallery.show(effect.sight, self.loop.clock())
 
-    def do(self, command: Leave | Return) -> None:
+    def do(self, command: Leave | Note | Return) -> None:
         for effect in self.shell.do(command):
             if isinstance(effect, Append):
                 self.gallery.show(effect.sight, self.loop.clock())
@@ -158,7 +161,7 @@ def test_a_restart_shows_nothing_earlier(spectating: Spectating) -> None:
     shown = seen.gallery.seq
     game, log, begun = seen.shell.game, seen.shell.log, seen.shell.setup
     match = Match.restore(game, begun, log)
-    again = Gallery(match, Scribe().event, lambda told: told())
+    again = gallery(match, seen.loop)
     again.recall(Match.replay(game, begun, log), seen.loop.clock())
     assert again.seq == shown
     again.enter(seen.outbox)
@@ -177,6 +180,37 @@ def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
     seen.play()
     assert numbers(seen.screen()) == [4]
+
+
+@pytest.mark.parametrize(
+    "spectating", [Spectating(mode="shoulder", seat=1), Spectating(mode="referee")]
+)
+def test_notes_are_for_no_spectator(spectating: Spectating) -> None:
+    """Whoever's eyes they look through: what a program writes for itself is its author's."""
+    seen = Seen(Veil(), spectating)
+    seen.gallery.enter(seen.outbox)
+    seen.do(Note(1, "a traceback"))
+    [_, event] = seen.screen()
+    assert event["entry"] == {"seq": 1, "at_ms": 0, "kind": "hidden"}
+
+
+def test_a_snapshot_says_how_much_of_the_running_turn_is_left() -> None:
+    seen = Seen(Grid(), Spectating(), clock="10+0")
+    seen.play(wait=500)
+    seen.loop.advance(3)
+    seen.gallery.enter(seen.outbox)
+    [snapshot] = seen.screen()
+    assert snapshot["clocks"][1]["main_ms"] == 10_000
+    assert snapshot["left_ms"] == 7_000
+
+
+def test_spectators_who_see_the_match_late_are_not_told_what_is_left_now() -> None:
+    seen = Seen(Grid(), Spectating(delay_plies=1), clock="10+0")
+    seen.play(wait=500)
+    seen.gallery.enter(seen.outbox)
+    [snapshot] = seen.screen()
+    assert "left_ms" not in snapshot
+    assert snapshot["clocks"][0]["main_ms"] == 10_000
 
 
 def test_a_setup_without_spectating_is_public() -> None:

@@ -15,11 +15,15 @@ from kibitz_protocol.refusals import CloseCode
 from kibitz_server.accounts import Register
 from kibitz_server.app import Config, Server, running
 from kibitz_server.door import Quotas
-from tests.server.toys import Grid, Race, Veil
+from kibitz_server.record import read_setup
+from tests.server.toys import Grid, Race, Veil, variant
 from tests.server.wires import Caller, calling
 
 pytestmark = pytest.mark.e2e
-GAMES = {game.info.name: game for game in (Grid(), Race(), Veil())}
+GAMES = {
+    game.info.name: game
+    for game in (Grid(), Race(), Veil(), variant(Grid, name="toy-even", balanced=True))
+}
 OPEN = {"kind": "open"}
 
 
@@ -289,6 +293,29 @@ async def test_a_host_who_watches_too_hears_of_each_match_once(house: House) -> 
     assert (await ada.next("match_ended"))["match"]["number"] == 1
     second = await ada.next("match_started")
     assert (first["match"]["number"], second["match"]["number"]) == (1, 2)
+
+
+async def test_a_balanced_game_is_played_in_blocks(house: House) -> None:
+    ada, bob = await house.guest("ada"), await house.guest("bob")
+    refused = await ada.ask("host", settings=settings("toy-even", item={"games": 3}))
+    assert refused["code"] == "bad_option"
+    assert "2 or 4 would do, and rotate=false plays single" in refused["message"]
+    lobby = (await ada.ask("host", settings=settings("toy-even", at_once=1)))["lobby"]
+    for player in (ada, bob):
+        await player.ask("join", lobby=lobby)
+        await player.ask("ready", lobby=lobby)
+    seated = []
+    for _ in range(2):
+        snapshot = await bob.next("snapshot")
+        assert snapshot["block"] == 1
+        seated.append([each["name"] for each in snapshot["seats"]])
+        await ada.ask("resign", match=snapshot["match"])
+        ended = await bob.next("match_ended")
+        assert ended["match"]["block"] == 1
+    assert seated == [["ada", "bob"], ["bob", "ada"]]
+    record = await house.server._store.transcript(snapshot["match"])
+    assert record is not None
+    assert read_setup(record.head).block == 1
 
 
 async def test_a_lobby_that_shows_nobody_in(house: House) -> None:

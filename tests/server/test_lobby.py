@@ -814,6 +814,24 @@ def test_settings_that_no_lobby_can_have(chosen: LobbySettings, code: Code, part
     assert part in trouble[1]
 
 
+def test_a_balanced_game_is_asked_for_in_whole_blocks() -> None:
+    chosen = settings(programme=[ProgrammeItem(game="hex"), ProgrammeItem(game="toy", games=3)])
+    trouble = objection(chosen, balanced=["toy"])
+    assert trouble is not None
+    assert trouble[0] is Code.BAD_OPTION
+    assert trouble[1].startswith("settings.programme.1.games: 'toy' with 2 seats is played in")
+    assert objection(chosen, balanced=["hex"]) is None
+    assert objection(chosen) is None
+
+
+def test_blocks_count_all_their_matches_against_the_limit() -> None:
+    items = [ProgrammeItem(game="toy", games=MOST_MATCHES // 2)] * 2
+    assert objection(settings(programme=items), balanced=["toy"]) is None
+    trouble = objection(settings(programme=[*items, ProgrammeItem(game="toy")]), balanced=["toy"])
+    assert trouble is not None
+    assert "this has 20002" in trouble[1]
+
+
 def test_good_settings_have_no_objection() -> None:
     chosen = settings(OpenSeat(), ReservedSeat(name="ada"), HOUSE)
     assert objection(chosen) is None

@@ -9,7 +9,7 @@ import pytest
 
 from kibitz_games.api import OVER, Game, InvalidSetup
 from kibitz_games.chinese_checkers import GAME as CHINESE_CHECKERS
-from kibitz_protocol.clocks import Clock
+from kibitz_protocol.clocks import Clock, TimeControl
 from kibitz_protocol.records import (
     Cause,
     Comment,
@@ -315,14 +315,116 @@ def test_a_late_move_in_a_random_game_is_stale() -> None:
     assert (refusal(effects).code, refusal(effects).ply) == (Code.STALE, 1)
 
 
-def test_a_skipping_game_plays_its_first_action() -> None:
-    game = variant(Race, on_flag="skip")
-    shell = Shell(game, setup(game, 2, clock="move=1"))
-    shell.tick(2_000)
-    moved = shell.log[1]
-    assert isinstance(moved, Moved)
-    assert moved.action == {"steps": 0}
-    assert shell.match.result is None
+def skipping(kind: type[Race | Grid | Veil] = Race, clock: str = "move=1", **fields: Any) -> Shell:
+    game = variant(kind, on_flag="skip")
+    return Shell(game, setup(game, 2, clock=clock, **fields))
+
+
+def run_of(shell: Shell) -> list[int]:
+    return [int(steps) for steps in shell.match.state["run"]]
+
+
+def test_in_a_skipping_game_the_turn_passes_with_the_flag() -> None:
+    shell = skipping()
+    assert kinds(shell.tick(1_100)) == ["flag"]
+    match = shell.match
+    assert (match.ply, match.to_act, match.flagged, match.result) == (1, 1, False, None)
+    flag = shell.log[0]
+    assert isinstance(flag, Flagged)
+    assert (flag.seat, flag.ply, flag.elapsed_ms) == (0, 0, 1_100)
+    event = shell.sights[0].event(1)
+    assert (event.ply, event.to_act, event.view) == (1, 1, match.your_turn().view)
+
+
+def test_every_flag_in_a_skipping_game_is_one_turn() -> None:
+    shell = skipping()
+    for ply in range(4):
+        assert kinds(shell.tick(1_100)) == ["flag"]
+        assert shell.match.turn == shell.match.seq == ply + 1
+    assert kinds(shell.play(wait=10, steps=3)) == ["move", "Accepted"]
+    assert run_of(shell)[:2] == [3, 0]
+
+
+def test_a_late_move_in_a_skipping_game_is_stale() -> None:
+    shell = skipping()
+    effects = shell.play(wait=1_000, steps=1)
+    assert kinds(effects) == ["flag", "Refuse"]
+    assert (refusal(effects).code, refusal(effects).ply) == (Code.STALE, 1)
+    assert kinds(shell.play(wait=10, steps=1)) == ["move", "Accepted"]
+
+
+def test_a_skipped_turn_may_be_the_last_of_the_match() -> None:
+    shell = skipping(Veil)
+    for _ in range(5):
+        shell.play(wait=1)
+    assert kinds(shell.tick(1_100)) == ["flag", "Finished"]
+    (result,) = shell.finished
+    assert (result.cause, result.reason, result.plies) == (Cause.RULES, "shown", 6)
+    assert [seat.cause for seat in result.seats] == [None, None]
+
+
+def test_a_skipping_game_restores_from_any_entry_on() -> None:
+    shell = skipping(Veil, clock="2+1")
+    live = []
+    for skips in (True, False, True, False, False, True):
+        shell.tick(4_000) if skips else shell.play(wait=500)
+        live.append(digest(shell.match))
+    for length, known in enumerate(live, start=1):
+        assert digest(Match.restore(shell.game, shell.setup, shell.log[:length])) == known
+
+
+def test_a_flag_that_cannot_fall_is_no_log() -> None:
+    shell = skipping()
+    shell.tick(1_100)
+    (flag,) = shell.log
+    for wrong in ({"ply": 1}, {"seat": 1}):
+        with pytest.raises(BrokenLog, match="a flag that cannot fall"):
+            Match.restore(shell.game, shell.setup, [flag.model_copy(update=wrong)])
+    untimed = shell.setup.model_copy(update={"time_control": TimeControl()})
+    with pytest.raises(BrokenLog, match="a flag that cannot fall"):
+        Match.restore(shell.game, untimed, [flag])
+    twice = grid(game=variant(Grid, on_flag="random"), clock="move=1")
+    twice.tick(2_000)
+    again = twice.log[0].model_copy(update={"seq": 2})
+    with pytest.raises(BrokenLog, match="a flag that cannot fall"):
+        Match.restore(twice.game, twice.setup, [twice.log[0], again])
+
+
+def test_the_turns_of_an_absent_seat_pass_until_its_grace_is_over() -> None:
+    shell = skipping(conduct=Conduct(grace_ms=3_000))
+    shell.do(Leave(0, "disconnect"))
+    assert kinds(shell.tick(1_100)) == ["flag"]
+    shell.play(wait=100, steps=1)
+    assert kinds(shell.tick(1_100)) == ["flag"]
+    assert kinds(shell.play(wait=100, steps=1)) == ["move", "Accepted"]
+    assert kinds(shell.tick(600)) == ["forfeit", "Finished"]
+    assert [seat.cause for seat in shell.finished[0].seats] == [Cause.DISCONNECT, None]
+
+
+def test_an_absent_seat_that_comes_back_has_lost_its_turns_and_nothing_else() -> None:
+    shell = skipping(conduct=Conduct(grace_ms=3_000))
+    shell.do(Leave(0, "disconnect"))
+    shell.tick(1_100)
+    shell.do(Return(0), 100)
+    shell.play(wait=100, steps=1)
+    assert kinds(shell.play(wait=100, steps=2)) == ["move", "Accepted"]
+    assert run_of(shell)[:2] == [2, 1]
+
+
+def test_without_a_clock_a_skipping_game_waits_for_the_grace() -> None:
+    shell = skipping(clock="none", conduct=Conduct(grace_ms=3_000))
+    shell.do(Leave(0, "disconnect"))
+    assert shell.tick(2_999) == []
+    assert kinds(shell.tick(1)) == ["forfeit", "Finished"]
+
+
+def test_no_turn_is_skipped_while_a_stand_in_is_on_its_way() -> None:
+    shell = skipping(conduct=Conduct(grace_ms=500, on_leave="replace", stand_in="toy/house"))
+    shell.do(Leave(0, "disconnect"))
+    assert kinds(shell.tick(500)) == ["WantStandIn"]
+    assert shell.tick(60_000) == []
+    shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
+    assert kinds(shell.play(wait=900, steps=1)) == ["move", "Accepted"]
 
 
 def test_a_flag_takes_all_time_and_the_increment_still_comes() -> None:
@@ -634,13 +736,12 @@ def test_a_caller_without_a_stand_in_forfeits_the_seat() -> None:
 # --- notes ----------------------------------------------------------------------------------
 
 
-def test_a_note_is_for_its_owner_and_the_referee() -> None:
+def test_a_note_is_for_its_owner() -> None:
     shell = grid()
     shell.do(Note(1, "thinking"), 7)
     note = Noted(seq=1, at_ms=7, seat=1, text="thinking")
     sight = shell.sights[0]
     assert sight.event(1).entry == note
-    assert sight.event(REFEREE).entry == note
     for viewer in (0, PUBLIC):
         assert sight.event(viewer).entry == Hidden(seq=1, at_ms=7)
 

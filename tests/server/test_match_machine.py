@@ -8,7 +8,7 @@ either ends or waits on somebody.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 from kibitz_games.api import OVER, Game
-from kibitz_protocol.records import Cause, Conduct, Flagged, Moved, Player
+from kibitz_protocol.records import Cause, Conduct, Entry, Flagged, Moved, Player
 from kibitz_protocol.refusals import Code
 from kibitz_server.match import (
     Abort,
@@ -209,9 +209,12 @@ class AnyMatch(RuleBasedStateMachine):
         log = self.shell.log
         assert [entry.seq for entry in log] == list(range(1, len(log) + 1))
         assert [entry.at_ms for entry in log] == sorted(entry.at_ms for entry in log)
-        moves = [entry for entry in log if isinstance(entry, Moved)]
-        assert [entry.ply for entry in moves] == list(range(len(moves)))
+        turns = [entry for entry in log if isinstance(entry, Moved) or self.skips(entry)]
+        assert [entry.ply for entry in turns] == list(range(len(turns)))
         assert self.shell.match.seq == len(log)
+
+    def skips(self, entry: Entry) -> TypeGuard[Flagged]:
+        return isinstance(entry, Flagged) and self.shell.game.info.on_flag == "skip"
 
     @invariant()
     def a_request_is_applied_once(self) -> None:
@@ -243,7 +246,8 @@ class AnyMatch(RuleBasedStateMachine):
             left, flagged = control.main_ms + control.bank_ms, False
             for entry in self.shell.log:
                 if isinstance(entry, Flagged) and entry.seat == seat:
-                    left, flagged = 0, True
+                    skipped = self.skips(entry)
+                    left, flagged = control.increment_ms if skipped else 0, not skipped
                 elif isinstance(entry, Moved) and entry.seat == seat:
                     charged = 0 if flagged else max(0, entry.elapsed_ms - entry.allowance_ms)
                     left += control.increment_ms - max(0, charged - control.move_ms)

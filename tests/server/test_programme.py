@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import re
 from collections import Counter, defaultdict
 from random import Random
 
@@ -22,6 +24,7 @@ from kibitz_server.programme import (
     Unplayable,
     next_matches,
     plan,
+    uneven,
     why_not,
 )
 
@@ -35,14 +38,23 @@ def candidates(count: int, at_once: int = 1) -> list[Candidate]:
     ]
 
 
-def item(seats: int = 2, games: int = 1, **fields: object) -> ProgrammeItem:
+def item(seats: int = 2, games: int | None = 1, **fields: object) -> ProgrammeItem:
     return ProgrammeItem.model_validate({"game": "toy", "seats": seats, "games": games, **fields})
 
 
 def planned(
-    *items: ProgrammeItem, members: int, round: int = 1, hidden: tuple[str, ...] = ()
+    *items: ProgrammeItem,
+    members: int,
+    round: int = 1,
+    hidden: tuple[str, ...] = (),
+    balanced: tuple[str, ...] = (),
 ) -> list[Planned]:
-    return plan(items, candidates(members), round=round, base_seed=7, hidden=hidden)
+    return plan(
+        items, candidates(members), round=round, base_seed=7, hidden=hidden, balanced=balanced
+    )
+
+
+TOY = ("toy",)
 
 
 def who(matches: list[Planned]) -> list[str]:
@@ -129,9 +141,115 @@ def test_a_deal_goes_all_the_way_round(members: int, seats: int) -> None:
     assert set(deals.values()) == {seats}
 
 
-def test_matches_that_hide_something_share_no_seed() -> None:
-    matches = planned(item(games=40), members=2, hidden=("toy",))
+@pytest.mark.parametrize("balanced", [(), TOY])
+@pytest.mark.parametrize("seed", [None, 5])
+def test_matches_that_hide_something_share_no_seed(
+    balanced: tuple[str, ...], seed: int | None
+) -> None:
+    matches = planned(item(games=40, seed=seed), members=2, hidden=TOY, balanced=balanced)
     assert len({match.seed for match in matches}) == 40
+
+
+def test_a_published_seed_tells_nothing_of_the_next_hidden_deal() -> None:
+    """Counted up from the host's, the second would be known when the first match is over."""
+    first, second = planned(item(games=2, seed=5), members=2, hidden=TOY)
+    assert 5 not in (first.seed, second.seed)
+    assert abs(first.seed - second.seed) > 2**32
+
+
+# --- blocks ---------------------------------------------------------------------------------
+
+
+def test_a_block_of_two_is_a_match_and_its_return() -> None:
+    matches = planned(item(games=6), members=3, balanced=TOY)
+    assert who(matches) == ["01", "10", "12", "21", "20", "02"]
+    assert [match.block for match in matches] == [1, 1, 2, 2, 3, 3]
+
+
+def test_a_block_of_four_is_four_turns_of_one_group_on_one_deal() -> None:
+    matches = planned(item(seats=4, games=8), members=5, balanced=TOY)
+    assert who(matches) == ["0123", "1230", "2301", "3012", "1234", "2341", "3412", "4123"]
+    assert len({match.seed for match in matches[:4]}) == len({m.seed for m in matches[4:]}) == 1
+    assert matches[0].seed != matches[4].seed
+
+
+def test_a_balanced_game_is_one_block_where_no_number_is_given() -> None:
+    assert who(planned(item(games=None), members=4, balanced=TOY)) == ["01", "10"]
+    assert len(planned(item(seats=4, games=None), members=4, balanced=TOY)) == 4
+    assert who(planned(item(games=None), members=4)) == ["01"]
+
+
+def test_single_matches_of_a_balanced_game_are_in_no_block() -> None:
+    matches = planned(item(games=3, rotate=False), members=2, balanced=TOY)
+    assert who(matches) == ["01", "01", "01"]
+    assert [match.block for match in matches] == [None] * 3
+    assert len(planned(item(games=None, rotate=False), members=2, balanced=TOY)) == 1
+    assert planned(item(games=2), members=2)[0].block is None
+
+
+def test_blocks_are_numbered_through_the_whole_programme() -> None:
+    other = item(games=3, seats=1).model_copy(update={"game": "other"})
+    matches = planned(item(games=4), other, item(games=2), members=2, balanced=TOY)
+    assert [match.block for match in matches] == [1, 1, 2, 2, None, None, None, 3, 3]
+    assert [match.number for match in matches] == list(range(1, 10))
+
+
+def test_a_rematch_of_blocks_rotates_by_one() -> None:
+    assert who(planned(item(games=2), members=2, round=2, balanced=TOY)) == ["10", "01"]
+    assert who(planned(item(games=4), members=3, round=2, balanced=TOY)) == ["12", "21", "20", "02"]
+
+
+@given(st.integers(1, 7), st.integers(1, 5), st.integers(1, 12), st.integers(1, 4))
+def test_in_a_block_everybody_takes_every_seat_once(
+    members: int, seats: int, blocks: int, round: int
+) -> None:
+    seats = min(seats, members)
+    matches = planned(
+        item(seats=seats, games=seats * blocks), members=members, round=round, balanced=TOY
+    )
+    for start in range(0, len(matches), seats):
+        block = matches[start : start + seats]
+        group = {each.player for each in block[0].players}
+        taken = {(each.player, seat) for match in block for seat, each in enumerate(match.players)}
+        assert taken == {(player, seat) for player in group for seat in range(seats)}
+        assert len({match.seed for match in block}) == 1
+
+
+@pytest.mark.parametrize(("members", "seats"), [(4, 2), (5, 2), (6, 3), (5, 4), (6, 2), (4, 4)])
+def test_blocks_are_the_laps_in_another_order(members: int, seats: int) -> None:
+    """The same matches on the same deals, so that in time everybody meets everybody."""
+    games = math.perm(members, seats)
+    laps = planned(item(seats=seats, games=games), members=members)
+    blocks = planned(item(seats=seats, games=games), members=members, balanced=TOY)
+    assert sorted((m.seed, who([m])) for m in laps) == sorted((m.seed, who([m])) for m in blocks)
+
+
+@given(st.integers(2, 7), st.integers(1, 5))
+def test_over_the_groups_of_a_pattern_everybody_plays_equally_often(
+    members: int, seats: int
+) -> None:
+    seats = min(seats, members)
+    pattern = planned(item(seats=seats, games=members * seats), members=members, balanced=TOY)
+    played = Counter(each.player for match in pattern for each in match.players)
+    assert max(played.values()) - min(played.values()) <= seats
+
+
+@pytest.mark.parametrize(
+    ("seats", "games", "says"),
+    [
+        (2, 3, "blocks of 2 matches, .* 3 is no multiple of 2, 2 or 4 would do, and rotate=false"),
+        (4, 3, "3 is no multiple of 4, 4 would do"),
+        (4, 10, "10 is no multiple of 4, 8 or 12 would do"),
+        (4, 8, None),
+        (1, 3, None),
+        (2, None, None),
+    ],
+)
+def test_matches_that_make_no_whole_blocks(seats: int, games: int | None, says: str | None) -> None:
+    trouble = uneven(item(seats=seats, games=games), TOY)
+    assert trouble is None if says is None else re.search(says, trouble or "")
+    assert uneven(item(seats=seats, games=games), ()) is None
+    assert uneven(item(seats=seats, games=games, rotate=False), TOY) is None
 
 
 def test_seeds_count_up_from_the_hosts() -> None:

@@ -13,6 +13,7 @@ from kibitz_protocol.records import (
     Comment,
     Conduct,
     Flagged,
+    Forfeited,
     Hidden,
     Moved,
     Noted,
@@ -28,6 +29,8 @@ from tests.server.toys import Grid, Shell, Veil, setup, variant
 MOVE = Moved(seq=3, at_ms=9, ply=2, seat=0, action={"card": 1}, id=4)
 SAID = MOVE.model_copy(update={"comment": Comment(value=1.0, text="mine")})
 NOTE = Noted(seq=3, at_ms=9, seat=1, text="psst")
+FLAG = Flagged(seq=3, at_ms=9, ply=2, seat=0, elapsed_ms=5)
+FORFEIT = Forfeited(seq=3, at_ms=9, seat=0, cause=Cause.CRASH, detail="KeyError: my hand")
 BARE = Hidden(seq=3, at_ms=9)
 
 
@@ -48,8 +51,19 @@ BARE = Hidden(seq=3, at_ms=9)
         (NOTE, False, 0, BARE),
         (NOTE, False, 1, NOTE),
         (NOTE, False, PUBLIC, BARE),
-        (NOTE, False, REFEREE, NOTE),
-        (Flagged(seq=3, at_ms=9, ply=2, seat=0, elapsed_ms=5), True, 1, None),
+        (NOTE, False, REFEREE, BARE),
+        (NOTE, True, REFEREE, BARE),
+        (FLAG, False, 1, FLAG),
+        (FLAG, False, PUBLIC, FLAG),
+        (FLAG, True, 0, FLAG),
+        (FLAG, True, 1, BARE),
+        (FLAG, True, PUBLIC, BARE),
+        (FLAG, True, REFEREE, FLAG),
+        (FORFEIT, False, 1, FORFEIT),
+        (FORFEIT, True, 0, FORFEIT),
+        (FORFEIT, True, 1, FORFEIT.model_copy(update={"detail": ""})),
+        (FORFEIT, True, PUBLIC, FORFEIT.model_copy(update={"detail": ""})),
+        (FORFEIT, True, REFEREE, FORFEIT),
         (Resigned(seq=3, at_ms=9, seat=0), True, PUBLIC, None),
     ],
 )

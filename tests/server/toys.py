@@ -129,9 +129,15 @@ class Grid(Toy):
         free: list[int] = np.flatnonzero(state["cells"][:size] == 0).tolist()
         return free
 
+    def skip(self, state: State) -> int:
+        return int(state["columns"]) * int(state["rows"])
+
     def play(self, state: State, action: int) -> None:
         s: Any = state
         seat = int(s["turn"])
+        if action == self.skip(state):
+            s["turn"] = self._next(s, seat)
+            return
         s["cells"][action] = seat + 1
         s["empty"] -= 1
         if self._line(s, action, seat + 1):
@@ -260,10 +266,13 @@ class Race(Toy):
     def legal(self, state: State) -> list[int]:
         return [] if self.to_act(state) == OVER else [0, 1, 2, 3]
 
+    def skip(self, state: State) -> int:
+        return 4
+
     def play(self, state: State, action: int) -> None:
         s: Any = state
         seat = int(s["turn"])
-        s["run"][seat] += action
+        s["run"][seat] += action if action != self.skip(state) else 0
         if s["run"][seat] >= s["goal"]:
             s["place"][seat] = sum(1 for place in s["place"] if 0 < place < 50) + 1
         self._go_on(s, seat)
@@ -321,7 +330,10 @@ class VeilView(Model):
 
 
 class Veil(Toy):
-    """Each seat plays its hand face down; the hands are dealt and known to their owners alone."""
+    """Each seat plays its hand face down; the hands are dealt and known to their owners alone.
+
+    A skipped turn puts down a blank, which nobody else can tell from a card.
+    """
 
     cards: ClassVar[int] = 3
     info = GameInfo(
@@ -366,6 +378,9 @@ class Veil(Toy):
         gone = set(state["order"][seat].tolist())
         return [card for card in range(self.cards) if card not in gone]
 
+    def skip(self, state: State) -> int:
+        return self.cards
+
     def play(self, state: State, action: int) -> None:
         s: Any = state
         seat = int(s["turn"])
@@ -394,8 +409,10 @@ class Veil(Toy):
             return None
         seats, out = int(state["seats"]), state["out"]
         # The first card played counts: a number that nobody else has.
+        first = [int(state["order"][seat, 0]) for seat in range(seats)]
         worth = [
-            int(state["hands"][seat, max(0, state["order"][seat, 0])]) for seat in range(seats)
+            int(state["hands"][seat, card]) if 0 <= card < self.cards else 0
+            for seat, card in enumerate(first)
         ]
         place = [2**41 + 9 - int(out[s]) if out[s] else 2**40 - worth[s] for s in range(seats)]
         return ranked(place, "shown")
