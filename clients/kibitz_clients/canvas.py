@@ -2,90 +2,70 @@
 
 The board is laid like bricks. A place is a brick of `Scale.columns` by `Scale.rows` terminal
 cells; on a hexagonal lattice every second row is shifted by half a brick, so bricks tile the
-board without holes and their ground colours show its shape. The character of a place stands
-in the middle of its brick; brackets beside it show what has just happened or is being
-chosen, so a board reads without colour too:
-
-    ``(●)`` has just moved there    ``○`` came from there    ``•`` on its way
-    ``[●]`` the cursor              ``◎`` may be chosen next
+board without holes and their ground colours show its shape. The last column of a brick is the
+mortar between it and its neighbour. The character of a place stands in the middle of its brick
+(`looks` says which); brackets beside it show what has just happened or is being chosen, so a
+board reads without colour too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from kibitz_clients import palette
-from kibitz_games.scene import Cell, Ground, Lattice, Mark, Scene
+from kibitz_clients import looks, palette
+from kibitz_clients.looks import NOTHING, Look, Overlay
+from kibitz_games.scene import Cell, Label, Scene
 
-_GROUND_GLYPHS: Final[dict[Ground, str]] = {
-    "hole": "·",
-    "home": "·",
-    "goal": "·",
-    "floor": "·",
-    "fog": "░",
-    "seen": " ",
-    "rock": "▓",
-    "wreck": "✕",
-    "gone": " ",
-    "number": " ",
-}
-Shape: TypeAlias = Literal["", "peg", "hole", "dot", "ring"]
-_SHAPES: Final[dict[Shape, tuple[str, str]]] = {
+_PEGS: Final[Mapping[str, tuple[str, ...]]] = {
     "peg": ("▗███▖", "▝███▘"),
     "hole": (" ▗▄▖ ", " ▝▀▘ "),
     "dot": (" ▗▄▖ ", " ▝▀▘ "),
     "ring": (" ╭─╮ ", " ╰─╯ "),
 }
-"""Places on bricks two rows high and at least five columns wide."""
-_ARROWS: Final = "↑↗→↘↓↙←↖"
+"""Pegs, holes and highlights on bricks of five columns and two rows."""
+_STONES: Final[Mapping[str, tuple[str, ...]]] = {
+    "peg": ("▗▄▄▄▖", "▐███▌", "▝▀▀▀▘"),
+    "dot": ("     ", "  •  ", "     "),
+    "ring": ("╭───╮", "│   │", "╰───╯"),
+}
+"""Pieces and highlights on bricks of five columns and three rows."""
+_HULLS: Final = (
+    ("  ┃  ", "▗█▀█▖", "▐███▌"),
+    ("▄▄▄▄ ", "██ ━━", "▀▀▀▀ "),
+    ("▐███▌", "▝█▄█▘", "  ┃  "),
+    (" ▄▄▄▄", "━━ ██", " ▀▀▀▀"),
+)
+"""Pieces that face north, east, south and west, on such bricks."""
+
+TILES: Final = frozenset({"floor", "fog", "seen", "rock", "wreck", "gone"})
+_APART: Final = TILES | {"number", "button"}
+"""Places that stand apart from their neighbours, the mortar showing between them."""
+_CARD: Final = ("╭───╮", "│   │", "╰───╯")
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The size of a brick, in terminal cells."""
+    """The size of a brick, in terminal cells, its mortar included."""
 
     columns: int
     rows: int
 
+    @property
+    def inner(self) -> int:
+        """The columns of a brick without its mortar."""
+        return max(1, self.columns - 1)
+
 
 HEX_SCALES: Final = (Scale(6, 2), Scale(4, 1), Scale(2, 1))
-SQUARE_SCALES: Final = (Scale(6, 3), Scale(4, 2), Scale(3, 1), Scale(2, 1))
+SQUARE_SCALES: Final = (Scale(6, 3), Scale(4, 2), Scale(4, 1), Scale(3, 1), Scale(2, 1))
 """From the largest to the smallest; the last one is used where none fits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Overlay:
-    """What the person at the terminal is doing, drawn over the scene."""
-
-    cursor: str | None = None
-    picked: tuple[str, ...] = ()
-    targets: frozenset[str] = frozenset()
-    names: bool = False
-    """Whether places show their names, for typing them."""
-
-
-NOTHING: Final = Overlay()
-
-
-@dataclass(slots=True)
-class _Look:
-    """How one brick is drawn."""
-
-    ground: str
-    text: str
-    ink: str
-    left: str = " "
-    right: str = " "
-    bold: bool = False
-    shape: Shape = ""
-    """How it is drawn where bricks are two rows high; as its text when empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +113,7 @@ class Picture:
 
 
 def size(scene: Scene, scale: Scale) -> tuple[int, int]:
-    """Return the columns and rows that `scene` takes at `scale`."""
+    """Return the columns and rows that `scene` takes at `scale`, its labels included."""
     if not scene.cells:
         return 0, 0
     layout = _Layout(scene, scale)
@@ -141,11 +121,12 @@ def size(scene: Scene, scale: Scale) -> tuple[int, int]:
 
 
 def fit(scene: Scene, width: int, height: int) -> Scale:
-    """Return the largest scale at which `scene` fits, or the smallest of all."""
+    """Return the largest scale at which `scene` fits with no text cut, or the smallest of all."""
     scales = HEX_SCALES if scene.lattice == "hex" else SQUARE_SCALES
     for scale in scales:
         columns, rows = size(scene, scale)
-        if columns <= width and rows <= height:
+        uncut = all(looks.width(cell) <= _room(scene, cell, scale) for cell in scene.cells)
+        if columns <= width and rows <= height and uncut:
             return scale
     return scales[-1]
 
@@ -155,90 +136,227 @@ def draw(scene: Scene, scale: Scale, overlay: Overlay = NOTHING) -> Picture:
     if not scene.cells:
         return Picture([], {})
     layout = _Layout(scene, scale)
-    looks = _looks(scene, overlay, scale)
-    canvas = _Canvas(layout)
+    made = looks.looks(scene, overlay, scale.inner)
+    canvas = _Canvas(scene, layout)
+    for label in scene.labels:
+        canvas.label(label)
     for cell in scene.cells:
-        canvas.brick(cell, looks[cell.name])
-    canvas.mortar(scene.cells)
+        canvas.brick(cell, made[cell.name])
+    canvas.mortar(made)
+    for cell in scene.cells:
+        canvas.brackets(cell, made[cell.name])
     return canvas.picture()
 
 
 class _Layout:
-    """Where bricks go."""
+    """Where bricks and labels go.
+
+    A label that stands outside of all places takes no brick: it has a margin of its own, as
+    wide as the longest label there.
+    """
 
     def __init__(self, scene: Scene, scale: Scale) -> None:
         self.scale = scale
-        self.inner = max(1, scale.columns - 1)
-        self.unit = scale.columns / 2 if scene.lattice == "hex" else float(scale.columns)
-        self.lattice: Lattice = scene.lattice
+        self.hexagonal = scene.lattice == "hex"
+        self.unit = scale.columns / 2 if self.hexagonal else float(scale.columns)
+        board = [cell for cell in scene.cells if cell.ground != "button"] or scene.cells
         self.left = min(cell.x for cell in scene.cells)
         self.top = min(cell.y for cell in scene.cells)
-        right = max(cell.x for cell in scene.cells)
-        bottom = max(cell.y for cell in scene.cells)
-        self.width = round((right - self.left) * self.unit) + self.inner
-        self.height = round((bottom - self.top) * scale.rows) + scale.rows
+        self.right = max(cell.x for cell in scene.cells)
+        self.bottom = max(cell.y for cell in scene.cells)
+        # What keys on the right are moved up by: a gap of a whole brick is more than enough.
+        self.beside = max(cell.x for cell in board)
+        self.gap = scale.columns - 1 if self.right >= self.beside + 2 else 0
+        # Where bricks are narrow, brackets at the edge stand beside the board.
+        spare = int(any(looks.width(c) + 2 > _room(scene, c, scale) for c in scene.cells))
+        labels = scene.labels
+        step = 2 if self.hexagonal else 1
+        # From here on labels stand beside the board.
+        self.before, self.after = self.left - step, self.right + step
+        before = max((cell_len(i.text) + 1 for i in labels if i.x <= self.before), default=spare)
+        spare = 0 if self.gap else spare
+        after = max((cell_len(i.text) + 1 for i in labels if i.x >= self.after), default=spare)
+        self.head = int(any(i.y < self.top for i in labels))
+        foot = int(any(i.y > self.bottom for i in labels))
+        self.margin = before
+        self.board = round((self.right - self.left) * self.unit) + scale.inner - self.gap
+        self.whole = any(_whole(scene, cell) for cell in scene.cells)
+        if self.whole:
+            self.board += scale.columns - scale.inner
+        self.rows = round((self.bottom - self.top) * scale.rows) + scale.rows
+        self.width = before + self.board + after
+        self.height = self.head + self.rows + foot
 
-    def corner(self, cell: Cell) -> tuple[int, int]:
-        """Return the column and row of the brick's upper left corner."""
-        column = round((cell.x - self.left) * self.unit)
-        return column, round((cell.y - self.top) * self.scale.rows)
+    def corner(self, x: float, y: float) -> tuple[int, int]:
+        """Return the column and row of the upper left corner of the brick at a place."""
+        column = self.margin + round((x - self.left) * self.unit)
+        column -= self.gap if x >= self.beside + 2 else 0
+        return column, self.head + round((y - self.top) * self.scale.rows)
+
+    def middle(self, row: int) -> int:
+        """Return the row that the text of a brick stands in, given its first row."""
+        return row + (self.scale.rows - 1) // 2
+
+    def label(self, label: Label) -> tuple[int, int]:
+        """Return the column and row where a label begins."""
+        column, row = self.corner(label.x, label.y)
+        inner = self.scale.columns if self.whole else self.scale.inner
+        column += (inner - cell_len(label.text)) // 2
+        row = self.middle(row)
+        if label.x <= self.before:
+            column = self.margin - 1 - cell_len(label.text)
+        elif label.x >= self.after:
+            column = self.margin + self.board + 1
+        if label.y < self.top:
+            row = 0
+        elif label.y > self.bottom:
+            row = self.height - 1
+        return max(0, min(column, self.width - cell_len(label.text))), row
+
+
+def _whole(scene: Scene, cell: Cell) -> bool:
+    """Whether a place fills its brick, mortar and all: a tile of the square lattice."""
+    return scene.lattice == "square" and cell.ground in TILES
+
+
+def _room(scene: Scene, cell: Cell, scale: Scale) -> int:
+    """Return the columns of the brick of a place; a key is at least three wide."""
+    if cell.ground == "button":
+        return max(scale.inner, min(3, scale.columns))
+    return scale.columns if _whole(scene, cell) else scale.inner
 
 
 class _Canvas:
     """Terminal cells that bricks are painted on."""
 
-    def __init__(self, layout: _Layout) -> None:
+    def __init__(self, scene: Scene, layout: _Layout) -> None:
+        self.scene = scene
         self.layout = layout
-        blank = _style(palette.DIM, palette.BACKDROP)
-        self.grid = [[(" ", blank)] * layout.width for _ in range(layout.height)]
+        self.blank = _style(palette.DIM, palette.BACKDROP)
+        self.grid = [[(" ", self.blank)] * layout.width for _ in range(layout.height)]
         self.places: dict[tuple[int, int], str] = {}
+        # Where brackets stand that belong to the place on their left.
+        self.closing: set[tuple[int, int]] = set()
 
-    def brick(self, cell: Cell, look: _Look) -> None:
-        column, row = self.layout.corner(cell)
-        for down in range(self.layout.scale.rows):
-            for across in range(self.layout.inner):
-                self.places[column + across, row + down] = cell.name
-        rows, inner = self.layout.scale.rows, self.layout.inner
-        blank = _style(look.ink, look.ground)
+    def label(self, label: Label) -> None:
+        """Write a label, unless it would touch the one before it."""
+        column, row = self.layout.label(label)
+        if column == 0 or self.grid[row][column - 1][0] == " ":
+            self._write(column, row, label.text, self.blank)
+
+    def brick(self, cell: Cell, look: Look) -> None:
+        column, row = self.layout.corner(cell.x, cell.y)
+        inner, rows = self._inner(cell, look), self.layout.scale.rows
+        fill = _style(look.fill_ink, look.ground)
         for down in range(rows):
-            self._write(column, row + down, " " * inner, blank)
-        if rows == 2 and inner >= 5 and look.shape:
-            self._shape(column + (inner - 5) // 2, row, look)
-            return
-        middle = row + (rows - 1) // 2
-        self._write(column, middle, _line(look, inner), _style(look.ink, look.ground, look.bold))
-        if inner == 3 and look.left != " " and cell_len(look.text) == 1:
-            edge = _style(palette.CURSOR, look.ground, bold=True)
-            self._write(column, middle, look.left, edge)
-            self._write(column + 2, middle, look.right, edge)
-
-    def _shape(self, column: int, row: int, look: _Look) -> None:
-        """Draw a place two rows high, so that it sits in the middle of its brick."""
+            for across in range(inner):
+                self.places[column + across, row + down] = cell.name
+            self._write(column, row + down, look.fill * inner, fill)
         body = _style(look.ink, look.ground, look.bold)
-        for down, text in enumerate(_SHAPES[look.shape]):
-            self._write(column, row + down, text, body)
-            if look.left != " ":
-                edge = _style(palette.CURSOR, look.ground, bold=True)
-                self._write(column, row + down, look.left, edge)
-                self._write(column + 4, row + down, look.right, edge)
-        if look.shape == "peg":
-            cut = _style(palette.BACKDROP, look.ink, bold=True)
-            self._write(column + 2, row, look.text, cut)
+        if look.lines is not None:
+            self._crossing(column, row, look)
+        shape = self._shape(look)
+        edge = _style(look.fill_ink, look.ground) if look.box else body
+        for down, text in enumerate(shape):
+            self._write(column + (inner - 5) // 2, row + down, text, edge)
+        if not shape:
+            self._write_text(column, row, look, body, inner)
+        elif look.text and (look.shape in {"peg", "hull"} or look.box):
+            self._emblem(column, row, look, inner)
 
-    def mortar(self, cells: Sequence[Cell]) -> None:
-        """Colour the column between neighbours, so that the board has no stripes."""
-        step = 2 if self.layout.lattice == "hex" else 1
-        at = {(cell.x, cell.y): cell for cell in cells}
-        for cell in cells:
-            if (cell.x + step, cell.y) not in at:
-                continue
-            column, row = self.layout.corner(cell)
-            style = _style(palette.DIM, palette.ground(cell))
-            for down in range(self.layout.scale.rows):
-                self._write(column + self.layout.inner, row + down, " ", style)
+    def _inner(self, cell: Cell, look: Look) -> int:
+        """Return the columns of a brick; a key is as wide as its text, where that is wider."""
+        room = _room(self.scene, cell, self.layout.scale)
+        return max(room, cell_len(look.text)) if look.key else room
+
+    def _shape(self, look: Look) -> tuple[str, ...]:
+        """Return the rows of a drawing five columns wide, where there is room for one."""
+        inner, rows = self.layout.scale.inner, self.layout.scale.rows
+        if inner < 5 or rows < 2:
+            return ()
+        if look.box and rows == 3 and cell_len(look.text) <= 3:
+            return _CARD
+        if look.shape == "hull" and look.heading is not None and rows == 3:
+            return _HULLS[round(look.heading / 90) % 4]
+        return (_STONES if rows == 3 else _PEGS).get(look.shape, ())
+
+    def _emblem(self, column: int, row: int, look: Look, inner: int) -> None:
+        """Cut the text out of a drawing."""
+        solid = look.shape in {"peg", "hull"}
+        ground, ink = (look.ink, palette.BACKDROP) if solid else (look.ground, look.ink)
+        text = look.text[:1] if look.shape == "hull" else look.text
+        at = column + (inner - 5) // 2 + (5 - cell_len(text)) // 2
+        self._write(at, self.layout.middle(row), text, _style(ink, ground, bold=True))
+
+    def _write_text(self, column: int, row: int, look: Look, style: Style, inner: int) -> None:
+        """Write the text of a brick in its middle; a text that does not fit says only that."""
+        text = look.text if cell_len(look.text) <= inner else "…"
+        at = column + (inner - cell_len(text)) // 2
+        self._write(at, self.layout.middle(row), text, style)
+        if look.key and cell_len(text) + 2 <= inner:
+            edge = _style(look.fill_ink, look.ground)
+            self._write(column, self.layout.middle(row), "▏", edge)
+            self._write(column + inner - 1, self.layout.middle(row), "▕", edge)
+
+    def _crossing(self, column: int, row: int, look: Look) -> None:
+        """Draw the lines that meet at a place, as far as its brick goes."""
+        inner, rows = self.layout.scale.inner, self.layout.scale.rows
+        middle, centre = self.layout.middle(row), column + (inner - 1) // 2
+        up, right, down, left = look.lines or (False,) * 4
+        style = _style(palette.LINES, look.ground)
+        for y in range(row, row + rows):
+            if (up and y < middle) or (down and y > middle):
+                self._write(centre, y, "│", style)
+        for x in range(column, column + inner):
+            if (left and x < centre) or (right and x > centre):
+                self._write(x, middle, "─", style)
+
+    def mortar(self, made: Mapping[str, Look]) -> None:
+        """Fill the column between neighbours, so that the board has no stripes."""
+        step = 2 if self.layout.hexagonal else 1
+        at = {(cell.x, cell.y): cell for cell in self.scene.cells}
+        for (x, y), cell in at.items():
+            beyond = at.get((x + step, y))
+            if beyond is not None and not {cell.ground, beyond.ground} & _APART:
+                self._join(cell, made[cell.name], made[beyond.name])
+
+    def _join(self, cell: Cell, look: Look, beyond: Look) -> None:
+        ground = look.ground if look.ground == beyond.ground else palette.ground(cell)
+        column, row = self.layout.corner(cell.x, cell.y)
+        column += self.layout.scale.inner
+        for y in range(row, row + self.layout.scale.rows):
+            self._write(column, y, " ", _style(palette.DIM, ground))
+        if look.lines is not None and beyond.lines is not None:
+            style = _style(palette.LINES, ground)
+            self._write(column, self.layout.middle(row), "─", style)
+
+    def brackets(self, cell: Cell, look: Look) -> None:
+        """Write the brackets of a place, on narrow bricks into the mortar."""
+        if not look.bracketed:
+            return
+        column, row = self.layout.corner(cell.x, cell.y)
+        inner = self._inner(cell, look)
+        middle = self.layout.middle(row)
+        rows = range(row, row + 2) if len(self._shape(look)) == 2 else range(middle, middle + 1)
+        text = min(cell_len(look.text), inner)
+        before = (inner - text) // 2
+        left = column if before else column - 1
+        right = column + max(inner - 1, before + text)
+        for y in rows:
+            self._bracket(left, y, look.left, look.ground)
+            self._bracket(right, y, look.right, look.ground)
+            self.closing.add((right, y))
+
+    def _bracket(self, column: int, row: int, text: str, ground: str) -> None:
+        if 0 <= column < self.layout.width:
+            # Two places that share a column of mortar share a bracket.
+            text = "|" if (column, row) in self.closing else text
+            self._write(column, row, text, _style(palette.CURSOR, ground, bold=True))
 
     def _write(self, column: int, row: int, text: str, style: Style) -> None:
         for character in text:
+            if not 0 <= column < self.layout.width:
+                return
             self.grid[row][column] = (character, style)
             column += 1
             for _ in range(cell_len(character) - 1):
@@ -258,95 +376,3 @@ def _style(ink: str, ground: str, bold: bool = False) -> Style:
     if key not in _STYLES:
         _STYLES[key] = Style(color=ink, bgcolor=ground, bold=bold)
     return _STYLES[key]
-
-
-def _line(look: _Look, inner: int) -> str:
-    """Centre the text of a brick between its brackets."""
-    room = inner - 2 if inner > 2 else inner
-    text = look.text if cell_len(look.text) <= inner else look.text[:inner]
-    if inner < 3 or cell_len(text) > room:
-        space = inner - cell_len(text)
-        return " " * (space // 2) + text + " " * (space - space // 2)
-    space = room - cell_len(text)
-    before = space // 2
-    return look.left + " " * before + text + " " * (space - before) + look.right
-
-
-def _looks(scene: Scene, overlay: Overlay, scale: Scale) -> dict[str, _Look]:
-    cells = {cell.name: cell for cell in scene.cells}
-    looks = {name: _look(cell) for name, cell in cells.items()}
-    for mark in scene.marks:
-        _mark(looks, cells, mark)
-    if overlay.names and scale.columns > 3:
-        _show_names(looks, scale.columns - 1)
-    for name in overlay.targets & looks.keys():
-        _target(looks[name], free=cells[name].owner is None, named=overlay.names)
-    for name in overlay.picked:
-        if name in looks:
-            _bracket(looks[name], "[]", palette.HINT)
-    if overlay.cursor in looks:
-        _bracket(looks[overlay.cursor], "[]", palette.CURSOR)
-    return looks
-
-
-def _look(cell: Cell) -> _Look:
-    ground = palette.ground(cell)
-    if cell.owner is not None:
-        text = _piece(cell)
-        shape: Shape = "peg" if cell_len(text) == 1 else ""
-        return _Look(ground, text, palette.colour(cell.owner), bold=True, shape=shape)
-    text = cell.glyph or _GROUND_GLYPHS[cell.ground]
-    return _Look(
-        ground,
-        text,
-        palette.mix(ground, palette.TEXT, 0.3 if text == "·" else 0.6),
-        shape="hole" if text == "·" else "",
-    )
-
-
-def _piece(cell: Cell) -> str:
-    if cell.heading is None:
-        return cell.glyph or palette.glyph(cell.owner or 0)
-    return cell.glyph + _ARROWS[round(cell.heading / 45) % 8]
-
-
-def _mark(looks: dict[str, _Look], cells: dict[str, Cell], mark: Mark) -> None:
-    ink = palette.TEXT if mark.seat is None else palette.colour(mark.seat)
-    for name in mark.cells:
-        if name not in looks:
-            continue
-        look, free = looks[name], cells[name].owner is None
-        match mark.kind:
-            case "from" if free:
-                look.text, look.ink, look.shape = "○", ink, "ring"
-            case "path" if free and look.text != "○":
-                look.text, look.ink, look.shape = "•", ink, "dot"
-            case "to":
-                look.ground = palette.mix(look.ground, ink, 0.30)
-                look.left, look.right = "(", ")"
-            case "win":
-                look.ground = palette.mix(look.ground, ink, 0.45)
-                look.left, look.right = "(", ")"
-            case "vision":
-                look.ground = palette.mix(look.ground, ink, 0.12)
-            case _:
-                pass
-
-
-def _show_names(looks: dict[str, _Look], room: int) -> None:
-    for name, look in looks.items():
-        if cell_len(name) <= room:
-            look.text, look.shape = name, ""
-            look.ink = palette.mix(look.ink, palette.TEXT, 0.4)
-
-
-def _target(look: _Look, free: bool, named: bool) -> None:
-    look.ink, look.bold = palette.HINT, True
-    look.ground = palette.mix(look.ground, palette.HINT, 0.16)
-    if free and not named:
-        look.text, look.shape = "◎", "ring"
-
-
-def _bracket(look: _Look, pair: str, ink: str) -> None:
-    look.left, look.right = pair[0], pair[1]
-    look.ground = palette.mix(look.ground, ink, 0.30)

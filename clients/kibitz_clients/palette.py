@@ -31,12 +31,16 @@ GROUNDS: Final[dict[Ground, str]] = {
     "goal": BOARD,
     "floor": "#2b3038",
     "fog": "#191c22",
-    "seen": "#343b46",
-    "rock": "#565d68",
-    "wreck": "#3a2f2c",
-    "gone": BACKDROP,
-    "number": "#2f3540",
+    "seen": "#3a4350",
+    "rock": "#4d545f",
+    "wreck": "#45302a",
+    "gone": "#1b1f26",
+    "number": "#39424f",
+    "button": "#465061",
+    "point": "#3b3427",
 }
+LINES: Final = "#7d7050"
+"""The lines of a board of crossings."""
 
 
 def colour(seat: int) -> str:

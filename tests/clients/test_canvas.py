@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from rich.cells import cell_len
 
 from kibitz_clients import canvas, palette
-from kibitz_clients.canvas import NOTHING, Overlay, Scale
+from kibitz_clients.canvas import Scale
+from kibitz_clients.looks import NOTHING, Overlay
 from kibitz_clients.replay import fold, scene
 from kibitz_games.api import Game
-from kibitz_games.scene import Cell, Mark, Scene
+from kibitz_games.scene import Cell, Ground, Label, Mark, Scene
 from kibitz_protocol.recordfile import Record
+from tests.clients import boards
 
 Golden = Callable[[str, str], None]
 
@@ -80,9 +83,95 @@ def test_every_place_is_found_where_it_is_drawn(star: Scene, scale: Scale) -> No
 @pytest.mark.parametrize("scale", [*canvas.SQUARE_SCALES])
 def test_square_places_do_not_overlap(scale: Scale) -> None:
     picture = canvas.draw(square(), scale)
-    inner = max(1, scale.columns - 1) * scale.rows
     names = list(picture.places.values())
-    assert all(names.count(cell.name) == inner for cell in square().cells)
+    for cell in square().cells:
+        columns = scale.inner if cell.ground == "number" else scale.columns
+        assert names.count(cell.name) == columns * scale.rows
+
+
+SCENES = {
+    "crossings": boards.crossings(6),
+    "crossings-20": boards.crossings(20),
+    "battlefield": boards.battlefield(),
+    "island": boards.island(),
+    "cards": boards.cards(),
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_ground_at_every_scale(name: str, golden: Golden) -> None:
+    scene = SCENES[name]
+    scales = canvas.HEX_SCALES if scene.lattice == "hex" else canvas.SQUARE_SCALES
+    if name == "crossings-20":
+        scales = scales[-1:]
+    pictures = [
+        f"{scale.columns}x{scale.rows}\n{canvas.draw(scene, scale).plain()}" for scale in scales
+    ]
+    golden(f"{name}.txt", "\n\n".join(pictures))
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_highlights_and_names_stay_inside_of_the_picture(name: str) -> None:
+    """With the cursor anywhere the picture has the size that was promised, and all places."""
+    scene = SCENES[name]
+    scales = canvas.HEX_SCALES if scene.lattice == "hex" else canvas.SQUARE_SCALES
+    for scale in scales:
+        for cell in scene.cells[:40]:
+            overlay = Overlay(cursor=cell.name, targets=frozenset({cell.name}), names=True)
+            picture = canvas.draw(scene, scale, overlay)
+            assert (picture.width, picture.height) == canvas.size(scene, scale)
+            assert all(sum(map(cell_len, row)) == picture.width for row in texts(picture))
+            assert set(picture.places.values()) == {cell.name for cell in scene.cells}
+
+
+def texts(picture: canvas.Picture) -> list[list[str]]:
+    return [[text for text, _ in row] for row in picture.rows]
+
+
+def test_grounds_differ_without_colour_and_with_it() -> None:
+    grounds: tuple[Ground, ...] = ("floor", "fog", "seen", "rock", "wreck", "gone")
+    for lattice, scale in (("square", Scale(3, 1)), ("hex", Scale(4, 1))):
+        scenes = [Scene(lattice, (Cell("a", 0, 0, ground),)) for ground in grounds]  # type: ignore[arg-type]
+        assert len({canvas.draw(scene, scale).plain() for scene in scenes}) == len(grounds)
+    assert len({palette.GROUNDS[ground] for ground in grounds}) == len(grounds)
+
+
+def test_numbers_are_never_cut() -> None:
+    assert canvas.fit(boards.cards(), 52, 18) == Scale(6, 3)
+    assert canvas.fit(boards.cards(), 20, 2) == Scale(4, 1)
+    for width in range(16, 60):
+        scale = canvas.fit(boards.cards(), width, 4)
+        plain = canvas.draw(boards.cards(), scale).plain()
+        assert ("130" in plain) == (scale.inner >= 3)
+    assert "…" in canvas.draw(boards.cards(), Scale(2, 1)).plain()
+
+
+def test_stones_that_share_a_column_share_a_bracket() -> None:
+    line = canvas.draw(boards.crossings(6), Scale(2, 1)).plain().splitlines()[2]
+    assert line == "2 ├(●|●|●)┼─┤"
+
+
+def test_vehicles_show_seat_and_direction_at_three_columns() -> None:
+    plain = canvas.draw(boards.battlefield(), Scale(3, 1)).plain()
+    assert all(piece in plain for piece in ("●→", "▲↓", "■↑", "◆←"))
+
+
+def test_a_board_of_twenty_fits_beside_the_panel() -> None:
+    scene = boards.crossings(20)
+    assert canvas.fit(scene, 52, 21) == Scale(2, 1)
+    assert canvas.size(scene, Scale(2, 1)) == (43, 21)
+
+
+def test_labels_take_a_margin_and_crowded_ones_are_left_out() -> None:
+    cells = tuple(Cell(str(x), x, 0, "floor") for x in range(12))
+    labels = tuple(Label(str(x), x, -1) for x in range(12))
+    scene = Scene("square", cells, (), (), (*labels, Label("row", -1, 0), Label("end", 12, 0)))
+    bare = Scene("square", cells)
+    for scale in canvas.SQUARE_SCALES:
+        width, height = canvas.size(bare, scale)
+        spare = width - scale.columns * 12
+        assert canvas.size(scene, scale) == (width - spare + 8, height + 1)
+    assert canvas.draw(scene, Scale(2, 1)).plain().split("\n")[0].split() == [*"0123456789", "10"]
 
 
 def test_pieces_have_the_colour_and_the_glyph_of_their_seat(star: Scene) -> None:
@@ -113,7 +202,7 @@ def test_a_scene_without_places_is_empty() -> None:
 
 def test_marks_of_places_that_are_not_there_are_passed_over() -> None:
     scene = Scene("square", (Cell("a", 0, 0),), (Mark("to", ("elsewhere",), 0),))
-    assert canvas.draw(scene, Scale(3, 1)).plain() == "·"
+    assert canvas.draw(scene, Scale(3, 1)).plain() == " ·"
 
 
 def test_six_colours_differ_and_seats_beyond_six_have_glyphs_of_their_own() -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from kibitz_clients import svg
-from kibitz_clients.replay import fold, scene
+from kibitz_clients.replay import export_svg, fold, scene
 from kibitz_games.api import Game
-from kibitz_games.scene import Cell, Ground, Lattice, Mark, Scene
+from kibitz_games.scene import Cell, Ground, Lattice, Mark, MarkKind, Scene
 from kibitz_protocol.recordfile import Record
+from tests.clients import boards
+
+Golden = Callable[[str, str], None]
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -62,26 +70,78 @@ def test_the_last_move_is_an_arrow_through_its_path() -> None:
 
 def test_every_lattice_and_ground_draws() -> None:
     lattices: tuple[Lattice, ...] = ("hex", "square")
-    grounds: list[Ground] = [
-        "hole",
-        "home",
-        "goal",
-        "floor",
-        "fog",
-        "seen",
-        "rock",
-        "wreck",
-        "gone",
-        "number",
-    ]
+    grounds: tuple[Ground, ...] = get_args(Ground)
     cells = tuple(
         Cell(str(i), i % 4, i // 4, ground, glyph="7" if ground == "number" else "")
         for i, ground in enumerate(grounds)
     )
     tank = Cell("tank", 0, 3, "floor", owner=8, heading=180)
     for lattice in lattices:
-        root = ET.fromstring(svg.render(Scene(lattice, (*cells, tank))))
-        assert float(root.get("width", "0")) > 0
+        for kind in get_args(MarkKind):
+            marks = (Mark(kind, tuple(cell.name for cell in cells), 1),)
+            root = ET.fromstring(svg.render(Scene(lattice, (*cells, tank), marks)))
+            assert float(root.get("width", "0")) > 0
+
+
+BOARDS = {
+    "crossings": boards.crossings(5),
+    "tiles": boards.battlefield(),
+    "hexagons": boards.island(),
+    "cards": boards.cards(),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_each_kind_of_board_is_drawn_as_it_was(name: str, golden: Golden) -> None:
+    caption = svg.Caption(name, "a board made by hand", ["ada", "bo", "cy", "di"][:2], ["", "won"])
+    golden(f"{name}.svg", svg.render(BOARDS[name], caption).rstrip("\n"))
+
+
+def test_the_picture_of_the_readme_is_the_one_that_is_exported(games: dict[str, Game]) -> None:
+    images = Path(__file__).parents[2] / "docs" / "images"
+    assert export_svg(images / "star.jsonl", games, 60) == (images / "star.svg").read_text("utf-8")
+
+
+def test_keys_are_not_drawn_and_take_no_room() -> None:
+    keys = boards.battlefield()
+    bare = replace(keys, cells=tuple(cell for cell in keys.cells if cell.ground != "button"))
+    assert svg.render(keys) == svg.render(bare)
+
+
+def test_hexagons_are_regular_and_touch() -> None:
+    cells = (Cell("a", 0, 0, "floor"), Cell("b", 2, 0, "floor"), Cell("c", 1, 1, "floor"))
+    tiles = []
+    for polygon in ET.fromstring(svg.render(Scene("hex", cells))).iter(f"{NAMESPACE}polygon"):
+        corners = [tuple(map(float, c.split(","))) for c in polygon.get("points", "").split()]
+        assert len(corners) == 6
+        middle = [sum(axis) / 6 for axis in zip(*corners, strict=True)]
+        radii = [math.dist(middle, corner) for corner in corners]
+        assert max(radii) - min(radii) < 0.02
+        tiles.append((middle, radii[0]))
+    (first, radius), (second, _), (third, _) = tiles
+    for other in (second, third):
+        gap = math.dist(first, other) - 2 * radius * math.cos(math.pi / 6)
+        assert 0 <= gap < 3
+
+
+def test_a_gun_points_where_the_vehicle_faces_and_is_hidden_where_nobody_knows() -> None:
+    def drawn(heading: int | None) -> str:
+        cells = (Cell("a", 0, 0, "floor", owner=0, heading=heading), Cell("b", 1, 0, "wreck"))
+        return svg.render(Scene("square", cells))
+
+    assert "rotate(90)" in drawn(90)
+    assert "rotate(180)" in drawn(180)
+    assert "rotate(90)" not in drawn(None)
+    assert drawn(0).count("<rect") == drawn(None).count("<rect") + 4
+
+
+def test_the_last_stone_and_the_row_that_won_are_marked() -> None:
+    scene = boards.crossings(5)
+    still = svg.render(replace(scene, marks=()))
+    marked = svg.render(scene)
+    added = set(marked.splitlines()) - set(still.splitlines())
+    assert sum("<path" in line for line in added) == 2
+    assert sum("<circle" in line and 'fill="none"' in line for line in added) == 1
 
 
 def test_an_empty_scene_is_a_picture_too() -> None:

@@ -12,8 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
 from kibitz_clients import palette, replay, words
-from kibitz_clients.canvas import Overlay
 from kibitz_clients.follow import Frame, Playhead, Timeline
+from kibitz_clients.looks import Overlay
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.dialogs import Keys
 from kibitz_clients.widgets.board import Board

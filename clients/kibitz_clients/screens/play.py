@@ -11,8 +11,8 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from kibitz_clients import palette, player
-from kibitz_clients.canvas import Overlay
 from kibitz_clients.follow import Timeline
+from kibitz_clients.looks import Overlay
 from kibitz_clients.player import Choice, Picker
 from kibitz_clients.screens.dialogs import Confirm, Keys
 from kibitz_clients.screens.match import WATCHING, MatchScreen

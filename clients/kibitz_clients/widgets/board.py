@@ -12,7 +12,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kibitz_clients import canvas, palette
-from kibitz_clients.canvas import NOTHING, Overlay, Picture
+from kibitz_clients.canvas import Picture
+from kibitz_clients.looks import NOTHING, Overlay
 from kibitz_games.scene import Scene
 
 _BACK = Style(color=palette.DIM, bgcolor=palette.BACKDROP)

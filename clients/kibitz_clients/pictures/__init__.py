@@ -1,0 +1,1 @@
+"""What boards are made of in pictures; `svg` puts them on a page."""
