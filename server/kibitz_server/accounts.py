@@ -9,8 +9,9 @@ Secrets and tokens are 256 random bits; the database has their SHA-256 only. The
 account (bot or human) is fixed when it is made. No two names look alike: `player.skeleton` is
 unique. A guest's name is free again when its owner is neither connected nor busy anywhere.
 
-A server looks tokens up at every hello, so one that `Register` makes, or revokes, beside the
-running server counts from the next hello on.
+A server looks tokens up at every hello, so one that `Register` makes beside the running server
+counts from the next hello on; one that it revokes counts no more, and `bouncer` ends the
+connections that came with it.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class Admission:
     identity: Identity
     resume: str
     fresh: bool = False
+    token: bytes | None = None
+    """The digest of the token that let it in."""
 
 
 class _Saved:
@@ -104,7 +107,7 @@ class Accounts:
         if token is None and hello.resume is not None and hello.resume.startswith(TOKEN_PREFIX):
             token = hello.resume
         if token is not None:
-            return Admission(self._by_token(token), token)
+            return Admission(self._by_token(token), token, token=_digest(token))
         if hello.resume is not None:
             return Admission(self._resumed(hello.resume), hello.resume)
         return self._guest(hello, local)
@@ -146,6 +149,13 @@ class Accounts:
             _Saved(settled),
         )
         return Admission(identity, resume, fresh=former is None)
+
+    def void_tokens(self) -> set[bytes]:
+        """Return the digests of all tokens that were revoked or have expired."""
+        rows = self._store.rows(
+            "SELECT hash FROM token WHERE revoked IS NOT NULL OR expires <= ?", (int(time.time()),)
+        )
+        return {_bytes(row[0]) for row in rows}
 
     # --- the three ways in ------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from typing import TypeVar
 
 from kibitz_games.api import Game
 from kibitz_server.accounts import Guests
+from kibitz_server.bouncer import Bouncer
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
 from kibitz_server.door import Door, Quotas
@@ -91,6 +92,7 @@ class Server:
         hall: Hall,
         listener: asyncio.Server,
         sweep: Sweep,
+        bouncer: Bouncer,
         crew: Crew,
         store: Store,
         port: int,
@@ -101,6 +103,7 @@ class Server:
         self.hall = hall
         self._listener = listener
         self._sweep = sweep
+        self._bouncer = bouncer
         self._crew = crew
         self._store = store
         self._drained = False
@@ -132,6 +135,7 @@ class Server:
         self.hall.staff.close()
         await self._see_off()
         self._sweep.stop()
+        self._bouncer.stop()
         await self._crew.close()
         await self._store.close()
 
@@ -259,7 +263,9 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
         await store.close()
         raise
     sweep.start()
-    return Server(config, hall, listener, sweep, crew, store, port)
+    bouncer = Bouncer(loop, lambda: door.peers, hall.accounts)
+    bouncer.start()
+    return Server(config, hall, listener, sweep, bouncer, crew, store, port)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -158,6 +158,7 @@ class Peer(asyncio.Protocol):
         "outbox",
         "purse",
         "rtt_ms",
+        "token",
     )
 
     def __init__(self, port: Port) -> None:
@@ -186,6 +187,8 @@ class Peer(asyncio.Protocol):
         """Who is there, once hello was answered."""
         self.bearer: str | None = None
         """The token of the handshake's Authorization header."""
+        self.token: bytes | None = None
+        """The digest of the token that hello was answered for."""
         self.capabilities: Capabilities | None = None
         """What the bot said in hello that it can do."""
         self.holdings: dict[str, Holding] = {}

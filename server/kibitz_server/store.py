@@ -368,6 +368,10 @@ class Store:
         found: tuple[Value, ...] | None = self._look.execute(sql, values).fetchone()
         return found
 
+    def rows(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        """Return the rows of a small table that a query finds. It blocks for a moment."""
+        return self._look.execute(sql, values).fetchall()
+
     async def transcript(self, key: str) -> Transcript | None:
         """Return a closed stream as it was written, or None."""
         return await self._read(lambda db: _transcript(db, key))

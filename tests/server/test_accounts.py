@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,21 @@ async def test_revoked_expired_and_unknown_tokens_are_denied(desk: Desk, path: P
         code, message = denied(lambda token=token: desk.hello(token=token))  # type: ignore[misc]
         assert code is Code.UNAUTHORIZED
         assert why in message
+
+
+async def test_tokens_that_are_void_are_known_by_their_digests(desk: Desk, path: Path) -> None:
+    with Register(path) as register:
+        good, revoked = register.issue("A1", "bot"), register.issue("A1", "bot")
+        expired = register.issue("B1", "bot", days=-1)
+        register.issue("C1", "bot", days=1)
+        assert desk.hello(token=good.token).token not in desk.accounts.void_tokens()
+        known = desk.hello(token=revoked.token).token
+        register.revoke(revoked.id)
+    assert desk.accounts.void_tokens() == {known, sha256(expired.token.encode()).digest()}
+
+
+async def test_who_came_without_a_token_has_none_that_could_be_revoked(desk: Desk) -> None:
+    assert (await desk.guest("Ada")).token is None
 
 
 async def test_the_header_counts_where_hello_has_no_token(desk: Desk, path: Path) -> None:

@@ -135,6 +135,19 @@ async def test_a_token_in_the_header(house: House) -> None:
     assert (welcome["player"], welcome["resume"]) == (issued.player.player, issued.token)
 
 
+async def test_a_revoked_token_ends_its_connections(house: House) -> None:
+    with Register(house.server.config.db) as register:
+        issued = register.issue("Deep", "bot")
+        caller = await house.call()
+        await caller.ask("hello", versions=[1], token=issued.token)
+        house.server._bouncer.look()
+        assert (await caller.ask("list_matches"))["type"] == "matches"
+        register.revoke(issued.id)
+    house.server._bouncer.look()
+    assert (await caller.next("farewell"))["code"] == "unauthorized"
+    assert await caller.closed() == CloseCode.KICKED
+
+
 # --- lists ------------------------------------------------------------------------------------
 
 

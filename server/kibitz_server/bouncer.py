@@ -1,0 +1,64 @@
+"""The bouncer: ends the connections of tokens that let nobody in any more.
+
+The operator revokes a token in the database, beside the running server, which nobody tells of
+it. So it looks there every now and then, as long as anybody is here with a token.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable, Collection, Iterable
+from typing import Protocol
+
+from kibitz_protocol.messages import Farewell
+from kibitz_protocol.refusals import CloseCode, Code
+from kibitz_server.peer import Peer
+
+LOG = logging.getLogger("kibitz.bouncer")
+EVERY_S = 2.0
+"""How long a connection may outlive its token."""
+
+
+class Tokens(Protocol):
+    """Who knows which tokens are void."""
+
+    def void_tokens(self) -> Collection[bytes]:
+        """Return the digests of all tokens that were revoked or have expired."""
+
+
+class Bouncer:
+    """Looks at everybody who came with a token, every `EVERY_S`."""
+
+    def __init__(
+        self, loop: AbstractEventLoop, peers: Callable[[], Iterable[Peer]], tokens: Tokens
+    ) -> None:
+        self._loop = loop
+        self._peers = peers
+        self._tokens = tokens
+        self._timer: TimerHandle | None = None
+
+    def start(self) -> None:
+        self._timer = self._loop.call_later(EVERY_S, self._tick)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def look(self) -> None:
+        """Send away whoever is here with a token that is void now."""
+        bearers = [peer for peer in self._peers() if peer.token is not None and not peer.leaving]
+        void = self._tokens.void_tokens() if bearers else ()
+        for peer in bearers:
+            if peer.token in void:
+                message = "the token of this connection was revoked, or has expired"
+                peer.tell(Farewell(code=Code.UNAUTHORIZED, message=message))
+                peer.close(CloseCode.KICKED, message)
+
+    def _tick(self) -> None:
+        try:
+            self.look()
+        except Exception:
+            LOG.exception("the tokens cannot be looked at")
+        self.start()
