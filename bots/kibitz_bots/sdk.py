@@ -233,6 +233,22 @@ class Bot:
         sys.exit(main(argv, bot=cls))
 
 
+class BadAnswer(ValueError):
+    """A bot returned something that is no legal move."""
+
+
+def read(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
+    """Return the wire move and the comment of an answer, or raise `BadAnswer`."""
+    action, comment = answer, turn.said
+    if isinstance(answer, Choice):
+        action, comment = answer.action, answer.comment or comment
+    if isinstance(action, BaseModel):
+        return action.model_dump(mode="json", by_alias=True, exclude_none=True), comment
+    if isinstance(action, Mapping):
+        return dict(action), comment
+    raise BadAnswer(f"expected a move such as turn.legal[0], not {type(action).__name__}")
+
+
 def seed_of(turn: Turn, seed: int | str) -> random.Random:
     """Return random numbers that depend on `seed`, the seat and the ply, and on nothing else."""
     return random.Random(f"{seed}/{turn.seat}/{turn.ply}")

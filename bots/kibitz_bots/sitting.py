@@ -26,11 +26,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TextIO, TypeAlias, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from kibitz_bots.budget import Overhead, Reading, plan
 from kibitz_bots.notes import Notes, playing
-from kibitz_bots.sdk import Answer, Bot, Choice, Match, Move, Turn
+from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, read
 from kibitz_bots.threads import in_thread
 from kibitz_protocol.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.messages import Event, Snapshot, YourTurn
@@ -59,10 +59,6 @@ class Connection(Protocol):
     ) -> object: ...
     async def resign(self, match: str, fault: Fault, detail: str) -> object: ...
     async def note(self, match: str, text: str) -> object: ...
-
-
-class BadAnswer(ValueError):
-    """A bot returned something that is no legal move."""
 
 
 @dataclass
@@ -173,7 +169,7 @@ class Sitting:
             if turn.called_off.is_set():
                 return None
             try:
-                return await self._send(turn, *_read(answer, turn))
+                return await self._send(turn, *read(answer, turn))
             except BadAnswer as error:
                 self._report(f"refused: {error} (ply {turn.ply}, answer {answer!r:.300})")
                 turn = self._turn = replace(turn, refusal=str(error))
@@ -288,18 +284,6 @@ def _own(error: Exception) -> Exception:
 
 
 _PLUMBING = frozenset({__file__, in_thread.__code__.co_filename})
-
-
-def _read(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
-    """Take an answer apart, or raise `BadAnswer`."""
-    action, comment = answer, turn.said
-    if isinstance(answer, Choice):
-        action, comment = answer.action, answer.comment or comment
-    if isinstance(action, BaseModel):
-        return action.model_dump(mode="json", by_alias=True, exclude_none=True), comment
-    if isinstance(action, Mapping):
-        return dict(action), comment
-    raise BadAnswer(f"expected a move such as turn.legal[0], not {type(action).__name__}")
 
 
 def _first(error: ValidationError) -> str:

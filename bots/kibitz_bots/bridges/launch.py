@@ -1,0 +1,98 @@
+"""Starts a foreign program on a leash: a group of its own, limits, and an end with its parent.
+
+``python -m kibitz_bots.bridges.launch PARENT [--memory MIB] [--cpu SECONDS] -- COMMAND...``
+
+It becomes the command (`exec`), so there is no process in between. The limits are those of the
+system (`setrlimit`), and hold for each process that the command starts. On Linux the kernel kills
+the command when its parent dies; elsewhere it is told by the end of its standard input only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PR_SET_PDEATHSIG = 1
+MIB = 1 << 20
+NOT_FOUND = 127
+"""The status of a command that could not be started, as a shell has it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program may use; None for as much as there is."""
+
+    memory_mib: int | None = None
+    """Address space of each process, in MiB."""
+    cpu_s: int | None = None
+    """Seconds of CPU of each process."""
+
+    @property
+    def options(self) -> list[str]:
+        """The command line of `launch` that says the same."""
+        memory = [] if self.memory_mib is None else ["--memory", str(self.memory_mib)]
+        cpu = [] if self.cpu_s is None else ["--cpu", str(self.cpu_s)]
+        return [*memory, *cpu]
+
+
+def launched(command: Sequence[str], limits: Limits) -> list[str]:
+    """Return the command line that starts `command` on a leash held by this process."""
+    launcher = [sys.executable, "-m", "kibitz_bots.bridges.launch", str(os.getpid())]
+    return [*launcher, *limits.options, "--", *command]
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="launch", description="Start a program on a leash.")
+    made.add_argument("parent", type=int)
+    made.add_argument("--memory", type=int, dest="memory_mib", metavar="MIB")
+    made.add_argument("--cpu", type=int, dest="cpu_s", metavar="SECONDS")
+    made.add_argument("command", nargs="+")
+    return made
+
+
+def leash(parent: int) -> None:
+    """Ask the kernel to kill this process when its parent dies; leave if it has died already."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+def limit(limits: Limits) -> None:
+    """Set the limits of this process, which what it becomes inherits."""
+    import resource
+
+    wanted = {
+        resource.RLIMIT_AS: None if limits.memory_mib is None else limits.memory_mib * MIB,
+        resource.RLIMIT_CPU: limits.cpu_s,
+    }
+    for kind, most in wanted.items():
+        if most is not None:
+            _, hard = resource.getrlimit(kind)
+            top = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (top, top))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Become the command."""
+    arguments = _parser().parse_args(argv)
+    with contextlib.suppress(OSError):
+        os.setsid()
+    leash(arguments.parent)
+    limit(Limits(arguments.memory_mib, arguments.cpu_s))
+    try:
+        os.execvp(arguments.command[0], arguments.command)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {arguments.command[0]!r}: {error.strerror}\n")
+        sys.exit(NOT_FOUND)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""A foreign program that is talked to by lines: standard input in, standard output out.
+
+What it writes to its standard error goes to ours line by line, and so into the notes of the match
+in whose course it was started. Every call may be made from any thread, one at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import IO
+
+from kibitz_bots.bridges.launch import Limits, launched
+from kibitz_bots.threads import Flag
+
+LINE = 1 << 20
+"""Characters of the longest line that is read; a program that writes more has gone wild."""
+WAITING = 10_000
+"""Lines that may wait to be read; a program that writes more is not read until some are."""
+GRACE_S = 1.0
+"""How long a program may take to end by itself once its input has ended."""
+LOOK_S = 0.05
+"""How often a wait for a line looks whether anybody still waits for it."""
+
+
+class ProgramError(RuntimeError):
+    """The program ended or broke off; the message says how, and what it said last."""
+
+
+class CalledOffError(RuntimeError):
+    """Nobody waits for the program's line any more."""
+
+
+def starters() -> Executor:
+    """Return what starts programs; keep it for as long as they run.
+
+    The leash of `launch` ends with the thread that started the program, not with the process, so
+    that thread has to outlive the program.
+    """
+    return ThreadPoolExecutor(1, "starter")
+
+
+class Program:
+    """One running program. Raises `ProgramError` where it is not there to be talked to."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        starter: Executor,
+        *,
+        limits: Limits | None = None,
+        newline: str = "\n",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.command = list(command)
+        self._newline = newline
+        self._clock = clock
+        self._lines: queue.Queue[str | None] = queue.Queue(WAITING)
+        self._said: list[str] = []
+        starting = starter.submit(_start, launched(command, limits or Limits()))
+        self._process = starting.result()
+        self._closed = False
+        self._answers = self._listen(self._process.stdout, self._heard)
+        self._errors = self._listen(self._process.stderr, self._complained)
+
+    def send(self, line: str) -> None:
+        """Write a line; a program that does not read is waited for by the system's buffer."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + self._newline)
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise ProgramError(self.ending()) from None
+
+    def receive(self, seconds: float | None = None, called_off: Flag | None = None) -> str:
+        """Return the next line, without its end.
+
+        Raises `TimeoutError` after `seconds`, `CalledOffError` once `called_off` is set.
+        """
+        deadline = None if seconds is None else self._clock() + seconds
+        while True:
+            try:
+                line = self._lines.get(timeout=LOOK_S)
+            except queue.Empty:
+                if called_off is not None and called_off.is_set():
+                    raise CalledOffError from None
+                if deadline is not None and self._clock() >= deadline:
+                    raise TimeoutError(f"no line within {seconds:g} s") from None
+                continue
+            if line is None:
+                self._lines.put(None)
+                raise ProgramError(self.ending())
+            return line
+
+    def ending(self) -> str:
+        """Say how the program ended, with the last lines that it complained in."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        self._errors.join(GRACE_S)
+        status = self._process.poll()
+        how = "closed its output" if status is None else _ended(status)
+        said = "\n".join(self._said)
+        return f"{shlex.join(self.command)} {how}" + (f"; it said:\n{said}" if said else "")
+
+    def close(self) -> int:
+        """End the program and whatever it started; return its status."""
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        # Its group may outlive it: what it started is in there.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._closed = True
+        for stream, reader in (
+            (self._process.stdout, self._answers),
+            (self._process.stderr, self._errors),
+        ):
+            reader.join()
+            if stream is not None:
+                stream.close()
+        return self._process.wait()
+
+    def _listen(
+        self, stream: IO[str] | None, heard: Callable[[str | None], None]
+    ) -> threading.Thread:
+        assert stream is not None
+        context = contextvars.copy_context()
+
+        def listen() -> None:
+            with contextlib.suppress(ValueError, OSError):  # closed meanwhile
+                while line := stream.readline(LINE):
+                    context.run(heard, line.rstrip("\r\n"))
+            heard(None)
+
+        thread = threading.Thread(target=listen, name="program", daemon=True)
+        thread.start()
+        return thread
+
+    def _heard(self, line: str | None) -> None:
+        while not self._closed:
+            with contextlib.suppress(queue.Full):
+                self._lines.put(line, timeout=LOOK_S)
+                return
+
+    def _complained(self, line: str | None) -> None:
+        if line is not None:
+            self._said = [*self._said[-11:], line[:500]]
+            sys.stderr.write(line + "\n")
+
+
+def _start(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        bufsize=1,
+    )
+
+
+def _ended(status: int) -> str:
+    if status >= 0:
+        return f"ended with status {status}"
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"was killed by signal {-status}"

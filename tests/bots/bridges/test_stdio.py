@@ -1,0 +1,280 @@
+"""Programs in any language: lines of JSON, and what programs do wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_bots import parlour
+from kibitz_bots.bridges import stdio
+from kibitz_bots.bridges.launch import Limits, launched
+from kibitz_bots.bridges.program import CalledOffError, Program, ProgramError, starters
+from kibitz_bots.notes import Notes, captured_stderr, playing
+from kibitz_bots.sdk import BadAnswer, Choice, Match, Turn
+from kibitz_games import registry
+from kibitz_games.play import Play
+from kibitz_protocol.records import Cause, Result, SeatResult
+
+GAME = registry.get("chinese-checkers")
+RESULT = Result(
+    seats=[SeatResult(rank=1, score=1), SeatResult(rank=2, score=0)],
+    cause=Cause.RULES,
+    reason="goal",
+    plies=2,
+)
+Write = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Write:
+    """Return what writes a Python program, as one in any language, and gives its command."""
+
+    def write(code: str) -> list[str]:
+        path = tmp_path / "program.py"
+        path.write_text("import json, os, sys, time\n" + textwrap.dedent(code))
+        return [sys.executable, "-u", str(path)]
+
+    return write
+
+
+FIRST = """
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "turn":
+        print(json.dumps(message["legal"][0]))
+"""
+
+
+@contextmanager
+def seated(command: list[str], limits: Limits | None = None) -> Iterator[Any]:
+    """Give a bot of a command whose match ends with the block."""
+    bot = stdio.factory(command, limits)()
+    play = Play(GAME)
+    match = parlour.match_of(play, 0)
+    try:
+        yield bot
+    finally:
+        bot.finished(match, RESULT)
+
+
+def turn() -> Turn:
+    play = Play(GAME)
+    return parlour.turn_of(play, parlour.match_of(play, 0))
+
+
+def test_a_program_answers_with_a_move(program: Write) -> None:
+    with seated(program(FIRST)) as bot:
+        asked = turn()
+        assert bot.choose(asked) == bot.choose(asked) == asked.legal[0]
+
+
+def test_it_hears_the_start_every_turn_and_the_end(program: Write, tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    command = program(
+        f"""
+        log = open({str(heard)!r}, "w")
+        for line in sys.stdin:
+            log.write(line)
+            log.flush()
+            if json.loads(line)["type"] == "turn":
+                print(json.dumps({{"from": 0, "to": 14}}))
+        """
+    )
+    play = Play(GAME)
+    match = parlour.match_of(play, 0, "m7")
+    bot = stdio.factory(command)()
+    bot.started(match)
+    asked = parlour.turn_of(play, match, 321)
+    bot.choose(asked)
+    bot.finished(match, RESULT)
+    start, question, end = (json.loads(line) for line in heard.read_text().splitlines())
+    assert start == stdio.opening(match)
+    assert (start["match"], start["game"], start["seat"]) == ("m7", "chinese-checkers", 0)
+    assert question["view"] == asked.view
+    assert question["legal"] == asked.legal
+    assert (question["ply"], question["ms"], question["refused"]) == (0, 321, None)
+    assert end == {"type": "end", "result": RESULT.model_dump(mode="json")}
+
+
+def test_an_answer_may_come_with_a_comment(program: Write) -> None:
+    code = """
+    for line in sys.stdin:
+        if json.loads(line)["type"] == "turn":
+            print(json.dumps({"action": {"from": 0, "to": 14}, "comment": {"depth": 3}}))
+    """
+    with seated(program(code)) as bot:
+        answer = bot.choose(turn())
+    assert isinstance(answer, Choice)
+    assert answer.action == {"from": 0, "to": 14}
+    assert answer.comment is not None
+    assert answer.comment.depth == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("3-14", "expected a JSON object on one line, not '3-14'"),
+        ("[1, 2]", r"expected a JSON object, not '\[1, 2\]'"),
+        ("[" * 100_000, "expected a JSON object on one line"),
+        ('{"action": {}, "comment": {"depth": -1}}', "comment.depth: .*, not -1"),
+    ],
+    ids=["words", "list", "depth", "comment"],
+)
+def test_what_is_no_answer_says_what_was_expected(line: str, sentence: str) -> None:
+    with pytest.raises(BadAnswer, match=sentence):
+        stdio.understood(line)
+
+
+def test_a_program_that_ends_says_how_and_what_it_said(program: Write) -> None:
+    code = """
+    sys.stdin.readline()
+    sys.stderr.write("out of ideas\\n")
+    sys.exit(3)
+    """
+    with (
+        seated(program(code)) as bot,
+        pytest.raises(ProgramError, match=r"(?s)ended with status 3; it said:\nout of ideas"),
+    ):
+        bot.choose(turn())
+
+
+def test_a_command_that_is_not_there_is_named() -> None:
+    with (
+        seated(["no-such-program"]) as bot,
+        pytest.raises(ProgramError, match="cannot start 'no-such-program': No such file"),
+    ):
+        bot.choose(turn())
+
+
+def test_a_late_answer_is_not_taken_for_the_next_one(program: Write, tmp_path: Path) -> None:
+    """The first turn is called off; its answer comes before the second one's and is left."""
+    go = tmp_path / "go"
+    code = f"""
+    count = 0
+    for line in sys.stdin:
+        if json.loads(line)["type"] == "turn":
+            while count == 0 and not os.path.exists({str(go)!r}):
+                time.sleep(0.01)
+            count += 1
+            print(json.dumps({{"from": count, "to": count}}))
+    """
+    with seated(program(code)) as bot:
+        first = turn()
+        threading.Timer(0.05, first.called_off.set).start()
+        with pytest.raises(CalledOffError):
+            bot.choose(first)
+        go.touch()
+        assert bot.choose(turn()) == {"from": 2, "to": 2}
+
+
+def test_what_it_complains_of_goes_into_the_notes_of_its_match(program: Write) -> None:
+    notes, code = Notes(), 'sys.stderr.write("thinking hard\\n")\n' + FIRST
+    terminal = io.StringIO()
+    sys.stderr, real = terminal, sys.stderr
+    try:
+        with captured_stderr(), playing(notes), seated(program(code)) as bot:
+            bot.choose(turn())
+    finally:
+        sys.stderr = real
+    assert "thinking hard" in "".join(notes.flush())
+    assert "thinking hard" in terminal.getvalue()
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as stat:
+        return stat.read().rpartition(")")[2].split()[0] != "Z"
+
+
+def gone(pid: int, seconds: float = 10) -> bool:
+    end = time.monotonic() + seconds
+    while alive(pid) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not alive(pid)
+
+
+def test_a_program_that_does_not_end_is_ended_with_what_it_started(program: Write) -> None:
+    code = """
+    import signal, subprocess
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = subprocess.Popen(["sleep", "600"])
+    print(child.pid, flush=True)
+    while True:
+        time.sleep(1)
+    """
+    running = Program(program(code), starters())
+    child = int(running.receive(10))
+    assert running.close() == -signal.SIGKILL
+    assert gone(child)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's leash is Linux's")
+def test_a_program_ends_with_the_process_that_started_it(program: Write, tmp_path: Path) -> None:
+    command = program("time.sleep(600)")
+    parent = tmp_path / "parent.py"
+    parent.write_text(
+        "import time\n"
+        "from kibitz_bots.bridges.program import Program, starters\n"
+        f"running = Program({command!r}, starters())\n"
+        "print(running._process.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, str(parent)], stdout=subprocess.PIPE) as held:
+        assert held.stdout is not None
+        child = int(held.stdout.readline())
+        assert alive(child)
+        held.kill()
+    assert gone(child)
+
+
+def test_a_program_that_wants_too_much_memory_fails_by_itself(program: Write) -> None:
+    code = """
+    sys.stdin.readline()
+    hoard = bytearray(600 << 20)
+    """
+    with (
+        seated(program(code), Limits(memory_mib=300)) as bot,
+        pytest.raises(ProgramError, match="MemoryError"),
+    ):
+        bot.choose(turn())
+
+
+def test_a_program_that_uses_up_its_cpu_is_killed(program: Write) -> None:
+    code = """
+    sys.stdin.readline()
+    while True:
+        pass
+    """
+    with (
+        seated(program(code), Limits(cpu_s=1)) as bot,
+        pytest.raises(ProgramError, match=r"was killed by SIG(XCPU|KILL)"),
+    ):
+        bot.choose(turn())
+
+
+def test_the_launcher_is_told_the_limits() -> None:
+    command = launched(["engine", "--fast"], Limits(memory_mib=64, cpu_s=9))
+    assert command[-7:] == ["--memory", "64", "--cpu", "9", "--", "engine", "--fast"]
+
+
+def test_a_match_that_nobody_started_is_started_by_its_first_turn(program: Write) -> None:
+    play = Play(GAME)
+    match: Match = parlour.match_of(play, 0)
+    with seated(program(FIRST)) as bot:
+        assert bot.choose(parlour.turn_of(play, match))
