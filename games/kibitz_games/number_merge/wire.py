@@ -47,19 +47,22 @@ class Options(Model):
         None,
         ge=rules.SHORTEST,
         le=rules.LONGEST,
-        description="How many numbers the row has at the start.",
+        description="How many numbers the row has at the start, where that is not the preset's.",
+        examples=[10],
     )
     threshold: Threshold | None = Field(
         None,
         description='What a sum has to exceed: a whole number, "mean" for the mean of the row, or a'
-        ' fraction of its total such as "2/5".',
+        ' fraction of its total such as "2/5". Usually the preset\'s.',
+        examples=["1/3"],
     )
     row: tuple[Number, ...] | None = Field(
         None,
         min_length=rules.SHORTEST,
         max_length=rules.LONGEST,
-        description="The numbers themselves, from 1 and 999 together at most, as in 3+1+4; without"
-        " them digits from 1 to 9 are drawn.",
+        description="The numbers themselves, from 1 and 999 together at most; without them digits"
+        " from 1 to 9 are drawn.",
+        examples=[[3, 1, 4, 1, 5]],
     )
     first: First = Field(
         "seat-0",

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,26 +157,43 @@ def test_touches_are_the_two_neighbours() -> None:
     assert GAME.touches(wire.Move(index=3)) == ("3", "4")
 
 
+def shown() -> list[Any]:
+    """Return the JSON of the page of rules: options, a deal, a move, a view."""
+    page = Path(__file__).parents[3] / "docs" / "games" / "number-merge.md"
+    blocks = re.findall(r"^```json\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [json.loads(block) for block in blocks]
+
+
+def test_the_page_shows_a_deal_and_a_move_as_they_travel() -> None:
+    options, deal, move, _ = shown()
+    assert GAME.deal(wire.Options.model_validate(options), 2, 1) == deal
+    assert GAME.dump(wire.Move.model_validate(move)) == move
+
+
 def test_a_view_as_it_travels() -> None:
     play = _play(row=[3, 1, 4, 1], threshold="1/2", first="seat-1")
     play.apply("1+2")
-    assert GAME.dump(play.view()) == {
-        "options": {
-            "preset": "fair",
-            "length": 4,
-            "threshold": "1/2",
-            "row": [3, 1, 4, 1],
-            "first": "seat-1",
-        },
-        "threshold": [9, 2],
-        "rule": "1/2 of the total 9",
-        "ply": 1,
-        "to_act": 0,
-        "first": 1,
-        "row": [3, 5, 1],
-        "scores": [0, 1],
-        "last": {"seat": 1, "index": 1, "left": 1, "right": 4, "gain": 1},
-    }
+    assert (
+        GAME.dump(play.view())
+        == shown()[3]
+        == {
+            "options": {
+                "preset": "fair",
+                "length": 4,
+                "threshold": "1/2",
+                "row": [3, 1, 4, 1],
+                "first": "seat-1",
+            },
+            "threshold": [9, 2],
+            "rule": "1/2 of the total 9",
+            "ply": 1,
+            "to_act": 0,
+            "first": 1,
+            "row": [3, 5, 1],
+            "scores": [0, 1],
+            "last": {"seat": 1, "index": 1, "left": 1, "right": 4, "gain": 1},
+        }
+    )
     play.drop(1)
     left = GAME.dump(play.view())
     assert (left["over"], left["out"], left["to_act"]) == ("dropped", 1, -1)
