@@ -11,7 +11,7 @@ import functools
 import json
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 Point = tuple[int, int]
 """Axial coordinates (q, r): q = x - (y - (y & 1)) / 2, r = y."""
@@ -81,6 +81,24 @@ def connected(free: Position) -> bool:
         left -= near
         edge += near
     return not left
+
+
+def grown(n: int, chance: Callable[[], float]) -> Position:
+    """Grow a start map of `n` cells as the rules say, with numbers from 0 to 1 by `chance`."""
+    while True:
+        centre = point(6, 6)
+        free = {centre: chance() < 0.7}
+        frontier = [centre]
+        while frontier and sum(free.values()) < n:
+            q, r = frontier.pop(int(chance() * len(frontier)))
+            for d in (3, 4, 1, 2, 5, 6):
+                near = q + STEPS[d][0], r + STEPS[d][1]
+                if near in BOARD and near not in free and sum(free.values()) < n:
+                    free[near] = chance() < 0.7
+                    frontier += [near] * free[near]
+        cells = frozenset(at for at in free if free[at])
+        if len(cells) == n and connected(cells):
+            return cells
 
 
 def original(free: Position, source: random.Random) -> Line:
