@@ -38,20 +38,24 @@ class Reference:
     opener: int = 0
     opening: Sequence[Place] = ()
     stones: list[Place] = field(default_factory=list, init=False)
+    board: dict[Place, str] = field(default_factory=dict, init=False)
     colours: dict[str, int] | None = field(default=None, init=False)
     reason: str = field(default="", init=False)
     winner: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.stones = list(self.opening)
+        for place in self.opening:
+            self._put(place)
         if not self.swap:
             self.colours = {"black": self.opener, "white": 1 - self.opener}
 
     def colour(self, place: Place) -> str | None:
         """Return the colour of the stone on a place."""
-        if place not in self.stones:
-            return None
-        return ("black", "white")[self.stones.index(place) % 2]
+        return self.board.get(place)
+
+    def _put(self, place: Place) -> None:
+        self.board[place] = ("black", "white")[len(self.stones) % 2]
+        self.stones.append(place)
 
     @property
     def to_act(self) -> int:
@@ -70,7 +74,7 @@ class Reference:
         if self.colours is None and len(self.stones) == 3:
             return ["black", "white"]
         return [
-            (x, y) for y in range(self.size) for x in range(self.size) if (x, y) not in self.stones
+            (x, y) for y in range(self.size) for x in range(self.size) if (x, y) not in self.board
         ]
 
     def play(self, move: Place | str) -> None:
@@ -80,7 +84,7 @@ class Reference:
             other = {"black": "white", "white": "black"}[move]
             self.colours = {move: seat, other: 1 - seat}
             return
-        self.stones.append(move)
+        self._put(move)
         if self.won(move):
             self.reason, self.winner = "five", seat
         elif len(self.stones) == self.size**2:
@@ -129,10 +133,12 @@ class Reference:
             return len(self.legal)
         total = 0
         for move in self.legal:
-            kept = (list(self.stones), self.colours, self.reason, self.winner)
+            kept = (self.colours, self.reason, self.winner)
             self.play(move)
             total += self.leaves(depth - 1)
-            self.stones, self.colours, self.reason, self.winner = kept
+            self.colours, self.reason, self.winner = kept
+            if not isinstance(move, str):
+                del self.board[self.stones.pop()]
         return total
 
 
