@@ -12,6 +12,7 @@ from kibitz_games.api import Game, GameError
 
 MODULES: dict[str, str] = {
     "chinese-checkers": "kibitz_games.chinese_checkers",
+    "tanks": "kibitz_games.tanks",
     "five-in-a-row": "kibitz_games.five_in_a_row",
     "line-nim": "kibitz_games.line_nim",
     "number-merge": "kibitz_games.number_merge",

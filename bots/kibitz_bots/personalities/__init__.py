@@ -10,12 +10,12 @@ from itertools import chain
 from typing import Any
 
 from kibitz_bots.loading import Factory, SpecError
-from kibitz_bots.personalities import chinese_checkers, five_in_a_row, line_nim, number_merge
+from kibitz_bots.personalities import chinese_checkers, five_in_a_row, line_nim, number_merge, tanks
 from kibitz_bots.personalities.making import Parameter, Personality
 
 __all__ = ["PERSONALITIES", "Parameter", "Personality", "find"]
 
-_GAMES = (chinese_checkers, five_in_a_row, line_nim, number_merge)
+_GAMES = (chinese_checkers, tanks, five_in_a_row, line_nim, number_merge)
 
 PERSONALITIES: dict[str, Personality] = {
     each.name: each for each in chain.from_iterable(game.PERSONALITIES for game in _GAMES)

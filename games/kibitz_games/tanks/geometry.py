@@ -1,0 +1,58 @@
+"""The board of Tanks: 15 by 15 places, where the rocks are, and where the tanks start.
+
+A place is (row, column), both from 1, row 1 on top. Kernels number the places of a board with a
+border of one place all round: ``row * STRIDE + column``. So a step in any direction is an
+addition, and whatever leaves the board comes upon `EDGE`; no place has the number 0.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Start = Literal["corners", "table1"]
+Rocks = Literal["classic", "none"]
+Hull = Literal["up", "right", "down", "left"]
+Place = tuple[int, int]
+
+SIDE = 15
+STRIDE = SIDE + 2
+CELLS = STRIDE * STRIDE
+SEATS = 4
+
+HULLS: tuple[Hull, ...] = ("up", "right", "down", "left")
+"""Where a tank may face, clockwise; a hull's number is its index."""
+AHEAD = (-STRIDE, 1, STRIDE, -1)
+"""What a step in the direction of each hull adds to the number of a place."""
+
+STARTS: dict[Start, tuple[Place, ...]] = {
+    "corners": ((15, 1), (1, 15), (1, 1), (15, 15)),
+    "table1": ((13, 2), (3, 14), (1, 2), (13, 14)),
+}
+"""Where each seat starts."""
+FACING: tuple[Hull, ...] = ("up", "down", "right", "left")
+"""Where each seat faces at the start."""
+
+CLASSIC: tuple[Place, ...] = (
+    *((8, 1), (8, 2), (8, 3), (8, 13), (8, 14), (8, 15)),
+    *((1, 8), (2, 8), (3, 8), (13, 8), (14, 8), (15, 8)),
+    *((4, 4), (4, 5), (5, 4), (4, 11), (4, 12), (5, 12)),
+    *((11, 4), (12, 4), (12, 5), (11, 12), (12, 11), (12, 12)),
+    *((8, 6), (8, 8), (8, 10), (6, 8), (10, 8)),
+)
+"""A spur from the middle of each side, a corner in each quarter, and a cross in the centre."""
+ROCKS: dict[Rocks, tuple[Place, ...]] = {"classic": CLASSIC, "none": ()}
+
+NUMBERS: tuple[int, ...] = tuple(
+    row * STRIDE + column for row in range(1, SIDE + 1) for column in range(1, SIDE + 1)
+)
+"""The numbers of all places of the board, row by row."""
+
+
+def number(place: Place) -> int:
+    """Return the number of a place."""
+    return place[0] * STRIDE + place[1]
+
+
+def place(cell: int) -> Place:
+    """Return the place of a number."""
+    return cell // STRIDE, cell % STRIDE

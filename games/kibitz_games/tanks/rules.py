@@ -1,0 +1,677 @@
+"""The rules as kernels over one state record.
+
+The position
+------------
+``board[cell]`` has the codes of the Tanks report: `FREE`, `ROCK`, `WRECK`, and 11, 22, 33 or 44
+for the tank of a seat; the border around the board is `EDGE`. Where a tank or its wreck is says
+``place[seat]``, where it faces ``hull[seat]``. ``visited[cell]`` has a bit for every seat that
+has been there.
+
+A *slot* is a turn of the fixed order: seat ``slot % 4`` owns it. Slots of the dead and of those
+who dropped out pass silently, so `slot` runs ahead of `ply`, which counts what was done.
+
+Actions are numbered as in the report: `UP`, `DOWN`, `RIGHT`, `LEFT`, the turns of the hull and
+`FIRE`. All seven are always legal; one that the board forbids does nothing. `SKIP` is the
+turn of a player whose time ran out.
+
+Local boards
+------------
+``memory[seat]`` is the local board of a seat: the last thing known of every place. It changes
+
+1. when the seat's slot comes, by what is in its cone of vision then;
+2. when anybody fires, by the place of the shooter and by the wreck if there is a new one;
+   both are public, so every local board has them;
+3. when the seat's own tank moves, by the tank, since a player knows where it is.
+
+A tank is on a local board at most once: where it was last known to be (``known[seat, tank]``, 0
+for nowhere). When it turns up elsewhere its former place counts as free.
+
+Undoing
+-------
+`undo` restores every byte, so the record keeps what it needs: for each ply its slot, what it
+did (`did`), and how high the stack of changed memories was. An entry of the stack is a changed
+place of a local board with what it was before, packed into 16 bits.
+
+The stack needs no more than `ENTRIES` entries. A place of a local board changes at most once from
+unknown to known: 4 * 225. Every other change puts the mark of a tank, takes one away, or makes
+a place a wreck. Marks are put where the tank truly is, hence a second time only after the tank
+has moved: at most 4 marks for each ply that moves a tank, and one for each of the 16 pairs of
+seat and tank before it moves at all (a sampled state may begin with wrong marks). A mark is
+taken away only after it was put, or was there at the beginning (16). A kill makes one place of
+each board a wreck, at most 12 in all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games import kernels, operations
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.operations import Moves, Record, Values
+from kibitz_games.tanks import geometry as geo
+
+i64 = kernels.word()
+
+MAX_TURNS = 1000
+SEATS, SIDE, STRIDE, CELLS = geo.SEATS, geo.SIDE, geo.STRIDE, geo.CELLS
+
+UNKNOWN, FREE, ROCK, WRECK, EDGE = -1, 0, -2, -3, -4
+TANK = 11
+"""The code of the tank of a seat is ``TANK * (seat + 1)``."""
+
+SKIP, UP, DOWN, RIGHT, LEFT, TURN_RIGHT, TURN_LEFT, FIRE = range(8)
+WIDEST = 7
+DIRECTION = kernels.lay(np.array([0, 0, 2, 1, 3], np.int64))
+"""The hull that faces where each of the four moves goes."""
+AHEAD = kernels.lay(np.array(geo.AHEAD, np.int64))
+
+NEW_CELL, KILL = 10, 50
+"""Points for a place where the tank has not been, and for destroying a tank."""
+
+MOVED, FIRST, FIRED, HIT = 1, 2, 4, 8
+"""What a ply did: the tank moved; to a place that is new to it; it fired; it destroyed a tank."""
+
+END_TURNS, END_DROPPED = 1, 2
+REASONS = ("", "turns", "dropped")
+
+ENTRIES = 4 * 225 + 2 * (4 * MAX_TURNS + 16) + 16 + 12
+"""How many changes of local boards a play may have; the theory is above."""
+
+STATE = kernels.record(
+    "tanks",
+    [
+        ("key", np.uint64),
+        ("seats", np.int32),
+        ("ply", np.int32),
+        ("side", np.int32),
+        ("slot", np.int32),
+        ("turns", np.int32),  # slots of the whole play
+        ("start", np.int32),  # index in geometry.STARTS
+        ("rocks", np.int32),  # index in geometry.ROCKS
+        ("end", np.int32),  # why it is over, 0 while it goes on
+        ("gone", np.int32),  # seats that dropped out
+        ("height", np.int32),  # entries of the stack
+        ("left", np.int32, (SEATS,)),  # 1 for the first that dropped out, ..., 0 for the others
+        ("fell", np.int32, (SEATS,)),  # the slot of the fatal shot plus one, 0 for the living
+        ("fired", np.int32, (SEATS,)),  # the slot of the last shot plus one, 0 for none
+        ("place", np.int32, (SEATS,)),
+        ("hull", np.int32, (SEATS,)),
+        ("cells", np.int32, (SEATS,)),  # how many places the tank has been on
+        ("kills", np.int32, (SEATS,)),
+        ("known", np.int16, (SEATS, SEATS)),
+        ("board", np.int8, (CELLS,)),
+        ("visited", np.uint8, (CELLS,)),
+        ("memory", np.int8, (SEATS, CELLS)),
+        ("did", np.uint8, (MAX_TURNS,)),  # by ply
+        ("slots", np.uint16, (MAX_TURNS,)),  # by ply
+        ("heights", np.uint16, (MAX_TURNS,)),  # by ply: height of the stack before it
+        ("shots", np.uint16, (MAX_TURNS,)),  # by slot: where the shooter stood, 0 for no shot
+        ("stack", np.uint16, (ENTRIES,)),
+    ],
+    source=__file__,
+)
+
+
+def _keys() -> list[np.ndarray]:
+    """Return random numbers for tanks, trails, the fallen, the gone, kills and slots."""
+    source = np.random.Generator(np.random.PCG64(11))
+    shapes = ((SEATS, 4 * CELLS), (SEATS, CELLS), (SEATS,), (SEATS,), (SEATS, SEATS))
+    return [
+        source.integers(0, 2**64, size=shape, dtype=np.uint64)
+        for shape in (*shapes, (MAX_TURNS + 1,))
+    ]
+
+
+TANK_KEY, TRAIL_KEY, FALLEN_KEY, GONE_KEY, KILLS_KEY, SLOT_KEY = map(kernels.lay, _keys())
+
+# --------------------------------------------------------------------------------------- vision
+
+
+@kernel
+def _ray(board: Any, start: Int, step: Int, limit: Int, seen: Any) -> Int:
+    """See along a diagonal from `start`, at most `limit` places; return where it stopped."""
+    cell = start
+    for offset in range(1, limit + 1):
+        cell = i64(cell + step)
+        if board[cell] == EDGE:
+            return i64(limit)
+        seen[cell] = 1
+        if board[cell] != FREE:
+            return i64(offset)
+    return i64(limit)
+
+
+@kernel
+def look(board: Any, cell: Int, hull: Int, seen: Any) -> None:
+    """Mark in `seen` what a tank on `cell` sees: a cone of 90 degrees with shadows.
+
+    From every place straight ahead, the own one first, a ray goes out on both diagonals. It stops
+    at the first place that is not empty, or as far to the side as an earlier ray on that side
+    came, whichever is nearer. A ray that leaves the board leaves the limit as it is: later ones
+    leave it no further to the side.
+    """
+    ahead = i64(AHEAD[hull])
+    right = i64(AHEAD[(hull + 1) & 3])
+    left_limit = i64(SIDE)
+    right_limit = i64(SIDE)
+    here = i64(cell)
+    seen[here] = 1
+    while True:
+        left_limit = _ray(board, here, ahead - right, left_limit, seen)
+        right_limit = _ray(board, here, ahead + right, right_limit, seen)
+        here = i64(here + ahead)
+        if board[here] == EDGE:
+            return
+        seen[here] = 1
+        if board[here] != FREE:
+            return
+
+
+@kernel
+def line(board: Any, cell: Int, hull: Int) -> Int:
+    """Return the first place along a hull that is not empty; it may be of the border."""
+    ahead = i64(AHEAD[hull])
+    here = i64(cell + ahead)
+    while board[here] == FREE:
+        here = i64(here + ahead)
+    return here
+
+
+# --------------------------------------------------------------------------------- local boards
+
+
+@kernel
+def _write(st: Record, seat: Int, cell: Int, code: Int) -> None:
+    """Change a place of a local board, so that it can be undone."""
+    before = i64(st.memory[seat, cell])
+    packed = before // TANK + 1 if before >= 0 else 0
+    st.stack[st.height] = (seat << 12) | (packed << 9) | cell
+    st.height += 1
+    _put(st, seat, cell, code)
+
+
+@kernel
+def _put(st: Record, seat: Int, cell: Int, code: Int) -> None:
+    """Change a place of a local board, and where its tanks are known to be."""
+    before = i64(st.memory[seat, cell])
+    if before > 0:
+        st.known[seat, before // TANK - 1] = 0
+    if code > 0:
+        st.known[seat, code // TANK - 1] = cell
+    st.memory[seat, cell] = code
+
+
+@kernel
+def learn(st: Record, seat: Int, cell: Int, code: Int) -> None:
+    """Let `seat` know what is on a place now."""
+    if st.memory[seat, cell] == code:
+        return
+    if code > 0:
+        former = i64(st.known[seat, code // TANK - 1])
+        if former != 0:
+            _write(st, seat, former, i64(FREE))
+    _write(st, seat, cell, code)
+
+
+@kernel
+def refresh(st: Record, seat: Int) -> None:
+    """Copy what `seat` sees now into its local board."""
+    seen = np.zeros(CELLS, np.uint8)
+    look(st.board, i64(st.place[seat]), i64(st.hull[seat]), seen)
+    for cell in range(STRIDE, CELLS - STRIDE):
+        if seen[cell] != 0:
+            learn(st, seat, i64(cell), i64(st.board[cell]))
+
+
+@kernel
+def _tell(st: Record, cell: Int, code: Int) -> None:
+    """Let everybody know what is on a place now."""
+    for seat in range(SEATS):
+        learn(st, i64(seat), cell, code)
+
+
+# ------------------------------------------------------------------------------------ playing
+
+
+@kernel
+def generate(st: Record, moves: Moves) -> Int:
+    """Write the seven actions; none when the play is over."""
+    if st.side < 0:
+        return i64(0)
+    for m in range(UP, FIRE + 1):
+        moves[m - UP] = m
+    return i64(WIDEST)
+
+
+@kernel
+def _drive(st: Record, seat: Int, direction: Int) -> Int:
+    """Move the tank of `seat` a place if that is empty; return what happened."""
+    here = i64(st.place[seat])
+    there = here + i64(AHEAD[direction])
+    if st.board[there] != FREE:
+        return i64(0)
+    _shift(st, seat, here, there)
+    learn(st, seat, there, i64(st.board[there]))
+    bit = i64(1) << seat
+    if i64(st.visited[there]) & bit:
+        return i64(MOVED)
+    st.visited[there] = i64(st.visited[there]) | bit
+    st.cells[seat] += 1
+    st.key = st.key ^ TRAIL_KEY[seat, there]
+    return i64(MOVED | FIRST)
+
+
+@kernel
+def _shift(st: Record, seat: Int, here: Int, there: Int) -> None:
+    hull = i64(st.hull[seat])
+    st.board[there] = st.board[here]
+    st.board[here] = FREE
+    st.place[seat] = there
+    st.key = st.key ^ TANK_KEY[seat, 4 * here + hull] ^ TANK_KEY[seat, 4 * there + hull]
+
+
+@kernel
+def _turn(st: Record, seat: Int, quarters: Int) -> None:
+    """Turn the hull of `seat` clockwise."""
+    at = 4 * i64(st.place[seat])
+    before = i64(st.hull[seat])
+    after = (before + quarters) & 3
+    st.hull[seat] = after
+    st.key = st.key ^ TANK_KEY[seat, at + before] ^ TANK_KEY[seat, at + after]
+
+
+@kernel
+def _fire(st: Record, seat: Int) -> Int:
+    """Fire: everybody learns where the shooter is; a tank that is hit becomes a wreck."""
+    slot = i64(st.slot)
+    here = i64(st.place[seat])
+    st.shots[slot] = here
+    st.fired[seat] = slot + 1
+    _tell(st, here, i64(st.board[here]))
+    cell = line(st.board, here, i64(st.hull[seat]))
+    code = i64(st.board[cell])
+    if code <= 0:
+        return i64(FIRED)
+    victim = code // TANK - 1
+    st.board[cell] = WRECK
+    st.fell[victim] = slot + 1
+    _count_kill(st, seat, victim, i64(1))
+    _tell(st, cell, i64(WRECK))
+    return i64(FIRED | HIT)
+
+
+@kernel
+def _count_kill(st: Record, seat: Int, victim: Int, more: Int) -> None:
+    """Add a kill, or take it back where `more` is -1."""
+    before = i64(st.kills[seat])
+    after = before + more
+    st.kills[seat] = after
+    st.key = st.key ^ FALLEN_KEY[victim] ^ KILLS_KEY[seat, before] ^ KILLS_KEY[seat, after]
+
+
+@kernel
+def _acts(st: Record, seat: Int) -> bool:
+    """Return whether `seat` still acts: its tank lives and it has not dropped out."""
+    return bool(st.fell[seat] == 0 and st.left[seat] == 0)
+
+
+@kernel
+def _give(st: Record, slot: Int) -> None:
+    """Give the turn to the first seat that acts from `slot` on, or end the play."""
+    while slot < st.turns and not _acts(st, slot & 3):
+        slot += 1
+    st.key = st.key ^ SLOT_KEY[st.slot] ^ SLOT_KEY[slot]
+    st.slot = slot
+    if slot >= st.turns:
+        st.end = END_TURNS
+        st.side = -1
+        return
+    st.side = slot & 3
+    refresh(st, slot & 3)
+
+
+@kernel
+def play(st: Record, m: Int) -> None:
+    """Apply an action, or `SKIP`."""
+    ply = i64(st.ply)
+    seat = i64(st.side)
+    st.slots[ply] = st.slot
+    st.heights[ply] = st.height
+    if m == FIRE:
+        st.did[ply] = _fire(st, seat)
+    elif UP <= m <= LEFT:
+        st.did[ply] = _drive(st, seat, i64(DIRECTION[m]))
+    elif m != SKIP:
+        _turn(st, seat, i64(1 if m == TURN_RIGHT else 3))
+    st.ply = ply + 1
+    _give(st, i64(st.slot) + 1)
+
+
+@kernel
+def undo(st: Record, m: Int) -> None:
+    """Take back `m`, the last action played."""
+    ply = i64(st.ply) - 1
+    slot = i64(st.slots[ply])
+    seat = slot & 3
+    done = i64(st.did[ply])
+    st.key = st.key ^ SLOT_KEY[st.slot] ^ SLOT_KEY[slot]
+    st.slot = slot
+    st.side = seat
+    st.end = 0
+    st.ply = ply
+    _forget(st, i64(st.heights[ply]))
+    st.slots[ply] = 0
+    st.heights[ply] = 0
+    st.did[ply] = 0
+    if done & FIRED:
+        _cease(st, seat, slot, done & HIT)
+    elif done & MOVED:
+        _back(st, seat, i64(DIRECTION[m]), done & FIRST)
+    elif m in (TURN_RIGHT, TURN_LEFT):
+        _turn(st, seat, i64(3 if m == TURN_RIGHT else 1))
+
+
+@kernel
+def _forget(st: Record, height: Int) -> None:
+    """Take back changes of local boards until the stack is as high as it was."""
+    for entry in range(i64(st.height) - 1, height - 1, -1):
+        packed = i64(st.stack[entry])
+        code = (packed >> 9) & 7
+        before = TANK * (code - 1) if code > 0 else UNKNOWN
+        _put(st, packed >> 12, packed & 511, i64(before))
+        st.stack[entry] = 0
+    st.height = height
+
+
+@kernel
+def _back(st: Record, seat: Int, direction: Int, first: Int) -> None:
+    """Take back a move."""
+    there = i64(st.place[seat])
+    _shift(st, seat, there, there - i64(AHEAD[direction]))
+    if first != 0:
+        st.visited[there] = i64(st.visited[there]) ^ (i64(1) << seat)
+        st.cells[seat] -= 1
+        st.key = st.key ^ TRAIL_KEY[seat, there]
+
+
+@kernel
+def _cease(st: Record, seat: Int, slot: Int, hit: Int) -> None:
+    """Take back a shot."""
+    st.shots[slot] = 0
+    before = slot - SEATS
+    while before >= 0 and st.shots[before] == 0:
+        before -= SEATS
+    st.fired[seat] = before + 1 if before >= 0 else 0
+    if hit != 0:
+        victim = i64(0)
+        while st.fell[victim] != slot + 1:
+            victim += 1
+        st.fell[victim] = 0
+        st.board[st.place[victim]] = TANK * (victim + 1)
+        _count_kill(st, seat, victim, i64(-1))
+
+
+@kernel
+def drop(st: Record, seat: Int) -> None:
+    """Take a seat that still acts out of a play that goes on; its tank stays on the board."""
+    st.gone += 1
+    st.left[seat] = st.gone
+    st.key = st.key ^ GONE_KEY[seat]
+    acting = 0
+    for other in range(SEATS):
+        acting += 1 if _acts(st, i64(other)) else 0
+    if acting == 0 or st.gone == SEATS - 1:
+        st.end = END_DROPPED
+        st.side = -1
+    elif st.side == seat:
+        _give(st, i64(st.slot) + 1)
+
+
+# -------------------------------------------------------------------------------------- the rest
+
+
+@kernel
+def terminal(st: Record) -> bool:
+    """Return whether the play is over."""
+    return bool(st.side < 0)
+
+
+@kernel
+def to_act(st: Record) -> Int:
+    """Return the seat to act, or -1."""
+    return i64(st.side)
+
+
+@kernel
+def score(st: Record, seat: Int) -> Int:
+    """Return the points of a seat."""
+    return NEW_CELL * i64(st.cells[seat]) + KILL * i64(st.kills[seat])
+
+
+@kernel
+def ranks(st: Record, out: Moves) -> None:
+    """Write the rank of each seat: by points, and below them those who dropped out."""
+    for seat in range(SEATS):
+        ahead = 0
+        for other in range(SEATS):
+            if st.left[seat] != 0:
+                ahead += 1 if st.left[other] == 0 or st.left[other] > st.left[seat] else 0
+            elif st.left[other] == 0 and score(st, i64(other)) > score(st, i64(seat)):
+                ahead += 1
+        out[seat] = ahead + 1
+
+
+@kernel
+def returns(st: Record, out: Values) -> None:
+    """Write the share of the opponents that each seat has left behind; a tie counts half."""
+    rank = np.zeros(SEATS, np.int32)
+    ranks(st, rank)
+    for seat in range(SEATS):
+        halves = 0
+        for other in range(SEATS):
+            if other != seat and rank[other] >= rank[seat]:
+                halves += 2 if rank[other] > rank[seat] else 1
+        out[seat] = halves / (2.0 * (SEATS - 1))
+
+
+@kernel
+def order(st: Record, m: Int) -> Int:
+    """Prefer a shot that hits, then new places, then moves, then turns of the hull."""
+    seat = i64(st.side)
+    here = i64(st.place[seat])
+    if m == FIRE:
+        return i64(9 if st.board[line(st.board, here, i64(st.hull[seat]))] > 0 else 0)
+    if m < UP or m > LEFT:
+        return i64(1 if m != SKIP else 0)
+    there = here + i64(AHEAD[DIRECTION[m]])
+    if st.board[there] != FREE:
+        return i64(0)
+    return i64(2 if (i64(st.visited[there]) >> seat) & 1 else 3)
+
+
+@kernel
+def fresh_key(st: Record) -> Any:
+    """Return the key from scratch."""
+    key = SLOT_KEY[st.slot]
+    for seat in range(SEATS):
+        key = key ^ TANK_KEY[seat, 4 * i64(st.place[seat]) + i64(st.hull[seat])]
+        key = key ^ KILLS_KEY[seat, st.kills[seat]]
+        if st.fell[seat] != 0:
+            key = key ^ FALLEN_KEY[seat]
+        if st.left[seat] != 0:
+            key = key ^ GONE_KEY[seat]
+        for cell in range(CELLS):
+            if (i64(st.visited[cell]) >> seat) & 1:
+                key = key ^ TRAIL_KEY[seat, cell]
+    return key
+
+
+# ------------------------------------------------------------------- what views and samples need
+
+PUBLIC, REFEREE = -1, -2
+FACTS, OF_SEAT = 8, 8
+PORTRAIT = FACTS + SEATS * OF_SEAT
+"""How many facts a portrait has."""
+
+
+@kernel
+def portrait(st: Record, viewer: Int, facts: Moves, codes: Any, trail: Any) -> None:
+    """Write all that a view may show in one call.
+
+    `facts` gets ply, slot, side, end, turns, start, rocks and height of the stack, then for each
+    seat when it left, when it fell, when it fired last, where that was, its place, its hull, its
+    points and its number of places. `codes` (225) gets the local board of the viewer, or the true
+    board where the viewer is `REFEREE`; `trail` (225 characters) where the viewer has been,
+    for `REFEREE` a hexadecimal digit with a bit for every seat. `PUBLIC` gets neither.
+    """
+    facts[0] = st.ply
+    facts[1] = st.slot
+    facts[2] = st.side
+    facts[3] = st.end
+    facts[4] = st.turns
+    facts[5] = st.start
+    facts[6] = st.rocks
+    facts[7] = st.height
+    for seat in range(SEATS):
+        at = FACTS + OF_SEAT * seat
+        facts[at] = st.left[seat]
+        facts[at + 1] = st.fell[seat]
+        facts[at + 2] = st.fired[seat]
+        facts[at + 3] = st.shots[st.fired[seat] - 1] if st.fired[seat] != 0 else 0
+        facts[at + 4] = st.place[seat]
+        facts[at + 5] = st.hull[seat]
+        facts[at + 6] = score(st, i64(seat))
+        facts[at + 7] = st.cells[seat]
+    if viewer == PUBLIC:
+        return
+    for row in range(SIDE):
+        for column in range(SIDE):
+            at = SIDE * row + column
+            cell = STRIDE * (row + 1) + column + 1
+            bits = i64(st.visited[cell])
+            if viewer == REFEREE:
+                codes[at] = st.board[cell]
+            else:
+                codes[at] = st.memory[viewer, cell]
+                bits = (bits >> viewer) & 1
+            trail[at] = bits + (48 if bits < 10 else 87)
+
+
+@kernel
+def ways(st: Record, origin: Int, out: Moves) -> None:
+    """Write how many moves every place is from `origin` where only rocks are in the way.
+
+    A place out of reach gets `CELLS`.
+    """
+    for cell in range(CELLS):
+        out[cell] = CELLS
+    queue = np.empty(CELLS, np.int32)
+    out[origin] = 0
+    queue[0] = origin
+    head: Int = 0
+    tail: Int = 1
+    while head < tail:
+        here = i64(queue[head])
+        head += 1
+        for hull in range(4):
+            there = here + i64(AHEAD[hull])
+            if out[there] == CELLS and st.board[there] != ROCK and st.board[there] != EDGE:
+                out[there] = out[here] + 1
+                queue[tail] = there
+                tail += 1
+
+
+Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
+
+
+@kernel
+def play_in(states: Box, action: Int) -> None:
+    """Do `play`."""
+    play(states[0], action)
+
+
+@kernel
+def undo_in(states: Box, action: Int) -> None:
+    """Do `undo`."""
+    undo(states[0], action)
+
+
+@kernel
+def portrait_in(states: Box, viewer: Int, facts: Moves, codes: Any, trail: Any) -> None:
+    """Do `portrait`."""
+    portrait(states[0], viewer, facts, codes, trail)
+
+
+@kernel
+def learn_in(states: Box, seat: Int, cell: Int, code: Int) -> None:
+    """Do `learn`."""
+    learn(states[0], seat, cell, code)
+
+
+@kernel
+def refresh_in(states: Box, seat: Int) -> None:
+    """Do `refresh`."""
+    refresh(states[0], seat)
+
+
+@kernel
+def ways_in(states: Box, origin: Int, out: Moves) -> None:
+    """Do `ways`."""
+    ways(states[0], origin, out)
+
+
+@kernel
+def fresh_key_in(states: Box) -> Any:
+    """Do `fresh_key`."""
+    return fresh_key(states[0])
+
+
+operations.implement(
+    STATE,
+    widest=WIDEST,
+    generate=generate,
+    play=play,
+    undo=undo,
+    terminal=terminal,
+    to_act=to_act,
+    returns=returns,
+    order=order,
+    fresh_key=fresh_key,
+)
+
+
+def begin(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
+    """Return the first state: seat 0 is to act and has looked."""
+    st: Record = kernels.new(STATE)
+    st.seats, st.turns = SEATS, turns
+    st.start, st.rocks = list(geo.STARTS).index(start), list(geo.ROCKS).index(rocks)
+    st.board[:] = EDGE
+    st.board[list(geo.NUMBERS)] = FREE
+    st.board[[geo.number(place) for place in geo.ROCKS[rocks]]] = ROCK
+    st.memory[:] = UNKNOWN
+    for seat, place in enumerate(geo.STARTS[start]):
+        settle(st, seat, geo.number(place), geo.HULLS.index(geo.FACING[seat]))
+        st.visited[geo.number(place)] = 1 << seat
+        st.cells[seat] = 1
+        _put(st, seat, geo.number(place), TANK * (seat + 1))
+    refresh_in(kernels.box(st), 0)
+    finish(st)
+    state: np.record = st
+    return state
+
+
+def settle(st: Any, seat: int, cell: int, hull: int) -> None:
+    """Put a tank on the board, a wreck if it has fallen."""
+    st.board[cell] = WRECK if st.fell[seat] else TANK * (seat + 1)
+    st.place[seat] = cell
+    st.hull[seat] = hull
+
+
+def finish(st: Any) -> None:
+    """Complete a state that was put together by hand: its key, and nothing to undo."""
+    st.stack[:] = 0
+    st.height = 0
+    st.key = fresh_key_in(kernels.box(st))

@@ -1,0 +1,22 @@
+"""What Tanks is tested with, next to the laws that hold for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kibitz_games.api import Game, Model
+from kibitz_games.tanks import wire
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"start": "table1"},
+    {"start": "table1", "rocks": "none"},
+    {"rocks": "none", "turns": 200},
+    {"turns": 50},
+]
+
+
+def spellings(game: Game, state: Any) -> Iterable[Model]:
+    """Return every wire move that the model lets through: there are seven."""
+    return wire.MOVES
