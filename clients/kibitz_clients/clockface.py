@@ -50,6 +50,14 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock:
     )
 
 
+def flagged(control: TimeControl) -> Clock:
+    """Return the clock after a turn in which the flag fell, where the seat plays on.
+
+    All that the seat had is gone; the increment comes after every turn, this one too.
+    """
+    return Clock(main_ms=control.increment_ms)
+
+
 def read(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> Reading | None:
     """Return how `clock` reads `elapsed_ms` into its turn, or None where there is no clock."""
     if not control.limited:

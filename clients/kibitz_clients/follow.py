@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kibitz_clients import clockface
@@ -128,6 +128,8 @@ class Frame:
     view: Fields | None
     entry: Entry | None = None
     clocks: tuple[Clock, ...] | None = None
+    mover: int | None = None
+    """The seat that has moved, where the entry is hidden but a turn has passed."""
 
     @property
     def comment(self) -> Comment | None:
@@ -136,7 +138,13 @@ class Frame:
     @property
     def visible(self) -> bool:
         """Whether there is anything to see in stepping to it."""
-        return not isinstance(self.entry, Hidden | Noted)
+        return self.mover is not None or not isinstance(self.entry, Hidden | Noted)
+
+    @property
+    def acted(self) -> bool:
+        """Whether the entry was somebody's turn: a move, seen or not, or a turn that passed."""
+        skipped = isinstance(self.entry, Flagged) and self.ply > self.entry.ply
+        return skipped or self.mover is not None or isinstance(self.entry, Moved)
 
 
 class Timeline:
@@ -150,6 +158,10 @@ class Timeline:
         self.seed: str = ""
         self.away: dict[int, int | None] = {}
         """Seats whose players are gone, and when their grace ends, where that is known."""
+        self.eyes: int | None = None
+        """Through whose eyes a record is seen (`refold.Eyes`); everything is shown when None."""
+        self.looks: Callable[[int | None], list[Frame]] | None = None
+        """Returns the frames as somebody else saw them, where that is known and may differ."""
         self._frames: dict[int, Frame] = {}
         self._order: list[int] = []
         # Numbers that the server does not give out: they are not asked for again.
@@ -210,6 +222,7 @@ class Timeline:
         )
         if known is None or self.newest.seq != snapshot.seq or known.to_act != frame.to_act:
             self._turn_began = now
+        self._set_left(snapshot.left_ms, snapshot.clocks, snapshot.to_act, now)
         self._put(frame)
 
     def event(self, event: Event, now: int) -> None:
@@ -222,10 +235,13 @@ class Timeline:
 
     def turn(self, turn: YourTurn, now: int) -> None:
         """Set the own clock by the server's word."""
-        if turn.left_ms is None or turn.clocks is None:
-            return
-        whole = clockface.until_flag(self.facts.time_control, turn.clocks[turn.seat])
-        self._turn_began = now - (whole - turn.left_ms)
+        self._set_left(turn.left_ms, turn.clocks, turn.seat, now)
+
+    def _set_left(self, left: int | None, clocks: list[Clock] | None, seat: int, now: int) -> None:
+        """Set when the present turn began, by what the server says is left of it."""
+        if left is not None and clocks is not None and seat != OVER:
+            whole = clockface.until_flag(self.facts.time_control, clocks[seat])
+            self._turn_began = now - (whole - left)
 
     def finished(self, finished: Finished) -> None:
         """Take the result; the last frame now shows what was hidden."""
@@ -235,6 +251,22 @@ class Timeline:
         last = self._frames.get(finished.seq)
         if last is not None:
             self._put(replace(last, view=finished.view, to_act=OVER))
+
+    def look(self, eyes: int | None) -> None:
+        """See the match through other eyes; `looks` must be there."""
+        if self.looks is None:
+            raise AssertionError("only a record knows what others saw")
+        self._replace(self.looks(eyes))
+        self.eyes = eyes
+
+    def reveal(self, recorded: Timeline) -> None:
+        """Take over what the record of this match shows, now that it is over."""
+        self._replace(recorded.frames)
+        self.eyes, self.looks = recorded.eyes, recorded.looks
+
+    def _replace(self, frames: Iterable[Frame]) -> None:
+        self._frames = {frame.seq: frame for frame in frames}
+        self._order = sorted(self._frames)
 
     def begin(self, view: Fields, to_act: int) -> None:
         """Add the start of the match, before its first entry."""
@@ -290,6 +322,16 @@ class Timeline:
         if frame.seq not in self._frames:
             bisect.insort(self._order, frame.seq)
         self._frames[frame.seq] = frame
+        self._find_mover(frame.seq)
+        self._find_mover(frame.seq + 1)
+
+    def _find_mover(self, seq: int) -> None:
+        """Notice that a hidden entry was a move: a turn has passed with it."""
+        frame, before = self._frames.get(seq), self._frames.get(seq - 1)
+        if frame is None or before is None or not isinstance(frame.entry, Hidden):
+            return
+        if frame.ply > before.ply:
+            self._frames[seq] = replace(frame, mover=before.to_act)
 
     def _heed(self, entry: Entry, now: int) -> None:
         match entry:
@@ -302,7 +344,7 @@ class Timeline:
                 seats = list(self.facts.seats)
                 seats[seat] = player
                 self.facts = replace(self.facts, seats=tuple(seats))
-            case Flagged() | _:
+            case _:
                 pass
 
 

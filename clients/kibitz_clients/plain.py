@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Final
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -25,7 +26,7 @@ from kibitz_clients.link import Link
 from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
-from kibitz_protocol.records import Aborted, Cause, Hidden, Moved, Noted, Result, SeatResult
+from kibitz_protocol.records import Cause, Moved, Result, SeatResult
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief, MatchBrief
 from kibitz_protocol.session import Gone, News
@@ -64,10 +65,18 @@ async def follow(
 
 
 def record(
-    path: str | os.PathLike[str], games: Mapping[str, Game], out: Out, *, as_json: bool = False
+    path: str | os.PathLike[str],
+    games: Mapping[str, Game],
+    out: Out,
+    *,
+    as_json: bool = False,
+    seat: int | None = None,
 ) -> None:
-    """Write the course of a recorded match. Raises `RecordError` and `OSError`."""
-    timeline = replay.load(path, games).timeline
+    """Write the course of a recorded match as `seat` saw it, or all of it when None.
+
+    Raises `RecordError`, `OSError`, and `ValueError` for a seat that the match does not have.
+    """
+    timeline = replay.load(path, games, seat).timeline
     teller = Teller(games, as_json)
     for line in teller.news(timeline):
         out(line)
@@ -142,11 +151,11 @@ class Teller:
 
     def _frame(self, timeline: Timeline, frame: Frame) -> list[str]:
         entry = frame.entry
-        if entry is None or isinstance(entry, Hidden | Noted):
+        if entry is None or not frame.visible:
             return []
         game = self.games.get(timeline.facts.game)
-        seat = None if isinstance(entry, Aborted) else entry.seat
-        said = words.entry(game, entry)
+        seat = words.doer(frame)
+        said = words.step(game, frame)
         if self.as_json:
             return [
                 self._json(
@@ -162,13 +171,13 @@ class Teller:
                     comment=frame.comment.model_dump(exclude_none=True) if frame.comment else None,
                 )
             ]
-        ply = f"{frame.ply:>3}" if isinstance(entry, Moved) else "   "
+        ply = f"{frame.ply:>3}" if frame.acted else "   "
         name = words.player(seat, timeline.facts.seats[seat]) if seat is not None else "match"
         line = f"{self._head(timeline)}  {ply} {name} {said}"
         return [line + self._clock(timeline, frame, seat) + self._comment(frame)]
 
     def _clock(self, timeline: Timeline, frame: Frame, seat: int | None) -> str:
-        if seat is None or frame.clocks is None or not isinstance(frame.entry, Moved):
+        if seat is None or frame.clocks is None or not frame.acted:
             return ""
         reading = clockface.read(timeline.facts.time_control, frame.clocks[seat])
         return f"  clock {reading.text}" if reading else ""
@@ -390,13 +399,40 @@ def matches(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[str]
     return table(("match", "lobby", "no", "game", "ply", "state", "players"), rows)
 
 
+WIDTH: Final = 80
+"""The columns of a terminal that tables fit in."""
+_NARROW: Final = 24
+"""A last column of fewer columns stands on lines of its own."""
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return lines with columns as wide as their widest cell."""
+    """Return lines with columns as wide as their widest cell.
+
+    Where that is wider than a terminal, the last column goes on below itself, or on lines of
+    its own where there is too little room for it beside the others.
+    """
     lines = [tuple(heads), *map(tuple, rows)]
     widths = [max(cell_len(line[column]) for line in lines) for column in range(len(heads))]
-    return [
-        "  ".join(
-            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-        for line in lines
-    ]
+    before = sum(width + 2 for width in widths[:-1])
+    indent = before if WIDTH - before >= min(_NARROW, widths[-1]) else 4
+    made = []
+    for line in lines:
+        cells = zip(line[:-1], widths[:-1], strict=True)
+        start = "".join(cell + " " * (width - cell_len(cell) + 2) for cell, width in cells)
+        first, *more = _folded(line[-1], WIDTH - indent)
+        made += [start + first] if indent == before else [start, " " * indent + first]
+        made += [" " * indent + piece for piece in more]
+    return [line.rstrip() for line in made]
+
+
+def _folded(text: str, width: int) -> Iterator[str]:
+    """Break a text at its double spaces, or else at spaces; a longer word stays whole."""
+    gap = "  " if "  " in text else " "
+    line = ""
+    for piece in text.split(gap):
+        if line and cell_len(line + gap + piece) > width:
+            yield line
+            line = piece
+        else:
+            line = f"{line}{gap}{piece}" if line else piece
+    yield line

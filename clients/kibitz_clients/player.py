@@ -1,7 +1,7 @@
 """Choosing a move by its places: what a person picks, and what is left to pick.
 
-No rule is known here. `your_turn` lists the legal actions, `Game.touches` names the places
-that each is picked by, and a `Picker` narrows the list with every place.
+No rule is known here. `your_turn` lists the legal actions, or the game does, `Game.touches`
+names the places that each is picked by, and a `Picker` narrows the list with every place.
 """
 
 from __future__ import annotations
@@ -30,12 +30,24 @@ class Choice:
 
 
 def choices(game: Game, turn: YourTurn) -> tuple[Choice, ...]:
-    """Return the legal actions of a turn; empty where the server only counts them."""
+    """Return the legal actions of a turn.
+
+    Where the server does not list them, they are those of a position as the player sees it;
+    empty where this client's rules cannot tell.
+    """
     made = []
-    for fields in turn.legal or ():
+    for fields in _by_the_rules(game, turn) if turn.legal is None else turn.legal:
         move = game.Move.model_validate(fields)
         made.append(Choice(game.dump(move), game.text(move), game.touches(move)))
     return tuple(made)
+
+
+def _by_the_rules(game: Game, turn: YourTurn) -> Sequence[Wire]:
+    try:
+        state = game.sample(game.View.model_validate(turn.view), 0)
+        return game.moves(state, game.legal(state))
+    except (GameError, ValidationError):
+        return ()
 
 
 @dataclass
@@ -61,6 +73,11 @@ class Picker:
         """The places that may be picked next."""
         count = len(self.picked)
         return frozenset(c.touches[count] for c in self.open if len(c.touches) > count)
+
+    @property
+    def example(self) -> str:
+        """One of the moves as a person types it; empty where none is known."""
+        return self.choices[len(self.choices) // 2].text if self.choices else ""
 
     @property
     def same(self) -> list[Choice]:

@@ -12,25 +12,13 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from kibitz_clients import clockface, svg, words
+from kibitz_clients import svg, words
 from kibitz_clients.follow import Facts, Frame, Timeline
-from kibitz_games.api import OVER, Game, GameError
-from kibitz_games.play import Play
+from kibitz_clients.refold import Eyes, Refold
+from kibitz_games.api import Game, GameError
 from kibitz_games.scene import Scene
-from kibitz_protocol.clocks import Clock
 from kibitz_protocol.messages import Event
 from kibitz_protocol.recordfile import Record, RecordError, read_record
-from kibitz_protocol.records import (
-    Aborted,
-    Cause,
-    Entry,
-    Flagged,
-    Forfeited,
-    Moved,
-    Resigned,
-    Setup,
-)
-from kibitz_protocol.values import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +30,27 @@ class Recorded:
     timeline: Timeline
 
 
-def load(path: str | os.PathLike[str], games: Mapping[str, Game]) -> Recorded:
-    """Read a record file and fold it.
+def load(
+    path: str | os.PathLike[str], games: Mapping[str, Game], seat: int | None = None
+) -> Recorded:
+    """Read a record file and fold it, as `seat` saw the match; by default everything is shown.
 
-    Raises `RecordError` with path, line and what was expected there, and `OSError`.
+    Raises `RecordError` with path, line and what was expected there, `OSError`, and
+    `ValueError` for a seat that the match does not have.
     """
     record = read_record(path, torn=True)
     game = games.get(record.setup.game)
     if game is None:
         known = ", ".join(sorted(games))
         raise RecordError(str(path), 1, f"game: expected one of {known}, not {record.setup.game!r}")
-    return Recorded(game, record, fold(game, record, str(path)))
+    return Recorded(game, record, fold(game, record, str(path), seat))
 
 
-def fold(game: Game, record: Record, path: str = "record") -> Timeline:
-    """Return the frames of a record; `path` is what errors name."""
+def fold(game: Game, record: Record, path: str = "record", eyes: Eyes = None) -> Timeline:
+    """Return the frames of a record as somebody saw them; `path` is what errors name."""
     timeline = Timeline(Facts.of_setup(record.setup))
     try:
-        table = _Table(game, record.setup)
+        table = Refold(game, record.setup, eyes)
     except (GameError, ValidationError) as error:
         raise RecordError(path, 1, f"setup: {_sentence(error)}") from None
     timeline.begin(table.view(), table.to_act)
@@ -73,24 +64,31 @@ def fold(game: Game, record: Record, path: str = "record") -> Timeline:
         timeline.result = record.footer.result
         timeline.away = {}
     timeline.seed = record.setup.seed
+    if game.info.hidden:
+        timeline.eyes = eyes
+        timeline.looks = lambda other: fold(game, record, path, other).frames
     return timeline
 
 
-def events(game: Game, record: Record) -> Iterator[Event]:
-    """Yield the events that a viewer who may see everything was sent."""
-    table = _Table(game, record.setup)
+def events(game: Game, record: Record, eyes: Eyes = None) -> Iterator[Event]:
+    """Yield the events that a viewer was sent; by default one who may see everything."""
+    table = Refold(game, record.setup, eyes)
     for entry in record.entries:
         yield table.take(entry)
 
 
 def export_svg(
-    path: str | os.PathLike[str], games: Mapping[str, Game], ply: int | None = None
+    path: str | os.PathLike[str],
+    games: Mapping[str, Game],
+    ply: int | None = None,
+    seat: int | None = None,
 ) -> str:
     """Return a picture of a recorded match after `ply` plies (the end when None) as SVG.
 
-    Raises `RecordError`, `OSError`, and `ValueError` for a ply that the match does not have.
+    It shows what `seat` knew then, or everything when None. Raises `RecordError`, `OSError`,
+    and `ValueError` for a ply or a seat that the match does not have.
     """
-    recorded = load(path, games)
+    recorded = load(path, games, seat)
     frame = at_ply(recorded.timeline, ply)
     return svg.render(scene(recorded.game, frame), _caption(recorded, frame))
 
@@ -117,6 +115,8 @@ def _caption(recorded: Recorded, frame: Frame) -> svg.Caption:
     facts, result = timeline.facts, timeline.result
     ended = result is not None and frame.seq == timeline.newest.seq
     line = f"{len(facts.seats)} players, ply {frame.ply} of {timeline.newest.ply}"
+    if timeline.eyes is not None:
+        line += f", {words.eyes(facts, timeline.eyes)}"
     notes = []
     for ended_so in result.seats if result and ended else ():
         why = f", {words.CAUSES[ended_so.cause]}" if ended_so.cause else ""
@@ -129,95 +129,6 @@ def _caption(recorded: Recorded, frame: Frame) -> svg.Caption:
         players=[who.name for who in facts.seats],
         notes=notes,
     )
-
-
-class _Table:
-    """The rules at one recorded match: entries in, events out."""
-
-    def __init__(self, game: Game, setup: Setup) -> None:
-        self._game = game
-        self._setup = setup
-        seats = len(setup.seats)
-        self._play = Play(game, game.Options.model_validate(setup.options), seats, deal=setup.deal)
-        self._ply = 0
-        self._over = False
-        self._flagged = False
-        control = setup.time_control
-        self._clocks = [clockface.full(control)] * seats if control.limited else None
-
-    @property
-    def to_act(self) -> int:
-        return OVER if self._over else self._play.to_act
-
-    def view(self) -> Fields:
-        return self._game.dump(self._game.full_view(self._play.state))
-
-    def take(self, entry: Entry) -> Event:
-        """Apply an entry. Raises `GameError` or `ValidationError` where the rules forbid it."""
-        if self.to_act == OVER:
-            raise GameError(f"expected no entry after the end, not {entry.kind!r}")
-        seen = self._apply(entry)
-        view = self.view() if seen else None
-        return Event.model_construct(
-            match=self._setup.match,
-            ply=self._ply,
-            to_act=self.to_act,
-            entry=entry,
-            view=view,
-            clocks=None if self._clocks is None else list(self._clocks),
-        )
-
-    def _apply(self, entry: Entry) -> bool:
-        """Return whether the entry changed what is seen of the game."""
-        match entry:
-            case Moved():
-                self._move(entry)
-            case Flagged(seat=seat):
-                self._flagged = True
-                self._set_clock(seat, Clock())
-                return False
-            case Resigned(seat=seat):
-                self._drop(seat)
-            case Forfeited(seat=seat, cause=cause):
-                self._abandon() if cause is Cause.ABANDONED else self._drop(seat)
-            case Aborted():
-                self._over = True
-            case _:
-                return False
-        return True
-
-    def _move(self, entry: Moved) -> None:
-        if (entry.ply, entry.seat) != (self._ply, self.to_act):
-            raise GameError(
-                f"expected ply {self._ply} of seat {self.to_act}, "
-                f"not ply {entry.ply} of seat {entry.seat}"
-            )
-        self._play.apply(self._game.Move.model_validate(entry.action))
-        self._ply += 1
-        self._charge(entry)
-
-    def _charge(self, entry: Moved) -> None:
-        if self._clocks is None:
-            return
-        charged = 0 if self._flagged else entry.elapsed_ms - entry.allowance_ms
-        self._flagged = False
-        left = clockface.spend(self._setup.time_control, self._clocks[entry.seat], charged)
-        self._set_clock(entry.seat, left)
-
-    def _set_clock(self, seat: int, clock: Clock) -> None:
-        if self._clocks is not None:
-            self._clocks = [*self._clocks[:seat], clock, *self._clocks[seat + 1 :]]
-
-    def _drop(self, seat: int) -> None:
-        self._play.drop(seat)
-        self._over = not self._game.info.drops
-        self._flagged = False
-
-    def _abandon(self) -> None:
-        for seat in range(len(self._setup.seats)):
-            if self._play.to_act != OVER:
-                self._play.drop(seat)
-        self._over = True
 
 
 def _sentence(error: GameError | ValidationError) -> str:

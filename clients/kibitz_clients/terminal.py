@@ -33,6 +33,7 @@ from kibitz_clients.screens.play import PlayScreen
 from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import KibitzError, RefusedError
 from kibitz_protocol.messages import (
+    Finished,
     LobbyClosed,
     MatchStarted,
     Snapshot,
@@ -191,6 +192,8 @@ class KibitzApp(App[str]):
                 self.follow and self._idle(lobby) and not self._plays(brief)
             ):
                 self.watch_match(brief.match)
+            case Finished(match=match) if match in self.gallery.matches:
+                self._reveal(self.gallery.matches[match])
             case LobbyClosed(lobby=lobby, reason=reason):
                 self._entered.discard(lobby)
                 self.notify(f"lobby {lobby} is gone: {reason}")
@@ -260,6 +263,18 @@ class KibitzApp(App[str]):
         if self._awaited == match:
             self._awaited = None
             self._open_match(match)
+
+    def _reveal(self, timeline: Timeline) -> None:
+        """Fetch what was hidden from a match that is over now."""
+        game = self.gallery.games.get(timeline.facts.game)
+        if game is not None and game.info.hidden:
+            self._request(self._open_eyes(timeline, game), _ignore)
+
+    async def _open_eyes(self, timeline: Timeline, game: Game) -> None:
+        match = timeline.facts.match
+        record = await self._fetch(self.link.url, match)
+        timeline.reveal(fold(game, record, f"the record of {match}"))
+        self._tell()
 
     def enter_lobby(self, lobby: str) -> None:
         """Look into a lobby as a spectator and show it."""

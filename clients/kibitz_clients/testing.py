@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 from kibitz_clients import replay
+from kibitz_clients.refold import Eyes
 from kibitz_games.api import Game, Model
 from kibitz_games.play import Play
 from kibitz_protocol.clocks import TimeControl
@@ -93,8 +94,10 @@ def played(
 
 
 def _move(play: Play, ply: int, action: int) -> Moved:
-    wire = play.game.dump(play.game.encode(play.state, action))
-    said = Comment(value=ply / 10, depth=2, line=["3-14"]) if ply % 2 == 0 else None
+    move = play.game.encode(play.state, action)
+    wire = play.game.dump(move)
+    line = [play.game.text(move)]
+    said = Comment(value=ply / 10, depth=2, line=line) if ply % 2 == 0 else None
     seat = play.to_act
     play.act(action)
     return Moved(
@@ -125,14 +128,14 @@ def _footer(play: Play) -> Footer | None:
     return Footer(result=result, hash="")
 
 
-def events(game: Game, record: Record) -> list[Event]:
-    """Return the events that viewers of the match were sent."""
-    return list(replay.events(game, record))
+def events(game: Game, record: Record, eyes: Eyes = None) -> list[Event]:
+    """Return the events that a viewer of the match was sent, by default a referee."""
+    return list(replay.events(game, record, eyes))
 
 
 def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Snapshot:
-    """Return the match as a viewer finds it after entry `seq`."""
-    frame = replay.fold(game, record).frame(seq)
+    """Return the match as the seat `you`, or a referee, finds it after entry `seq`."""
+    frame = replay.fold(game, record, eyes=you).frame(seq)
     assert frame is not None, "a record has a frame for every entry"
     assert frame.view is not None, "a replay knows every view"
     setup = record.setup
@@ -165,14 +168,16 @@ def your_turn(game: Game, record: Record) -> YourTurn:
     for entry in record.entries:
         if isinstance(entry, Moved):
             play.apply(game.Move.model_validate(entry.action))
-    legal = [game.dump(game.encode(play.state, action)) for action in play.legal]
+    rule = game.info.legal_rule or None
+    legal = game.moves(play.state, play.legal)
     return YourTurn(
         match=record.setup.match,
         game=record.setup.game,
         seat=play.to_act,
         ply=len(record.entries),
         view=game.dump(play.view(play.to_act)),
-        legal=legal,
+        legal=None if rule else legal,
+        legal_rule=rule,
         legal_count=len(legal),
     )
 

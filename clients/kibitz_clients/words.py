@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ValidationError
 
 from kibitz_clients import palette
-from kibitz_clients.follow import Facts
+from kibitz_clients.follow import Facts, Frame
 from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import KibitzError, RefusedError, SessionError, UnansweredError
 from kibitz_protocol.records import (
@@ -55,13 +55,33 @@ def move(game: Game | None, action: Action) -> str:
     return " ".join(f"{name}={value}" for name, value in action.items())
 
 
+def step(game: Game | None, frame: Frame) -> str:
+    """Say what happened right before a frame, without naming the seat."""
+    if frame.mover is not None:
+        return "a hidden move"
+    return "" if frame.entry is None else entry(game, frame.entry)
+
+
+def doer(frame: Frame) -> int | None:
+    """Return the seat whose doing a step was; of a hidden move too, since turns are known."""
+    if frame.mover is not None or frame.entry is None:
+        return frame.mover
+    return seat_of(frame.entry)
+
+
+def eyes(facts: Facts, seat: int) -> str:
+    """Say through whose eyes a match is seen: those of a seat, or of the public."""
+    return "as the public saw it" if seat < 0 else f"as {player(seat, facts.seats[seat])} saw it"
+
+
 def entry(game: Game | None, happened: Entry) -> str:
     """Say what an entry was, without naming its seat."""
     match happened:
         case Moved(action=action):
             return move(game, action)
         case Flagged():
-            return "time is up"
+            skips = game is not None and game.info.on_flag == "skip"
+            return "time is up, the turn passes" if skips else "time is up"
         case Resigned():
             return "resigns"
         case Left(reason="left"):
@@ -91,7 +111,7 @@ def comment(said: Comment) -> str:
     """Write what a bot said of its move: value, depth, nodes, the line it expects, its text."""
     parts = []
     if said.value is not None:
-        parts.append(f"{said.value:+.2f}" if abs(said.value) < 100_000 else f"{said.value:+.3g}")
+        parts.append(_value(said.value))
     if said.depth is not None:
         parts.append(f"d{said.depth}")
     if said.nodes is not None:
@@ -101,6 +121,16 @@ def comment(said: Comment) -> str:
     if said.text:
         parts.append(said.text)
     return " ".join(parts)
+
+
+DECIDED = 1e6
+"""What a search says of a play that is won, as a value; of a lost one, the negative."""
+
+
+def _value(value: float) -> str:
+    if abs(value) >= DECIDED:
+        return "wins" if value > 0 else "loses"
+    return f"{value:+.2f}" if abs(value) < 100_000 else f"{value:+.3g}"
 
 
 def _count(number: int) -> str:

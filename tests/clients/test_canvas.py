@@ -101,9 +101,7 @@ SCENES = {
 @pytest.mark.parametrize("name", SCENES)
 def test_every_ground_at_every_scale(name: str, golden: Golden) -> None:
     scene = SCENES[name]
-    scales = canvas.HEX_SCALES if scene.lattice == "hex" else canvas.SQUARE_SCALES
-    if name == "crossings-20":
-        scales = scales[-1:]
+    scales = scales_of(scene)[-1:] if name == "crossings-20" else scales_of(scene)
     pictures = [
         f"{scale.columns}x{scale.rows}\n{canvas.draw(scene, scale).plain()}" for scale in scales
     ]
@@ -114,14 +112,17 @@ def test_every_ground_at_every_scale(name: str, golden: Golden) -> None:
 def test_highlights_and_names_stay_inside_of_the_picture(name: str) -> None:
     """With the cursor anywhere the picture has the size that was promised, and all places."""
     scene = SCENES[name]
-    scales = canvas.HEX_SCALES if scene.lattice == "hex" else canvas.SQUARE_SCALES
-    for scale in scales:
+    for scale in scales_of(scene):
         for cell in scene.cells[:40]:
             overlay = Overlay(cursor=cell.name, targets=frozenset({cell.name}), names=True)
             picture = canvas.draw(scene, scale, overlay)
             assert (picture.width, picture.height) == canvas.size(scene, scale)
             assert all(sum(map(cell_len, row)) == picture.width for row in texts(picture))
             assert set(picture.places.values()) == {cell.name for cell in scene.cells}
+
+
+def scales_of(scene: Scene) -> tuple[Scale, ...]:
+    return canvas.HEX_SCALES if scene.lattice == "hex" else canvas.SQUARE_SCALES
 
 
 def texts(picture: canvas.Picture) -> list[list[str]]:

@@ -99,7 +99,8 @@ def test_each_kind_of_board_is_drawn_as_it_was(name: str, golden: Golden) -> Non
 
 def test_the_picture_of_the_readme_is_the_one_that_is_exported(games: dict[str, Game]) -> None:
     images = Path(__file__).parents[2] / "docs" / "images"
-    assert export_svg(images / "star.jsonl", games, 60) == (images / "star.svg").read_text("utf-8")
+    record, picture = images / "chinese-checkers.jsonl", images / "chinese-checkers.svg"
+    assert export_svg(record, games, 60) == picture.read_text("utf-8")
 
 
 def test_keys_are_not_drawn_and_take_no_room() -> None:

@@ -71,7 +71,9 @@ def test_comments_say_value_depth_nodes_line_and_text() -> None:
     assert words.comment(Comment(nodes=12_345_678)) == "12.3Mn"
     assert words.comment(Comment(nodes=12)) == "12n"
     assert words.comment(Comment(nodes=12_345)) == "12kn"
-    assert words.comment(Comment(value=1e6)) == "+1e+06"
+    assert words.comment(Comment(value=250_000)) == "+2.5e+05"
+    assert words.comment(Comment(value=1e6, depth=3)) == "wins d3"
+    assert words.comment(Comment(value=-1.2e6)) == "loses"
     assert words.comment(Comment()) == ""
 
 

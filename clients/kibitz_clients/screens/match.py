@@ -14,6 +14,7 @@ from textual.widgets import Static
 from kibitz_clients import palette, replay, words
 from kibitz_clients.follow import Frame, Playhead, Timeline
 from kibitz_clients.looks import Overlay
+from kibitz_clients.refold import PUBLIC
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.dialogs import Keys
 from kibitz_clients.widgets.board import Board
@@ -31,6 +32,7 @@ WATCHING = (
     ("f", "follow: go to the next match when this one ends"),
     ("l", "the lobby: members, standings"),
     ("#", "names of the places"),
+    ("v", "through whose eyes, where players see different things and the match is over"),
     ("b", "back"),
     ("q", "quit"),
 )
@@ -65,6 +67,7 @@ class MatchScreen(View):
         ("f", "follow"),
         ("l", "lobby"),
         ("number_sign", "names"),
+        ("v", "eyes"),
         ("b", "back"),
         ("question_mark", "help"),
         ("q", "app.quit"),
@@ -145,7 +148,9 @@ class MatchScreen(View):
         lobby = self.house.gallery.lobbies.get(facts.lobby or "")
         where = f" · {lobby.settings.name}" if lobby else ""
         ply = self.playhead.frame.ply
+        seen = "" if self.timeline.eyes is None else words.eyes(facts, self.timeline.eyes)
         title.append(f" · match {facts.number}{where} · ply {ply}  ", "not bold")
+        title.append(f"{seen}  " if seen else "", "bold #b7a5ff")
         return title.append_text(self._state())
 
     def _state(self) -> Text:
@@ -172,11 +177,10 @@ class MatchScreen(View):
         frame = self.playhead.frame
         facts = self.timeline.facts
         text = Text(no_wrap=True, overflow="ellipsis")
-        entry = frame.entry
-        seat = words.seat_of(entry) if entry else None
-        if entry is not None and seat is not None:
+        seat = words.doer(frame)
+        if seat is not None:
             text.append(words.player(seat, facts.seats[seat]), palette.colour(seat))
-            text.append(f": {words.entry(self.game, entry)}")
+            text.append(f": {words.step(self.game, frame)}")
             if frame.comment is not None:
                 text.append(f"  {words.comment(frame.comment)}", palette.DIM)
             text.append("  ")
@@ -245,6 +249,18 @@ class MatchScreen(View):
     def action_names(self) -> None:
         self.names = not self.names
         self.told()
+
+    def action_eyes(self) -> None:
+        """See the match as the next seat saw it, as the public did, or with everything shown."""
+        timeline = self.timeline
+        if self.game is None or not self.game.info.hidden:
+            self.app.notify("everybody sees the same in this game")
+        elif timeline.looks is None:
+            self.app.notify("what the others see is shown when the match is over")
+        else:
+            order = [None, *range(len(timeline.facts.seats)), PUBLIC]
+            timeline.look(order[(order.index(timeline.eyes) + 1) % len(order)])
+            self.told()
 
     def action_next(self) -> None:
         self.house.show_next(self.timeline.facts)

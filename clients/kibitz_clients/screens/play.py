@@ -25,7 +25,7 @@ PLAYING = (
     ("tab", "go to the next place that may be picked"),
     ("enter", "pick it, and play the move when it is whole"),
     ("escape", "take the pick back"),
-    ("m or a digit", "type a move, such as 3-14"),
+    ("m or a digit", "type a move{example}; other letters begin one that they begin"),
     ("o", "the other move with the same places"),
     ("R", "resign"),
     (", .", "step back and forth"),
@@ -62,6 +62,8 @@ class PlayScreen(MatchScreen):
         self._picker: Picker | None = None
         # The turn that the picker is for, by its ply: told again, it is the same turn.
         self._turn_ply: int | None = None
+        # A move of the last turn, to show how moves are typed.
+        self._example = ""
 
     def compose(self) -> ComposeResult:
         for widget in super().compose():
@@ -70,7 +72,7 @@ class PlayScreen(MatchScreen):
             yield widget
 
     def _field(self) -> Input:
-        field = Input(id="typed", placeholder="a move, such as 3-14, or a place")
+        field = Input(id="typed", placeholder="a move")
         field.can_focus = False
         return field
 
@@ -98,7 +100,14 @@ class PlayScreen(MatchScreen):
 
     def status(self) -> Text:
         picker = self.picking
-        return super().status() if picker is None or self.said else _prompt(picker)
+        return super().status() if picker is None or self.said else self._prompt(picker)
+
+    def _prompt(self, picker: Picker) -> Text:
+        text = Text("Your turn", f"bold {palette.HINT}")
+        text.append(f": {_request(picker)}", "not bold white")
+        if self._cursor is not None and self._cursor not in picker.picked:
+            text.append(f" · {self._cursor}", "bold white")
+        return text
 
     def keys(self) -> str:
         if self.picking is None:
@@ -106,7 +115,9 @@ class PlayScreen(MatchScreen):
         return "arrows/tab choose  enter pick  m type  R resign  , . step  ? help  q quit"
 
     def action_help(self) -> None:
-        self.app.push_screen(Keys("Playing a match", PLAYING))
+        example = f", such as {self._example}" if self._example else ""
+        keys = tuple((key, does.format(example=example)) for key, does in PLAYING)
+        self.app.push_screen(Keys("Playing a match", keys))
 
     # ------------------------------------------------------------------------------- playing
 
@@ -131,8 +142,12 @@ class PlayScreen(MatchScreen):
             return
         self._turn_ply = turn.ply
         self.said = ""
-        if self._cursor is None:
-            self._cursor = min(self._picker.targets, default=None)
+        self._example = self._picker.example
+        such = f", such as {self._example}," if self._example else ""
+        self.query_one("#typed", Input).placeholder = f"a move{such} or a place"
+        names = [cell.name for cell in self.scene().cells]
+        if self._cursor not in names:
+            self._cursor = next((name for name in names if name in self._picker.targets), None)
         self.app.bell()
 
     def on_board_clicked(self, message: Board.Clicked) -> None:
@@ -160,7 +175,14 @@ class PlayScreen(MatchScreen):
             self._send(ready)
             return
         self.said = "" if self._picker.pick(place) else f"no legal move begins at {place}"
+        ready = self._picker.ready
+        if ready is not None and ready.touches == (place,) and self._is_key(place):
+            self._send(ready)
         self.told()
+
+    def _is_key(self, place: str) -> bool:
+        """Whether a place is pressed rather than stood on: pressing it is a move at once."""
+        return any(cell.name == place and cell.ground == "button" for cell in self.scene().cells)
 
     def action_untake(self) -> None:
         self.said = ""
@@ -210,11 +232,13 @@ class PlayScreen(MatchScreen):
     # -------------------------------------------------------------------------------- typing
 
     def on_key(self, event: events.Key) -> None:
-        if self.has_class("typing") or event.character is None or not event.character.isdigit():
+        character = event.character or ""
+        if self._picker is None or self.has_class("typing") or not character.isalnum():
             return
-        if self._picker is not None:
+        begins = any(choice.text.startswith(character) for choice in self._picker.choices)
+        if character.isdigit() or (begins and event.key not in self.active_bindings):
             event.stop()
-            self.action_type(event.character)
+            self.action_type(character)
 
     def action_type(self, first: str = "") -> None:
         if self._picker is None:
@@ -232,16 +256,15 @@ class PlayScreen(MatchScreen):
         self._stop_typing()
         if not text or self._picker is None or self.game is None:
             return
-        if any(cell.name == text for cell in self.scene().cells):
+        choice = player.typed(self.game, self._picker, text)
+        if isinstance(choice, Choice):
+            self._send(choice)
+        elif any(cell.name == text for cell in self.scene().cells):
             self._cursor = text
             self._pick(text)
-            return
-        choice = player.typed(self.game, self._picker, text)
-        if isinstance(choice, str):
+        else:
             self.said = choice
             self.told()
-        else:
-            self._send(choice)
 
     def _stop_typing(self) -> None:
         self.remove_class("typing")
@@ -250,15 +273,15 @@ class PlayScreen(MatchScreen):
         self.set_focus(None)
 
 
-def _prompt(picker: Picker) -> Text:
-    ready = picker.ready
+def _request(picker: Picker) -> str:
+    """Say what is to be picked next."""
+    ready, count = picker.ready, len(picker.targets)
     if ready is not None and (picker.picked or not picker.targets):
         more = f", o for another of {len(picker.same)}" if len(picker.same) > 1 else ""
-        said = f": {ready.text}, enter plays it, escape takes it back{more}"
-    elif picker.picked:
-        said = f": {' '.join(picker.picked)} picked, now one of {len(picker.targets)} places"
-    elif picker.choices:
-        said = f": pick one of {len(picker.targets)} places; {len(picker.choices)} moves"
-    else:
-        said = ": type a move with m"
-    return Text("Your turn", f"bold {palette.HINT}").append(said, "not bold white")
+        return f"{ready.text}, enter plays it, escape takes it back{more}"
+    if picker.picked:
+        again = ", this one again for it alone" if picker.picked[-1] in picker.targets else ""
+        return f"{' '.join(picker.picked)} picked, now one of {count} places{again}"
+    if picker.choices:
+        return f"pick one of {count} places; {len(picker.choices)} moves"
+    return "type a move with m"

@@ -88,12 +88,12 @@ def step_line(game: Game | None, frame: Frame) -> Text:
     entry = frame.entry
     if entry is None:
         return line.append("    start" if frame.seq == 0 else "    joined here", palette.DIM)
-    number = str(entry.ply + 1) if isinstance(entry, Moved) else ""
+    number = str(frame.ply) if frame.acted else ""
     line.append(f"{number:>3} ", palette.DIM)
-    seat = words.seat_of(entry)
+    seat = words.doer(frame)
     if seat is not None:
         line.append(f"{palette.glyph(seat)} ", f"bold {palette.colour(seat)}")
-    said = words.entry(game, entry)
+    said = words.step(game, frame)
     line.append(said, palette.TEXT if isinstance(entry, Moved) else f"italic {palette.TEXT}")
     if frame.comment is not None:
         line.append(" " * max(1, 8 - cell_len(said)) + words.comment(frame.comment), palette.DIM)
