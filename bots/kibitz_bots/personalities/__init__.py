@@ -6,20 +6,30 @@ A spec is ``game/name`` with parameters after a colon: ``chinese-checkers/iddfs-
 from __future__ import annotations
 
 import difflib
-from itertools import chain
+from importlib import import_module
 from typing import Any
 
 from kibitz_bots.loading import Factory, SpecError
-from kibitz_bots.personalities import chinese_checkers, five_in_a_row, line_nim, number_merge, tanks
 from kibitz_bots.personalities.making import Parameter, Personality
 
 __all__ = ["PERSONALITIES", "Parameter", "Personality", "find"]
 
-_GAMES = (chinese_checkers, tanks, five_in_a_row, line_nim, number_merge)
+_GAMES = (
+    "chinese_checkers",
+    "tanks",
+    "five_in_a_row",
+    "line_nim",
+    "number_merge",
+)
+"""The modules of this package: one for each game."""
 
-PERSONALITIES: dict[str, Personality] = {
-    each.name: each for each in chain.from_iterable(game.PERSONALITIES for game in _GAMES)
-}
+
+def _of(game: str) -> tuple[Personality, ...]:
+    found: tuple[Personality, ...] = import_module(f"{__name__}.{game}").PERSONALITIES
+    return found
+
+
+PERSONALITIES: dict[str, Personality] = {each.name: each for game in _GAMES for each in _of(game)}
 """Every personality by its full name."""
 
 
