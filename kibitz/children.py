@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 POLITE_SECONDS = 12.0
@@ -46,16 +46,23 @@ class ChildFailedError(OSError):
     """A command did not do what it was started for; the message ends with what it said."""
 
 
-async def ended_well(command: Sequence[str], seconds: float) -> None:
-    """Run a command to its end, or raise `ChildFailedError`."""
+async def ended_well(command: Sequence[str], seconds: float, tell: Callable[[str], None]) -> None:
+    """Run a command to its end, or raise `ChildFailedError`; `tell` is given what it prints."""
     with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
         log = Path(directory) / "log"
-        async with child(command, log) as process:
+        async with child(command, log, listen=True) as process:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
-                    await process.wait()
+                    await _listen(process, tell)
             if process.returncode != 0:
                 raise ChildFailedError(f"{' '.join(command[3:])} failed\n{tail(log)}".rstrip())
+
+
+async def _listen(process: Process, tell: Callable[[str], None]) -> None:
+    assert process.stdout is not None
+    async for line in process.stdout:
+        tell(line.decode(errors="replace").rstrip("\n"))
+    await process.wait()
 
 
 async def end(process: Process) -> int:

@@ -10,7 +10,6 @@ import asyncio
 import os
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -25,35 +24,58 @@ from kibitz.replay import is_screen
 from kibitz.running import draining, run
 from kibitz_protocol.client import Client
 from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.records import Spectating
 from kibitz_protocol.rooms import HouseSeat, LobbySettings, ProgrammeItem
 
-GAME = "chinese-checkers"
-BOTS = (
-    "iddfs-hand:time=0.1",
-    "greedy-hand",
-    "greedy-euclid",
-    "random",
-    "iddfs-euclid:time=0.1",
-    "greedy-hand",
-)
 CLOCK = TimeControl.parse("move=2,bank=30")
 PACE_SECONDS = 0.3
 """How long a move takes at least where somebody watches."""
 READY_SECONDS = 300.0
-"""How long compiling may take on the slowest machine; ten seconds are usual."""
+"""How long compiling may take on the slowest machine; half a minute is usual."""
+AT_ONCE = 8
+"""As many matches as it takes until every kind of game runs."""
+
+BOTS = (
+    "chinese-checkers/iddfs-hand:time=0.1",
+    "chinese-checkers/greedy-hand",
+    "chinese-checkers/greedy-euclid",
+    "chinese-checkers/greedy-hand",
+    "chinese-checkers/random",
+    "chinese-checkers/random",
+    "tanks/greedy",
+    "tanks/random",
+    "tanks/random",
+    "tanks/random",
+    "five-in-a-row/greedy",
+    "five-in-a-row/random",
+    "line-nim/greedy",
+    "line-nim/random",
+    "number-merge/greedy",
+    "number-merge/random",
+)
+"""A process each. Those of one game play among themselves."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """Some matches of the programme."""
-
-    seats: int
-    size: int
-    games: int
+def _item(game: str, seats: int, **options: str | int) -> ProgrammeItem:
+    return ProgrammeItem(game=game, seats=seats, options=dict(options), time_control=CLOCK)
 
 
-PROGRAMME = (Part(2, 4, 2), Part(3, 3, 1), Part(4, 3, 1), Part(6, 3, 1), Part(2, 3, 3))
-"""Two, three, four and six seats at the same time; small stars, so that it does not take long."""
+PROGRAMME = (
+    _item("chinese-checkers", 6, size=2),
+    _item("five-in-a-row", 2),
+    _item("line-nim", 2, free=33),
+    _item("number-merge", 2, preset="open"),
+    _item("tanks", 4, turns=160),
+    _item("chinese-checkers", 3, size=3),
+    _item("chinese-checkers", 2, size=3),
+    _item("line-nim", 2),
+    _item("number-merge", 2),
+    _item("five-in-a-row", 2, size=8),
+)
+"""Begun in this order, so that every kind runs soon; small boards, so that it does not take long.
+
+No item says how many matches: it is one, or one block where the game is played in blocks.
+"""
 
 
 def settings() -> LobbySettings:
@@ -61,18 +83,10 @@ def settings() -> LobbySettings:
     return LobbySettings(
         name="demo",
         joinable="closed",
-        seats=[HouseSeat(personality=f"{GAME}/{bot}") for bot in BOTS],
-        programme=[
-            ProgrammeItem(
-                game=GAME,
-                options={"size": part.size},
-                seats=part.seats,
-                games=part.games,
-                time_control=CLOCK,
-            )
-            for part in PROGRAMME
-        ],
-        at_once=4,
+        seats=[HouseSeat(personality=bot) for bot in BOTS],
+        programme=list(PROGRAMME),
+        at_once=AT_ONCE,
+        spectating=Spectating(mode="referee"),  # so that one sees what the players do not
     )
 
 
@@ -101,7 +115,7 @@ def demo(records: Path, plain: bool, pace: float | None) -> None:
 async def _demo(records: Path, *, screen: bool, pace: float) -> int:
     """Play the programme to its end, or until the person quits; return the exit status."""
     click.echo("getting the bots ready; the first time on a machine their rules are compiled")
-    await ended_well(leashed("kibitz", "bots", "--warm"), READY_SECONDS)
+    await ended_well(leashed("kibitz", "bots", "--warm"), READY_SECONDS, _indented)
     async with (
         private_server(options=["--pace", f"{pace:g}"]) as server,
         Client(server.url, name="demo", kind="human", agent="kibitz demo") as client,
@@ -115,6 +129,10 @@ async def _demo(records: Path, *, screen: bool, pace: float) -> int:
         await course.fetch(server.url, records)
     click.echo(f"\n{course.tables() if screen else report.standings(course.standings)}")
     return _conclude(course, records, quit_early=screen and not course.over)
+
+
+def _indented(line: str) -> None:
+    click.echo(f"  {line}")
 
 
 async def _watch(server: PrivateServer, client: Client, course: Course, *, screen: bool) -> None:

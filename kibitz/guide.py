@@ -250,7 +250,7 @@ def _facts(info: GameInfo) -> list[tuple[str, str]]:
         ("rules", f"docs/games/{info.name}.md"),
     ]
     if info.legal_rule:
-        facts.insert(-2, ("legal", f"{info.legal_rule}; turns tell this and how many there are."))
+        facts.insert(-2, ("legal", f"{info.legal_rule}. Turns carry this and a count, not a list."))
     return facts
 
 

@@ -34,7 +34,19 @@ def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
     assert len(tail(tmp_path / "log").splitlines()) == 12
 
 
+async def test_what_a_command_prints_is_told_line_by_line() -> None:
+    lines: list[str] = []
+    await ended_well(python("print('one'); print('two')"), 30, lines.append)
+    assert lines == ["one", "two"]
+
+
 async def test_a_command_that_fails_is_told_with_what_it_said() -> None:
-    await ended_well(python("pass"), 30)
+    lines: list[str] = []
     with pytest.raises(ChildFailedError, match="no such luck"):
-        await ended_well(python("raise SystemExit('no such luck')"), 30)
+        await ended_well(python("raise SystemExit('no such luck')"), 30, lines.append)
+    assert lines == []
+
+
+async def test_a_command_that_does_not_end_is_ended() -> None:
+    with pytest.raises(ChildFailedError, match="failed"):
+        await ended_well(python("import time; time.sleep(3600)"), 0.01, print)

@@ -1,0 +1,164 @@
+"""The page "Add a game", followed to the letter in a copy of the games and the bots.
+
+Files are written as the page shows them, lines are added where it adds them, the commands of its
+shell blocks are run in their order, and what it says is seen has to be seen.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "add-a-game.md"
+COPIED = ("games/kibitz_games", "bots/kibitz_bots", "tests/games", "tests/bots", "pyproject.toml")
+"""What a reader's clone has, as far as the page touches it; the rest is taken from this one."""
+SECONDS = 300.0
+_STEP = re.compile(
+    r"^(?:\*\*`(?P<path>[^`\n]+)`\*\*\n\n)?```(?P<kind>\w+)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+_DRAW = """
+from kibitz_clients import canvas, svg
+from kibitz_games import registry
+from kibitz_games.play import Play
+
+for coins in (2, 12, 24):
+    game = registry.get("coin-row")
+    play = Play(game, game.Options(coins=coins), seed=1)
+    while True:
+        scene = play.scene()
+        assert canvas.size(scene, canvas.fit(scene, 52, 18))[0] <= 52
+        assert canvas.draw(scene, canvas.fit(scene, 52, 18)).rows
+        assert svg.render(scene).startswith("<svg")
+        if play.outcome is not None:
+            break
+        play.apply(play.game.text(play.game.encode(play.state, play.legal[-1])))
+print("drawn")
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A block of the page: a file, a change of one, commands, or what is seen then."""
+
+    kind: str
+    path: str | None
+    body: str
+
+
+def steps() -> Iterator[Step]:
+    for found in _STEP.finditer(PAGE.read_text()):
+        yield Step(found["kind"], found["path"], found["body"])
+
+
+@dataclass
+class Clone:
+    """A copy of what a reader changes; everything else is this project's own."""
+
+    root: Path
+
+    def write(self, path: str, body: str) -> None:
+        """Write a new file."""
+        place = self.root / path
+        assert not place.exists(), f"{path} is there already"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(body)
+
+    def change(self, path: str, diff: str) -> None:
+        """Apply a diff without line numbers; what it stands on has to be there once."""
+        lines = [(line[:1], line[1:] + "\n") for line in diff.splitlines()]
+        before = "".join(text for sign, text in lines if sign in " -")
+        after = "".join(text for sign, text in lines if sign in " +")
+        place = self.root / path
+        text = place.read_text()
+        assert text.count(before) == 1, f"{path} has no single place for {diff!r}"
+        place.write_text(text.replace(before, after))
+
+    def run(self, commands: str) -> str:
+        """Run commands of a shell and return what they print."""
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            cwd=self.root,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def _environment(self) -> dict[str, str]:
+        inherited = {
+            k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "KIBITZ_"))
+        }
+        first = (self.root, self.root / "games", self.root / "bots")
+        return inherited | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join(map(str, first)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "KIBITZ_PLAIN": "1",  # no compiler: the rules run once each
+        }
+
+
+def seen(expected: str, printed: str) -> None:
+    """Fail unless the lines are printed in this order; dots stand for what may differ."""
+    lines = iter(" ".join(line.split()) for line in printed.splitlines())
+    for line in expected.splitlines():
+        wanted = re.compile(".*".join(re.escape(" ".join(p.split())) for p in line.split("...")))
+        assert any(wanted.fullmatch(each) for each in lines), f"{line!r} is not in\n{printed}"
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    root = tmp_path_factory.mktemp("clone")
+    for each in COPIED:
+        if (ROOT / each).is_dir():
+            shutil.copytree(ROOT / each, root / each, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / each, root / each)
+    return Clone(root)
+
+
+@pytest.mark.e2e
+@pytest.mark.xdist_group("add-a-game")
+def test_the_page_leads_to_a_game_that_is_played_and_drawn(clone: Clone) -> None:
+    printed = ""
+    for step in steps():
+        match step:
+            case Step("diff", str(path), body):
+                clone.change(path, body)
+            case Step(_, str(path), body):
+                clone.write(path, body)
+            case Step("sh", None, body):
+                printed = clone.run(body)
+            case Step("text", None, body):
+                seen(body, printed)
+            case Step(kind):
+                assert kind == "console"  # what waits for a person
+    assert (clone.root / "coin-row.svg").read_text().startswith("<svg")
+    assert clone.run(f"python - <<'EOF'{_DRAW}EOF") == "drawn\n"
+
+
+def test_the_page_shows_every_kind_of_file_that_a_game_needs() -> None:
+    named = [step.path for step in steps() if step.path]
+    assert len(named) == len(set(named))
+    for folder in ("games/kibitz_games/", "bots/kibitz_bots/", "tests/games/"):
+        assert any(path.startswith(folder) for path in named)
+
+
+def test_what_is_seen_is_compared() -> None:
+    seen("one\n... three ...", "zero\none\ntwo and three  or four\n")
+    with pytest.raises(AssertionError, match="'three' is not in"):
+        seen("one\nthree", "three\none\n")
+    with pytest.raises(AssertionError, match="no single place"):
+        Clone(ROOT).change("pyproject.toml", " not there\n+anything\n")
