@@ -7,9 +7,20 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
+from kibitz_games.api import (
+    OVER,
+    Features,
+    Game,
+    GameError,
+    GameInfo,
+    Json,
+    Model,
+    Outcome,
+    State,
+)
 from kibitz_games.kernels import box, lay
 from kibitz_games.line_nim import drawing, rules, wire
+from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim.wire import Move, Options, View
 from kibitz_games.scene import Scene
 
@@ -97,6 +108,13 @@ class LineNim(Game):
 
     def scene(self, view: Model) -> Scene:
         return drawing.scene(_as(View, view))
+
+    def actions(self, state: State) -> int:
+        return len(geo.LINES)
+
+    def features(self, view: Model, seat: int) -> Features:
+        """Return two planes over the map, [y, x]: cells that are free, and cells that are gone."""
+        return wire.features(_as(View, view), seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
         return wire.dump(model) if isinstance(model, View) else super().dump(model)

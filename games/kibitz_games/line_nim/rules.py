@@ -250,7 +250,7 @@ def fresh_key(st: Record) -> Any:
     return key
 
 
-FACTS = 6
+FACTS = 7
 """The length of what `portrait` writes of numbers."""
 
 
@@ -258,7 +258,7 @@ FACTS = 6
 def portrait(st: Record, facts: Moves, marks: Any) -> None:
     """Write all that a view shows, in one call.
 
-    `facts`: ply, side, end, loser, free, and the last action or -1. `marks`: a character for
+    `facts`: ply, side, end, loser, free, given, and the last action or -1. `marks`: a character for
     each cell, ``.`` free, ``#`` obstacle, ``0`` or ``1`` crossed out by that seat.
     """
     facts[0] = st.ply
@@ -266,7 +266,8 @@ def portrait(st: Record, facts: Moves, marks: Any) -> None:
     facts[2] = st.end
     facts[3] = st.loser
     facts[4] = st.free
-    facts[5] = st.history[st.ply - 1] if st.ply > 0 else -1
+    facts[5] = st.given
+    facts[6] = st.history[st.ply - 1] if st.ply > 0 else -1
     for cell in range(WALL):
         value = i64(st.board[cell])
         marks[cell] = 35 if value == OBSTACLE else 46 if value == FREE else 48 + value - GONE

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from kibitz_games.api import IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.api import Features, IllegalAction, InvalidSetup, Json, Model
 from kibitz_games.kernels import box, lay
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps, rules
@@ -24,15 +24,16 @@ class Options(Model):
         None,
         ge=maps.FEWEST,
         le=maps.MOST,
-        description=f"Free cells at the start, {maps.FEWEST} to {maps.MOST}; without it their"
-        " number is drawn too.",
+        description="How many cells of the map are free; usually drawn, all numbers alike.",
+        examples=[20],
     )
     map: tuple[str, ...] | None = Field(
         None,
         min_length=1,
         max_length=geo.CELLS,
         description="The free cells, instead of a map that is drawn: single cells and straight"
-        " rows of them, such as e5-h5 and f6. They must be connected.",
+        " rows of them, such as e5-h5 and f6, all connected.",
+        examples=[["e5-h5", "f6"]],
     )
 
 
@@ -207,10 +208,10 @@ def view(state: np.record) -> View:
     """Return the view of everybody."""
     facts, marks = np.empty(rules.FACTS, np.int32), np.empty(geo.CELLS, np.uint8)
     rules.portrait_in(box(state), lay(facts), lay(marks))
-    ply, side, end, loser, free, last = facts.tolist()
+    ply, side, end, loser, free, given, last = facts.tolist()
     drawn = marks.tobytes().decode()
     fields = {
-        "options": _options(drawn.translate(_AREA), bool(state["given"])),
+        "options": _options(drawn.translate(_AREA), bool(given)),
         "ply": ply,
         "to_act": side,
         "over": rules.REASONS[end] or None,
@@ -251,6 +252,12 @@ def _dumped(model: Model) -> dict[str, Any]:
 def travelling(action: int) -> dict[str, Any]:
     """Return an action as it travels; every turn lists many, so each is made once."""
     return _SPELT[action].model_dump(mode="json", exclude_none=True)
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [2, 12, 12]: free cells, and cells crossed out by whomever."""
+    cells = np.array([list(row) for row in seen.rows])
+    return np.stack([cells == ".", (cells != ".") & (cells != "#")]).astype(np.float32)
 
 
 def restore(seen: View) -> np.record:
