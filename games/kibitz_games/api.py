@@ -32,6 +32,7 @@ from pydantic import BaseModel, ConfigDict
 from kibitz_games.scene import Scene
 
 State: TypeAlias = np.record
+Features: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 OVER = -1
 """What `Game.to_act` answers when the play is over: the end is a seat too."""
@@ -235,6 +236,18 @@ class Game(ABC):
     @abstractmethod
     def scene(self, view: Model) -> Scene:
         """Draw a view."""
+
+    def actions(self, state: State) -> int:
+        """Return how many actions there are in plays like the one of `state`: all are smaller."""
+        raise NotImplementedError(f"{self.info.name} does not count its actions")
+
+    def features(self, view: Model, seat: int) -> Features:
+        """Return what a learner in `seat` sees of a view: numbers from -1 to 1.
+
+        The shape is the same for all views of plays with the same options and seats, and has at
+        most three axes. The own seat comes first wherever seats are told apart.
+        """
+        raise NotImplementedError(f"{self.info.name} has no features for learners")
 
     def dump(self, model: Model) -> dict[str, Any]:
         """Return `model` as the JSON object that travels, absent options left out."""

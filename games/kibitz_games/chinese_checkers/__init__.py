@@ -8,7 +8,17 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
+from kibitz_games.api import (
+    OVER,
+    Features,
+    Game,
+    GameError,
+    GameInfo,
+    Json,
+    Model,
+    Outcome,
+    State,
+)
 from kibitz_games.chinese_checkers import drawing, rules, wire
 from kibitz_games.chinese_checkers.wire import Move, Options, View
 from kibitz_games.kernels import box, lay
@@ -100,6 +110,13 @@ class ChineseCheckers(Game):
 
     def scene(self, view: Model) -> Scene:
         return drawing.scene(_as(View, view))
+
+    def actions(self, state: State) -> int:
+        return int(state["holes"]) ** 2 + 1
+
+    def features(self, view: Model, seat: int) -> Features:
+        """Return two planes a seat over the holes: its pegs, and its goal."""
+        return wire.features(_as(View, view), seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
         return wire.dump(model) if isinstance(model, View) else super().dump(model)

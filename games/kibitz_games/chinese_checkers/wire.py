@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from kibitz_games.api import IllegalAction, InvalidSetup, Model
+from kibitz_games.api import Features, IllegalAction, InvalidSetup, Model
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules
 from kibitz_games.kernels import box, lay
@@ -316,6 +316,18 @@ def _options(
             "long_jumps": bool(long_jumps),
         }
     )
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [2 * seats, holes]: pegs and goal of each seat, `seat` first."""
+    size, seats = _size(seen.options), len(seen.corners)
+    shape = geo.geometry(seen.options.board, size)
+    planes = np.zeros((2 * seats, shape.holes), np.float32)
+    for i in range(seats):
+        other = (seat + i) % seats
+        planes[2 * i, seen.pegs[other]] = 1
+        planes[2 * i + 1, list(shape.home((seen.corners[other] + 3) % 6, len(seen.pegs[0])))] = 1
+    return planes
 
 
 def restore(seen: View) -> np.record:

@@ -8,8 +8,19 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
+from kibitz_games.api import (
+    OVER,
+    Features,
+    Game,
+    GameError,
+    GameInfo,
+    Json,
+    Model,
+    Outcome,
+    State,
+)
 from kibitz_games.five_in_a_row import drawing, rules, wire
+from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row.wire import Move, Options, View
 from kibitz_games.kernels import box, lay
 from kibitz_games.scene import Scene
@@ -106,6 +117,13 @@ class FiveInARow(Game):
 
     def scene(self, view: Model) -> Scene:
         return drawing.scene(_as(View, view))
+
+    def actions(self, state: State) -> int:
+        return geo.CELLS
+
+    def features(self, view: Model, seat: int) -> Features:
+        """Return three planes over the board: own, the other's, and 1 with colours chosen."""
+        return wire.features(_as(View, view), seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
         return wire.dump(model) if isinstance(model, View) else super().dump(model)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from kibitz_games.api import IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.api import Features, IllegalAction, InvalidSetup, Json, Model
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
 from kibitz_games.kernels import box, lay
@@ -278,6 +278,16 @@ def _dumped(options: Options) -> dict[str, Any]:
 def dump_move(wire: Move) -> dict[str, Any]:
     """Return a move as it travels; callers change nothing in it."""
     return wire.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [3, size, size], rows before columns; black comes first before a swap."""
+    own = "o" if seen.colours is not None and seen.colours[seat] == "white" else "x"
+    cells = np.array([list(row) for row in seen.board])
+    planes = np.full((3, *cells.shape), seen.colours is not None, np.float32)
+    planes[0] = cells == own
+    planes[1] = (cells != own) & (cells != ".")
+    return planes
 
 
 def restore(seen: View) -> np.record:

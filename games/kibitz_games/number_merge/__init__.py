@@ -8,7 +8,17 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
+from kibitz_games.api import (
+    OVER,
+    Features,
+    Game,
+    GameError,
+    GameInfo,
+    Json,
+    Model,
+    Outcome,
+    State,
+)
 from kibitz_games.kernels import box
 from kibitz_games.number_merge import drawing, rules, wire
 from kibitz_games.number_merge.wire import Move, Options, View
@@ -98,6 +108,13 @@ class NumberMerge(Game):
 
     def scene(self, view: Model) -> Scene:
         return drawing.scene(_as(View, view))
+
+    def actions(self, state: State) -> int:
+        return rules.LONGEST - 1
+
+    def features(self, view: Model, seat: int) -> Features:
+        """Return the numbers as shares of their total, then the lead and the threshold."""
+        return wire.features(_as(View, view), seat)
 
 
 def _as(kind: type[_M], model: Model) -> _M:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 from pydantic import Field
 
-from kibitz_games.api import IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.api import Features, IllegalAction, InvalidSetup, Json, Model
 from kibitz_games.kernels import box, lay
 from kibitz_games.number_merge import rules
 
@@ -281,6 +281,16 @@ def _words(part: int, parts: int, row: tuple[int, ...]) -> str:
     if parts:
         return f"{part}/{parts} of the total {sum(row)}"
     return "as chosen" if part else f"the mean of {len(row)} numbers with the total {sum(row)}"
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [length + 2]: the row and the threshold by its total, the lead by length."""
+    length, total = _length(seen.options), sum(seen.row)
+    numbers = np.zeros(length + 2, np.float32)
+    numbers[: len(seen.row)] = np.array(seen.row) / total
+    numbers[length] = (seen.scores[seat] - seen.scores[1 - seat]) / length
+    numbers[length + 1] = min(1.0, seen.threshold[0] / seen.threshold[1] / total)
+    return numbers
 
 
 def restore(seen: View) -> np.record:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kibitz_games.api import OVER, Game, GameError, GameInfo, Json, Model, Outcome, State
+from kibitz_games.api import OVER, Features, Game, GameError, GameInfo, Json, Model, Outcome, State
 from kibitz_games.kernels import box
 from kibitz_games.scene import Scene
 from kibitz_games.tanks import drawing, rules, wire
@@ -106,6 +106,13 @@ class Tanks(Game):
 
     def scene(self, view: Model) -> Scene:
         return drawing.scene(_as(View, view))
+
+    def actions(self, state: State) -> int:
+        return rules.FIRE + 1
+
+    def features(self, view: Model, seat: int) -> Features:
+        """Return the own map in eleven planes; see `wire.features`."""
+        return wire.features(_as(View, view), seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
         return wire.dump(model) if isinstance(model, View) else super().dump(model)

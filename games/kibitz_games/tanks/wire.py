@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field, StringConstraints
 
-from kibitz_games.api import OVER, IllegalAction, InvalidSetup, Model
+from kibitz_games.api import OVER, Features, IllegalAction, InvalidSetup, Model
 from kibitz_games.kernels import box, lay
 from kibitz_games.tanks import geometry as geo
 from kibitz_games.tanks import rules
@@ -174,15 +174,16 @@ def view(state: np.record, viewer: int) -> View:
     This is the only place where something of a state becomes part of a view.
     """
     facts, codes, trail = _portrait(state, viewer)
-    fields = _NOTHING | _public(facts)
+    seats = [facts[at : at + rules.OF_SEAT] for at in _SEATS_AT]
+    fields = _public(facts, seats)
     if viewer == rules.REFEREE:
         fields["board"], fields["trails"] = _codes(codes), _trails(trail)
-        fields["tanks"] = [_tank(each) for each in _by_seat(facts)]
+        fields["tanks"] = [_tank(each) for each in seats]
     elif viewer != rules.PUBLIC:
-        row, column = geo.place(_by_seat(facts)[viewer][4])
-        fields |= {"seat": viewer, "row": row, "column": column}
-        fields["hull"] = geo.HULLS[_by_seat(facts)[viewer][5]]
-        fields["score"] = _by_seat(facts)[viewer][6]
+        cell, hull, score = seats[viewer][4:7]
+        row, column = divmod(cell, geo.STRIDE)
+        fields["seat"], fields["row"], fields["column"] = viewer, row, column
+        fields["hull"], fields["score"] = geo.HULLS[hull], score
         fields["local"], fields["visited"] = _codes(codes), _trails(trail)
     seen: View = _trusted(View, fields)
     return seen
@@ -198,10 +199,6 @@ def _portrait(state: np.record, viewer: int) -> tuple[list[int], list[int], str]
 _PLACES = geo.SIDE * geo.SIDE
 
 
-def _by_seat(facts: list[int]) -> list[list[int]]:
-    return [facts[at : at + rules.OF_SEAT] for at in _SEATS_AT]
-
-
 _SEATS_AT = tuple(rules.FACTS + rules.OF_SEAT * seat for seat in range(geo.SEATS))
 
 
@@ -213,27 +210,23 @@ def _trails(trail: str) -> list[str]:
     return [trail[at : at + geo.SIDE] for at in range(0, _PLACES, geo.SIDE)]
 
 
-def _public(facts: list[int]) -> dict[str, Any]:
-    """Return what everybody may know."""
-    ply, slot, side, end, turns, start, rocks = facts[:7]
-    seats = _by_seat(facts)
+def _public(facts: list[int], seats: list[list[int]]) -> dict[str, Any]:
+    """Return what everybody may know, and all else as unknown."""
+    ply, slot, side, end, turns, start, rocks, _ = facts[: rules.FACTS]
     wrecks = [_wreck(seat, each) for seat, each in enumerate(seats) if each[1]]
     victims = {wreck.slot: wreck.seat for wreck in wrecks}
     shots = sorted((each[2] - 1, seat, each[3]) for seat, each in enumerate(seats) if each[2])
     heard = [_shot(slot, seat, cell, victims.get(slot)) for slot, seat, cell in shots]
-    return {
-        "options": _options(start, rocks, turns),
-        "ply": ply,
-        "slot": slot,
-        "left": turns - slot,
-        "to_act": side,
-        "over": rules.REASONS[end] or None,
-        "alive": [each[1] == 0 for each in seats],
-        "dropped": [seat for _, seat in sorted((e[0], s) for s, e in enumerate(seats) if e[0])],
-        "events": [shot for shot in heard if shot.slot >= slot - geo.SEATS],
-        "shots": heard,
-        "wrecks": wrecks,
-    }
+    gone = sorted((each[0], seat) for seat, each in enumerate(seats) if each[0])
+    fields = _NOTHING.copy()
+    fields["options"] = _options(start, rocks, turns)
+    fields["ply"], fields["slot"], fields["left"] = ply, slot, turns - slot
+    fields["to_act"], fields["over"] = side, rules.REASONS[end] or None
+    fields["alive"] = [each[1] == 0 for each in seats]
+    fields["dropped"] = [seat for _, seat in gone]
+    fields["events"] = [shot for shot in heard if shot.slot >= slot - geo.SEATS]
+    fields["shots"], fields["wrecks"] = heard, wrecks
+    return fields
 
 
 def _shot(slot: int, seat: int, cell: int, victim: int | None) -> Shot:
@@ -308,6 +301,30 @@ def _present(model: Model) -> dict[str, Any]:
 
 
 # -------------------------------------------------------------------------------------- samples
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [11, 15, 15], rows before columns, of what `seat` knows.
+
+    Unknown, free, rock or wreck, tanks of others, itself, where it has been; four planes that
+    are 1 all over for the hull that it has (up, right, down, left); and the share of slots left.
+    """
+    assert seen.local is not None, "only a seat's own view has something to learn from"
+    assert seen.visited is not None
+    local, own = np.array(seen.local), 11 * (seat + 1)
+    planes = np.zeros((11, *local.shape), np.float32)
+    planes[:6] = (
+        local == -1,
+        local == 0,
+        local <= -2,
+        (local > 0) & (local != own),
+        local == own,
+        np.array([list(trail) for trail in seen.visited]) == "1",
+    )
+    if seen.hull is not None:
+        planes[6 + geo.HULLS.index(seen.hull)] = 1
+    planes[10] = seen.left / seen.options.turns
+    return planes
 
 
 def sample(seen: View, seed: int) -> np.record:
