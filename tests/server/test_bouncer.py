@@ -6,10 +6,11 @@ import json
 from collections.abc import Collection
 
 import pytest
+from websockets.frames import Opcode
 
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server.bouncer import EVERY_S, Bouncer
-from tests.server.wires import Line, Opcode, Rig
+from tests.server.wires import Line, Rig
 
 
 class Office:

@@ -141,7 +141,7 @@ class Fate:
         """Carry bytes one way until the end; a silent connection swallows them then."""
         with contextlib.suppress(OSError):
             while data := await reader.read(CHUNK):
-                if not self.spent.is_set():
+                if not self.spent.is_set() and not writer.is_closing():
                     await asyncio.sleep(self._weather.latency_s + self._jitter())
                     await self._write(writer, self._taken(data))
 
@@ -159,12 +159,13 @@ class Fate:
         return data
 
     async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
-        if self.sliced:
-            for byte in data[:SLICED]:
-                writer.write(bytes((byte,)))
-                await asyncio.sleep(0)
-            data = data[SLICED:]
-        writer.write(data)
+        """Write what a side that may be gone at any moment can still take."""
+        slices = [data[at : at + 1] for at in range(min(SLICED, len(data)))] if self.sliced else []
+        for part in [*slices, data[len(slices) :]]:
+            if writer.is_closing():
+                return
+            writer.write(part)
+            await asyncio.sleep(0)
         await writer.drain()
 
 

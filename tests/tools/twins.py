@@ -1,0 +1,195 @@
+"""Twins: two plays of one game that a seat, and the public, cannot tell from each other.
+
+The seat plays the same in both. The others play differently wherever the views of the seat
+and of the public stay the same, which are compared after every turn: so whatever else differs
+between two servers on which the plays are played is a leak.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from kibitz_games.api import OVER, Game, IllegalAction, Json, Model, State
+
+Wire: TypeAlias = dict[str, Any]
+End: TypeAlias = tuple[State, str | None]
+"""A state and what the seat and the public know of it; None when it is over."""
+Kind: TypeAlias = Literal["move", "skip", "drop"]
+SKIPS = 0.25
+"""Share of the others' turns that are skipped, in a game that skips."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What `seat` does: a move in each play; a turn that is skipped in both, or a seat dropped."""
+
+    kind: Kind
+    seat: int
+    moves: tuple[Wire, Wire] = ({}, {})
+    wrong: tuple[Wire, ...] = ()
+    """Moves that are legal somewhere in this game, and not now."""
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Two plays that look the same to `seat`; neither comes to its end."""
+
+    game: Game
+    seats: int
+    seat: int
+    deals: tuple[Mapping[str, Json], Mapping[str, Json]]
+    turns: tuple[Turn, ...]
+    apart: int
+    """After how many turns the states differed."""
+
+    @property
+    def different(self) -> list[Turn]:
+        return [turn for turn in self.turns if turn.moves[0] != turn.moves[1]]
+
+
+def twins(
+    game: Game,
+    seats: int,
+    seat: int,
+    seed: int,
+    *,
+    plies: int,
+    deals: tuple[Mapping[str, Json], Mapping[str, Json]] | None = None,
+) -> Twins:
+    """Draw twins of up to `plies` turns; both have the same deal unless two are given.
+
+    Raises `AssertionError` where what the seat may do tells what it may not know.
+    """
+    options = game.Options()
+    if deals is None:
+        dealt = game.deal(options, seats, seed)
+        deals = (dealt, dealt)
+    return _Pair(game, options, seats, seat, seed, deals).play(plies)
+
+
+class _Pair:
+    def __init__(
+        self,
+        game: Game,
+        options: Model,
+        seats: int,
+        seat: int,
+        seed: int,
+        deals: tuple[Mapping[str, Json], Mapping[str, Json]],
+    ) -> None:
+        self._game = game
+        self._seats = seats
+        self._seat = seat
+        self._deals = deals
+        self._chance = random.Random(f"twins {seed}")
+        self._states = [game.start(options, seats, deal) for deal in deals]
+        self._known: dict[str, Wire] = {}
+        """Moves that were legal at some time, by their text."""
+
+    def play(self, plies: int) -> Twins:
+        first, second = self._states
+        assert self._look(first) == self._look(second), "the deals can be told from each other"
+        turns: list[Turn] = []
+        apart = 0
+        while len(turns) < plies and (turn := self._turn()) is not None:
+            turns.append(turn)
+            apart += self._states[0].tobytes() != self._states[1].tobytes()
+        turns += self._drop()
+        return Twins(self._game, self._seats, self._seat, self._deals, tuple(turns), apart)
+
+    def _look(self, state: State) -> str | None:
+        """What the seat and the public know of a state; None when it is over."""
+        game = self._game
+        if game.to_act(state) == OVER:
+            return None
+        views = [game.dump(game.view(state, viewer)) for viewer in (self._seat, None)]
+        return json.dumps([game.to_act(state), views])
+
+    def _after(self, state: State, action: int) -> End:
+        played = state.copy()
+        self._game.play(played, action)
+        return played, self._look(played)
+
+    def _turn(self) -> Turn | None:
+        """Play one turn in both, if there is one that looks the same."""
+        acting = self._game.to_act(self._states[0])
+        if acting == self._seat:
+            return self._own()
+        return self._skipped(acting) or self._others(acting)
+
+    def _own(self) -> Turn | None:
+        """Play the same move in both."""
+        game, (first, second) = self._game, self._states
+        assert game.legal(first) == game.legal(second), "what is legal tells a secret"
+        assert game.count(first) == game.count(second), "how much is legal tells a secret"
+        for action in self._shuffled(game.legal(first)):
+            wire = self._wire(first, action)
+            if self._go_on([self._after(state, action) for state in self._states]):
+                return Turn("move", self._seat, (wire, wire), self._wrong(first))
+        return None
+
+    def _skipped(self, acting: int) -> Turn | None:
+        if self._game.info.on_flag != "skip" or self._chance.random() >= SKIPS:
+            return None
+        ends = [self._after(state, self._game.skip(state)) for state in self._states]
+        return Turn("skip", acting) if self._go_on(ends) else None
+
+    def _others(self, acting: int) -> Turn | None:
+        """Play a move in each, different ones if such look the same."""
+        choices = [self._choices(state) for state in self._states]
+        pairs = sorted(itertools.product(*choices), key=lambda pair: pair[0][0] == pair[1][0])
+        for (wire, end), (other_wire, other_end) in pairs:
+            if self._go_on([end, other_end]):
+                return Turn("move", acting, (wire, other_wire))
+        return None
+
+    def _choices(self, state: State) -> list[tuple[Wire, End]]:
+        actions = self._shuffled(self._game.legal(state))
+        return [(self._wire(state, action), self._after(state, action)) for action in actions]
+
+    def _wire(self, state: State, action: int) -> Wire:
+        wire = self._game.dump(self._game.encode(state, action))
+        self._known[json.dumps(wire)] = wire
+        return wire
+
+    def _go_on(self, ends: Sequence[End]) -> bool:
+        (first, seen), (second, also) = ends
+        if seen is None or seen != also:
+            return False
+        self._states = [first, second]
+        return True
+
+    def _shuffled(self, actions: list[int]) -> list[int]:
+        return self._chance.sample(actions, len(actions))
+
+    def _wrong(self, state: State) -> tuple[Wire, ...]:
+        """Return two moves that the game refuses in this state, which is the one before."""
+        refused: list[Wire] = []
+        for key in self._chance.sample(sorted(self._known), min(40, len(self._known))):
+            try:
+                self._game.decode(state, self._game.Move.model_validate(self._known[key]))
+            except IllegalAction:
+                refused.append(self._known[key])
+        return tuple(refused[:2])
+
+    def _drop(self) -> list[Turn]:
+        """Let another seat go, if the play goes on and looks the same."""
+        if self._seats < 3 or not self._game.info.drops:
+            return []
+        for gone in self._shuffled([seat for seat in range(self._seats) if seat != self._seat]):
+            ends = []
+            for state in self._states:
+                dropped = state.copy()
+                self._game.drop(dropped, gone)
+                ends.append((dropped, self._look(dropped)))
+            changed = all(
+                s.tobytes() != e.tobytes() for s, (e, _) in zip(self._states, ends, strict=True)
+            )
+            if changed and self._go_on(ends):
+                return [Turn("drop", gone)]
+        return []
