@@ -84,18 +84,19 @@ class Clone:
         place.write_text(text.replace(before, after))
 
     def run(self, commands: str) -> str:
-        """Run commands of a shell and return what they print."""
+        """Run commands in a shell and return what a person sees."""
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             cwd=self.root,
             env=self._environment(),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=SECONDS,
         )
-        assert done.returncode == 0, f"{commands}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
+        assert done.returncode == 0, f"{commands}\n{done.stdout}"
+        return done.stdout
 
     def _environment(self) -> dict[str, str]:
         inherited = {
