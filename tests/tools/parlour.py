@@ -20,6 +20,7 @@ from websockets.frames import Opcode
 
 from kibitz_games.api import Game
 from kibitz_server import accounts, hall
+from kibitz_server.accounts import Register
 from kibitz_server.app import Pages
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
@@ -53,9 +54,10 @@ class Calm(Disk):
 class Guest:
     """A client on a connection of its own; `heard` is every message that it was sent."""
 
-    def __init__(self, parlour: Parlour, name: str) -> None:
+    def __init__(self, parlour: Parlour, name: str, token: str = "") -> None:
         self._parlour = parlour
         self.name = name
+        self._token = token
         self.heard: list[bytes] = []
         self.resume = ""
         self._id = 0
@@ -65,20 +67,23 @@ class Guest:
         self._transport = FakeTransport()
         self._peer = Peer(self._parlour.port)
         self._peer.connection_made(self._transport)
-        self._peer.data_received(HANDSHAKE.format(path="/", more="").encode())
+        bearer = f"Authorization: Bearer {self._token}\r\n" if self._token else ""
+        self._peer.data_received(HANDSHAKE.format(path="/", more=bearer).encode())
         self._parlour.wait(A_MOMENT)
         _, _, self._transport.written = self._transport.written.partition(b"\r\n\r\n")
 
     def enter(self) -> Guest:
         """Say hello for the first time."""
-        self.resume = self.ask("hello", versions=[1], name=self.name)["resume"]
+        named = {} if self._token else {"name": self.name}
+        self.resume = self.ask("hello", versions=[1], **named)["resume"]
         return self
 
     def come_again(self) -> None:
         """Go on on a new connection, beside the old one."""
         self.listen()
         self._connect()
-        self.ask("hello", versions=[1], resume=self.resume)
+        came = {} if self._token else {"resume": self.resume}
+        self.ask("hello", versions=[1], **came)
 
     def ask(self, type: str, **fields: object) -> dict[str, Any]:
         """Send a request and return its answer."""
@@ -108,17 +113,22 @@ class Parlour:
 
     def __init__(self, games: Mapping[str, Game], path: Path) -> None:
         self._agenda = Agenda()
+        self._games = games
+        self._path = path
+        self._start()
+
+    def _start(self) -> None:
         loop = self._loop = Loop(self._agenda)
         door = Door(
             loop.loop, Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
         )
         figures = Figures()
-        self.store = Calm(path, loop, cast(Any, None))
+        self.store = Calm(self._path, loop, cast(Any, None))
         self.hall = Hall(
             loop=loop.loop,
             clock=self._milliseconds,
             store=self.store,
-            games=games,
+            games=self._games,
             staff=Staff(None, self._spawn, lambda: "ws://nowhere"),
             figures=figures,
             name="parlour",
@@ -157,8 +167,19 @@ class Parlour:
         while not over:
             self._agenda.step()
 
+    def restart(self) -> None:
+        """Kill the server and start it again with what is on the disk; all connections are lost."""
+        self.close()
+        self._start()
+
     def guest(self, name: str) -> Guest:
         return Guest(self, name).enter()
+
+    def account(self, name: str) -> Guest:
+        """Let somebody in with a token, which every handshake carries in a header."""
+        with Register(self._path) as register:
+            token = register.issue(name, "human").token
+        return Guest(self, name, token).enter()
 
     def page(self, path: str) -> bytes:
         """Get a page over HTTP, head and body."""

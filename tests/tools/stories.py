@@ -22,6 +22,9 @@ from tests.tools.twins import Turn, Twins
 
 CLOCK = {"move_ms": 2_000, "bank_ms": 1_000}
 
+RESTART = 5
+"""Before which turn the server is killed and started again."""
+
 
 class Logged(logging.Handler):
     """Keeps what the server logs, down to the least of it."""
@@ -137,7 +140,8 @@ class _Teller:
 
     def _open(self) -> None:
         of, parlour = self._of, self._parlour
-        self._host, self._eve, self._fay = map(parlour.guest, ("hal", "eve", "fay"))
+        self._host, self._fay = map(parlour.guest, ("hal", "fay"))
+        self._eve = parlour.account("eve")
         item = {
             "game": of.game.info.name,
             "seats": of.seats,
@@ -161,10 +165,23 @@ class _Teller:
         self._match = f"{self._lobby}-1-1"
         self._eve.ask("watch", match=self._match)
 
+    def _restart(self) -> None:
+        """Kill the server; everybody comes back to where they were."""
+        self._parlour.restart()
+        for guest in (*self._players, self._host, self._eve, self._fay):
+            guest.come_again()
+        for player in self._players:
+            player.ask("rejoin", match=self._match)
+        for each in (self._eve, self._fay):
+            each.ask("join", lobby=self._lobby, role="spectator")
+        self._eve.ask("watch", match=self._match)
+
     # --- one turn, and what else is said ---
 
     def _around(self, number: int, turn: Turn) -> None:
         """Ask for whatever can be asked for, in the middle of the match."""
+        if number == RESTART:
+            self._restart()
         if number % 8 == 1:
             self._look()
         if number % 5 == 2:
