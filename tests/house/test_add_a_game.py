@@ -83,6 +83,13 @@ class Clone:
         assert text.count(before) == 1, f"{path} has no single place for {diff!r}"
         place.write_text(text.replace(before, after))
 
+    def take(self, kind: str, path: str, body: str) -> None:
+        """Do what a block with a path says."""
+        if kind == "diff":
+            self.change(path, body)
+        else:
+            self.write(path, body)
+
     def run(self, commands: str) -> str:
         """Run commands in a shell and return what a person sees."""
         done = subprocess.run(
@@ -119,27 +126,24 @@ def seen(expected: str, printed: str) -> None:
         assert any(wanted.fullmatch(each) for each in lines), f"{line!r} is not in\n{printed}"
 
 
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    root = tmp_path_factory.mktemp("clone")
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
     for each in COPIED:
         if (ROOT / each).is_dir():
-            shutil.copytree(ROOT / each, root / each, ignore=shutil.ignore_patterns("__pycache__"))
+            left_out = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / each, tmp_path / each, ignore=left_out)
         else:
-            shutil.copy(ROOT / each, root / each)
-    return Clone(root)
+            shutil.copy(ROOT / each, tmp_path / each)
+    return Clone(tmp_path)
 
 
 @pytest.mark.e2e
-@pytest.mark.xdist_group("add-a-game")
 def test_the_page_leads_to_a_game_that_is_played_and_drawn(clone: Clone) -> None:
     printed = ""
     for step in steps():
         match step:
-            case Step("diff", str(path), body):
-                clone.change(path, body)
-            case Step(_, str(path), body):
-                clone.write(path, body)
+            case Step(_, str(path), _):
+                clone.take(step.kind, path, step.body)
             case Step("sh", None, body):
                 printed = clone.run(body)
             case Step("text", None, body):
@@ -148,6 +152,17 @@ def test_the_page_leads_to_a_game_that_is_played_and_drawn(clone: Clone) -> None
                 assert kind == "console"  # what waits for a person
     assert (clone.root / "coin-row.svg").read_text().startswith("<svg")
     assert clone.run(f"python - <<'EOF'{_DRAW}EOF") == "drawn\n"
+
+
+@pytest.mark.slow
+def test_the_rules_of_the_page_compile(clone: Clone) -> None:
+    for step in steps():
+        if step.path is not None:
+            clone.take(step.kind, step.path, step.body)
+    digest = "python -m kibitz_games.laws coin-row 12"
+    compiled = clone.run(f"unset KIBITZ_PLAIN; KIBITZ_CACHE=cache {digest}")
+    assert list((clone.root / "cache").rglob("*.nbi"))
+    assert compiled == clone.run(digest)
 
 
 def test_the_page_shows_every_kind_of_file_that_a_game_needs() -> None:
