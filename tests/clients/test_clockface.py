@@ -66,3 +66,8 @@ def test_what_is_spent_is_what_is_no_longer_left(control: TimeControl, data: st.
     charged = data.draw(st.integers(0, max(0, before - 1)))
     after = clockface.until_flag(control, clockface.spend(control, whole, charged))
     assert before - charged <= after <= before
+
+
+def test_after_a_flag_only_the_increment_is_left() -> None:
+    control = TimeControl(main_ms=60_000, increment_ms=2_000, bank_ms=5_000, periods=0)
+    assert clockface.flagged(control) == Clock(main_ms=2_000)

@@ -253,6 +253,17 @@ def test_your_turn_sets_the_own_clock_by_the_servers_word(game: Game, running: R
     assert reading.left_ms == 12_000
 
 
+def test_who_comes_in_the_middle_of_a_turn_sees_what_is_left_of_it(
+    game: Game, running: Record
+) -> None:
+    snapshot = testing.snapshot(game, running, 30)
+    gallery = Gallery({game.info.name: game})
+    gallery.fold(snapshot.model_copy(update={"left_ms": 7_000}), 90_000)
+    reading = gallery.matches[running.setup.match].readings(90_000)[snapshot.to_act]
+    assert reading is not None
+    assert reading.left_ms == 7_000
+
+
 # ------------------------------------------------------------------------------ the gallery
 
 

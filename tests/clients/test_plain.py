@@ -246,3 +246,30 @@ def test_lists_are_tables_or_json_lines(running: Record, golden: Golden) -> None
     golden("lists.txt", "\n".join([*plain.lobbies([lobby]), "", *plain.matches([brief])]))
     assert json.loads(plain.lobbies([lobby], as_json=True)[0])["places"] == 4
     assert json.loads(plain.matches([brief], as_json=True)[0])["ply"] == 30
+
+
+def test_the_last_column_goes_on_below_itself_where_the_line_would_be_too_long() -> None:
+    rows = [["1", "x" * 20, "1. ada  2. bo with a name  3. cy  4. di  5. ed  6. flo and more"]]
+    assert plain.table(("no", "record", "places"), rows) == [
+        "no  record                places",
+        "1   xxxxxxxxxxxxxxxxxxxx  1. ada  2. bo with a name  3. cy  4. di  5. ed",
+        "                          6. flo and more",
+    ]
+
+
+def test_the_last_column_stands_alone_where_there_is_no_room_beside_the_others() -> None:
+    rows = [["1", "r" * 60, "1. ada the first  2. bo the second"], ["2", "-", "1. cy"]]
+    made = plain.table(("no", "record", "places"), rows)
+    assert made == [
+        "no  record",
+        "    places",
+        "1   " + "r" * 60,
+        "    1. ada the first  2. bo the second",
+        "2   -",
+        "    1. cy",
+    ]
+    assert all(len(line) <= plain.WIDTH for line in made)
+
+
+def test_a_short_table_is_one_line_a_row() -> None:
+    assert plain.table(("a", "b"), [["1", "two words"]]) == ["a  b", "1  two words"]

@@ -77,6 +77,17 @@ def test_moves_with_the_same_places_are_told_apart_by_turning_over() -> None:
     assert texts == ["a=Q", "a=N", "a=Q"]
 
 
+def test_the_same_place_twice_is_a_move_of_its_own() -> None:
+    picker = Picker([choice("a", "a", "a"), choice("a-b", "a", "b")])
+    assert picker.pick("a")
+    assert picker.ready is None
+    assert picker.targets == {"a", "b"}
+    assert picker.pick("a")
+    assert picker.ready == picker.choices[0]
+    assert picker.pick("b")
+    assert picker.ready == picker.choices[1]
+
+
 @given(
     st.lists(
         st.lists(st.sampled_from("abcd"), max_size=3).map(tuple),
@@ -107,6 +118,20 @@ def test_the_choices_of_a_turn_are_its_legal_moves(game: Game, running: Record) 
     made = player.choices(game, turn)
     assert [choice.wire for choice in made] == turn.legal
     assert all(choice.text == "-".join(choice.touches) for choice in made)
+
+
+def test_where_the_server_lists_nothing_the_rules_do(game: Game, running: Record) -> None:
+    turn = testing.your_turn(game, running)
+    counted = turn.model_copy(update={"legal": None, "legal_rule": "any step or hop"})
+    assert player.choices(game, counted) == player.choices(game, turn)
+    odd = counted.model_copy(update={"view": {"cells": 3}})
+    assert player.choices(game, odd) == ()
+
+
+def test_the_example_is_one_of_the_moves(game: Game, running: Record) -> None:
+    picker = Picker(player.choices(game, testing.your_turn(game, running)))
+    assert picker.example in {choice.text for choice in picker.choices}
+    assert Picker(()).example == ""
 
 
 def test_typed_moves_are_legal_moves_or_a_sentence(game: Game, running: Record) -> None:

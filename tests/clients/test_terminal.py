@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from rich.text import Text
-from textual.pilot import Pilot
 from textual.widgets import DataTable, OptionList, Static
 
 from kibitz_clients import replay, terminal, testing
@@ -30,6 +28,7 @@ from kibitz_protocol.records import Left, Noted
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief
 from kibitz_protocol.session import Gone
+from tests.clients.pilots import settle, until
 
 LOBBY = LobbyBrief(
     lobby="L1",
@@ -44,25 +43,10 @@ LOBBY = LobbyBrief(
 )
 
 
-async def until(pilot: Pilot[str], happened: Callable[[], bool]) -> None:
-    """Wait for what other tasks of the application do in their own time."""
-    for _ in range(100):
-        if happened():
-            return
-        await pilot.pause()
-    raise AssertionError("it did not happen")
-
-
 def told(app: KibitzApp, words: str) -> bool:
     """Whether the screen shows these words."""
     pieces = re.findall(r">([^<]*)</text>", app.export_screenshot())
     return words in html.unescape("".join(pieces)).replace("\xa0", " ")
-
-
-async def settle(pilot: Pilot[str]) -> None:
-    """Let workers, timers that are due and redraws come to rest."""
-    for _ in range(4):
-        await pilot.pause()
 
 
 def shown(app: KibitzApp, id: str) -> str:

@@ -1,0 +1,22 @@
+"""Waiting for what an application does in its own time, without a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.pilot import Pilot
+
+
+async def until(pilot: Pilot[str], happened: Callable[[], bool]) -> None:
+    """Wait for what other tasks of the application do."""
+    for _ in range(100):
+        if happened():
+            return
+        await pilot.pause()
+    raise AssertionError("it did not happen")
+
+
+async def settle(pilot: Pilot[str]) -> None:
+    """Let workers, timers that are due and redraws come to rest."""
+    for _ in range(4):
+        await pilot.pause()

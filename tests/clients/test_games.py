@@ -1,0 +1,224 @@
+"""Every registered game: it looks right, and a person can play it with keys, mouse and words."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+
+import pytest
+from textual.widgets import Input, Static
+
+from kibitz_clients import canvas, player, replay, svg, testing
+from kibitz_clients.player import Choice
+from kibitz_clients.screens.play import PlayScreen
+from kibitz_clients.terminal import KibitzApp
+from kibitz_clients.testing import FakeLink
+from kibitz_clients.widgets.board import Board
+from kibitz_games import registry
+from kibitz_games.api import Game
+from kibitz_games.play import Play
+from kibitz_games.scene import Scene
+from kibitz_protocol.messages import YourTurn
+from kibitz_protocol.recordfile import Record
+from tests.clients.pilots import settle, until
+
+BOARD = (52, 21)
+"""The columns and rows of the board in a terminal of 80x24."""
+
+
+@dataclass(frozen=True)
+class Sat:
+    """A person at a match, whose turn it is."""
+
+    game: Game
+    record: Record
+    turn: YourTurn
+    link: FakeLink
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return player.choices(self.game, self.turn)
+
+    def app(self) -> KibitzApp:
+        return KibitzApp({self.game.info.name: self.game}, self.link.connect, now=self.link.now)
+
+    @property
+    def sent(self) -> list[object]:
+        """The moves that were sent, as they travel."""
+        return [asked[3] for asked in self.link.asked if asked[0] == "move"]
+
+
+def spread(play: Play) -> int:
+    return play.legal[(len(play.entries) * 7 + 3) % len(play.legal)]
+
+
+def names(game: Game) -> list[str]:
+    return [f"bot-{seat}" for seat in range(game.info.seats[0])]
+
+
+@pytest.fixture(params=registry.names())
+def game(request: pytest.FixtureRequest) -> Game:
+    return registry.get(request.param)
+
+
+def sit(game: Game, plies: int) -> Sat:
+    """Take the turn after some plies."""
+    record = testing.played(game, names(game), plies, spread)
+    turn = testing.your_turn(game, record)
+    link = FakeLink(player=f"p{turn.seat}")
+    link.tell(testing.snapshot(game, record, plies, you=turn.seat), turn)
+    return Sat(game, record, turn, link)
+
+
+@pytest.fixture
+def sat(game: Game) -> Sat:
+    return sit(game, 0)
+
+
+def legal(sat: Sat, wire: object) -> bool:
+    """Whether the rules take a move after the entries of the record."""
+    options = sat.game.Options.model_validate(sat.record.setup.options)
+    play = Play(sat.game, options, len(sat.record.setup.seats), deal=sat.record.setup.deal)
+    for entry in sat.record.entries:
+        play.apply(sat.game.Move.model_validate(entry.action))  # type: ignore[union-attr]
+    return sat.game.decode(play.state, sat.game.Move.model_validate(wire)) in play.legal
+
+
+def status(app: KibitzApp) -> str:
+    return str(app.screen.query_one("#status", Static).visual)
+
+
+# ------------------------------------------------------------------------------------- playing
+
+
+async def test_a_first_move_is_made_with_tab_and_enter_alone(sat: Sat) -> None:
+    app = sat.app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, PlayScreen))
+        await until(pilot, lambda: "Your turn" in status(app))
+        for _ in range(4):
+            if not sat.sent:
+                await pilot.press("tab", "enter")
+                await settle(pilot)
+        if not sat.sent:
+            await pilot.press("enter")
+        await until(pilot, lambda: bool(sat.sent))
+        assert len(sat.sent) == 1
+        assert legal(sat, sat.sent[0])
+
+
+async def test_a_move_is_made_by_clicking_its_places(sat: Sat) -> None:
+    """Its places in order, and the last one again, unless a key was pressed."""
+    choice = sat.choices[len(sat.choices) // 2]
+    app = sat.app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, PlayScreen))
+        await until(pilot, lambda: "Your turn" in status(app))
+        board = app.screen.query_one(Board)
+        for place in (*choice.touches, *choice.touches[-1:]):
+            if not sat.sent:
+                x, y = at(board, place)
+                await pilot.click(Board, offset=(x, y))
+                await settle(pilot)
+        await until(pilot, lambda: bool(sat.sent))
+        assert sat.sent == [choice.wire]
+
+
+def at(board: Board, place: str) -> tuple[int, int]:
+    """Return where a place is on the widget."""
+    for y in range(board.size.height):
+        for x in range(board.size.width):
+            left, top = board._corner()
+            if board.picture.at(x - left, y - top) == place:
+                return x, y
+    raise AssertionError(f"{place} is not on the board")
+
+
+async def test_a_move_is_made_by_typing_it(sat: Sat) -> None:
+    choice = sat.choices[-1]
+    app = sat.app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, PlayScreen))
+        await until(pilot, lambda: "Your turn" in status(app))
+        await pilot.press("m")
+        field = app.screen.query_one("#typed", Input)
+        example = sat.choices[len(sat.choices) // 2].text
+        assert field.placeholder == f"a move, such as {example}, or a place"
+        field.value = choice.text
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(sat.sent))
+        assert sat.sent == [choice.wire]
+
+
+async def test_arrows_lead_to_every_place_that_may_be_picked(sat: Sat) -> None:
+    scene = sat.game.scene(sat.game.View.model_validate(sat.turn.view))
+    first = {choice.touches[0] for choice in sat.choices if choice.touches}
+    reached, edge = {min(first)}, [min(first)]
+    while edge:
+        here = edge.pop()
+        for across, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            there = player.towards(scene, here, across, down)
+            if there is not None and there not in reached:
+                reached.add(there)
+                edge.append(there)
+    assert first <= reached
+
+
+@pytest.mark.parametrize("plies", [0, 5, 40])
+def test_all_legal_moves_can_be_picked(game: Game, plies: int) -> None:
+    record = testing.played(game, names(game), plies, spread)
+    if record.footer is not None:
+        record = testing.played(game, names(game), len(record.entries) - 1, spread)
+    turn = testing.your_turn(game, record)
+    choices = player.choices(game, turn)
+    assert len(choices) == turn.legal_count
+    for choice in choices[:60]:
+        picker = player.Picker(choices)
+        for place in choice.touches:
+            assert picker.pick(place)
+        assert picker.ready == choice
+
+
+# ------------------------------------------------------------------------------------- looking
+
+
+@pytest.fixture(params=[0, 12, 400])
+def shown(game: Game, request: pytest.FixtureRequest) -> list[Scene]:
+    """What the referee, each seat and the public see after some plies."""
+    record = testing.played(game, names(game), request.param, spread)
+    eyes = [None, *range(-1, len(names(game)))] if game.info.hidden else [None]
+    folds = [replay.fold(game, record, eyes=seat) for seat in eyes]
+    return [replay.scene(game, timeline.newest) for timeline in folds]
+
+
+def test_the_board_fits_a_terminal_of_80_columns_with_nothing_cut(shown: list[Scene]) -> None:
+    for scene in shown:
+        picture = canvas.draw(scene, canvas.fit(scene, *BOARD))
+        assert picture.width <= BOARD[0]
+        assert picture.height <= BOARD[1]
+        assert set(picture.places.values()) == {cell.name for cell in scene.cells}
+        assert "…" not in picture.plain()
+        glyphs = [cell.glyph for cell in scene.cells if cell.ground in {"number", "button"}]
+        assert all(glyph in picture.plain() for glyph in glyphs)
+        assert all(len(line) <= 76 for line in scene.text)
+
+
+def test_every_position_is_a_picture(shown: list[Scene]) -> None:
+    for scene in shown:
+        drawn = svg.render(scene, svg.Caption("title", "", ["a", "b"]))
+        assert ET.fromstring(drawn).tag.endswith("svg")
+        assert drawn == svg.render(scene, svg.Caption("title", "", ["a", "b"]))
+
+
+async def test_a_record_is_stepped_through(game: Game) -> None:
+    record = testing.played(game, names(game), 12, spread)
+    timeline = replay.fold(game, record)
+    app = KibitzApp({game.info.name: game}, recorded=timeline)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("home")
+        board = app.screen.query_one(Board)
+        for frame in timeline.steps:
+            assert board.scene == replay.scene(game, frame)
+            assert board.picture.height <= board.size.height
+            await pilot.press("right")
