@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ import pytest
 from kibitz.box import games
 from kibitz.cli import kibitz
 from kibitz_clients.replay import export_svg
+from kibitz_games import registry
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -85,16 +87,66 @@ def test_every_goal_of_make_is_one(page: str, line: str) -> None:
     assert line.split()[1] in goals
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in _LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_picture_is_what_the_readme_says_how_to_make() -> None:
-    line = next(line for _, line in lines_of("kibitz export docs/images/"))
-    words = shlex.split(line)
-    record, ply, picture = words[2], int(words[words.index("--ply") + 1]), words[-1]
-    assert f"({picture})" in (ROOT / "README.md").read_text()
-    drawn = export_svg(ROOT / record, games("plain"), ply)
-    assert (ROOT / picture).read_text(encoding="utf-8") == drawn
+@dataclass(frozen=True)
+class Picture:
+    """A picture, and the line that makes it."""
+
+    line: str
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.line)
+
+    @property
+    def path(self) -> Path:
+        return ROOT / self._after("--svg")
+
+    def drawn(self) -> str:
+        ply, seat = self._number("--ply"), self._number("--seat")
+        return export_svg(ROOT / self.words[2], games("plain"), ply, seat)
+
+    def _number(self, option: str) -> int | None:
+        return int(self._after(option)) if option in self.words else None
+
+    def _after(self, option: str) -> str:
+        return self.words[self.words.index(option) + 1]
+
+
+PICTURES = [Picture(line) for _, line in lines_of("kibitz export docs/images/")]
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.path.name)
+def test_a_picture_is_what_the_docs_say_how_to_make(picture: Picture) -> None:
+    assert picture.path.read_text(encoding="utf-8") == picture.drawn()
+
+
+def test_every_picture_has_its_line_and_every_game_its_picture() -> None:
+    made = {picture.path.name for picture in PICTURES}
+    assert made == {path.name for path in (ROOT / "docs/images").glob("*.svg")}
+    assert made >= {f"{name}.svg" for name in registry.names()}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/games/README.md"])
+def test_the_lists_of_games_have_a_link_and_a_picture_for_each(page: str) -> None:
+    links = set(_LINK.findall((ROOT / page).read_text()))
+    named = {Path(link).name for link in links}
+    for name in registry.names():
+        assert {f"{name}.md", f"{name}.svg"} <= named
+
+
+def test_the_list_of_games_says_who_plays_and_what_is_hidden() -> None:
+    text = (ROOT / "docs/games/README.md").read_text()
+    late = {"forfeit": {"drops out", "loses"}, "random": {"has a move drawn"}}
+    for name, game in games("plain").items():
+        row = next(line for line in text.splitlines() if f"]({name}.md)" in line)
+        _, players, hidden, out = [cell.strip() for cell in row.strip("|").split("|")][1:]
+        seats = game.info.seats
+        assert players == (f"{seats[0]} to {seats[-1]}" if len(seats) > 1 else str(seats[0]))
+        assert hidden == ("yes" if game.info.hidden else "no")
+        assert out in late.get(game.info.on_flag, {"does nothing"})
