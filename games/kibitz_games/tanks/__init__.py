@@ -10,7 +10,7 @@ import numpy as np
 from kibitz_games.api import OVER, Features, Game, GameError, GameInfo, Json, Model, Outcome, State
 from kibitz_games.kernels import box
 from kibitz_games.scene import Scene
-from kibitz_games.tanks import drawing, rules, wire
+from kibitz_games.tanks import drawing, rules, sampling, wire
 from kibitz_games.tanks.wire import Move, Options, View
 
 _M = TypeVar("_M", bound=Model)
@@ -84,7 +84,7 @@ class Tanks(Game):
         return wire.view(state, rules.REFEREE)
 
     def sample(self, view: Model, seed: int) -> State:
-        return wire.sample(_as(View, view), seed)
+        return sampling.sample(_as(View, view), seed)
 
     def decode(self, state: State, move: Model) -> int:
         return wire.decode(state, _as(Move, move))

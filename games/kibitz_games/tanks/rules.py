@@ -154,9 +154,9 @@ def look(board: Any, cell: Int, hull: Int, seen: Any) -> None:
     """
     ahead = i64(AHEAD[hull])
     right = i64(AHEAD[(hull + 1) & 3])
-    left_limit = i64(SIDE)
-    right_limit = i64(SIDE)
-    here = i64(cell)
+    left_limit: Int = i64(SIDE)
+    right_limit: Int = i64(SIDE)
+    here: Int = i64(cell)
     seen[here] = 1
     while True:
         left_limit = _ray(board, here, ahead - right, left_limit, seen)
@@ -494,7 +494,7 @@ def order(st: Record, m: Int) -> Int:
 @kernel
 def fresh_key(st: Record) -> Any:
     """Return the key from scratch."""
-    key = SLOT_KEY[st.slot]
+    key: Any = SLOT_KEY[st.slot]
     for seat in range(SEATS):
         key = key ^ TANK_KEY[seat, 4 * i64(st.place[seat]) + i64(st.hull[seat])]
         key = key ^ KILLS_KEY[seat, st.kills[seat]]
@@ -550,7 +550,7 @@ def portrait(st: Record, viewer: Int, facts: Moves, codes: Any, trail: Any) -> N
         for column in range(SIDE):
             at = SIDE * row + column
             cell = STRIDE * (row + 1) + column + 1
-            bits = i64(st.visited[cell])
+            bits: Int = i64(st.visited[cell])
             if viewer == REFEREE:
                 codes[at] = st.board[cell]
             else:

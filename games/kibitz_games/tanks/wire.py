@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import random
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, StringConstraints
 
-from kibitz_games.api import OVER, Features, IllegalAction, InvalidSetup, Model
+from kibitz_games.api import Features, IllegalAction, InvalidSetup, Model
 from kibitz_games.kernels import box, lay
 from kibitz_games.tanks import geometry as geo
 from kibitz_games.tanks import rules
@@ -24,7 +21,6 @@ Slot = Annotated[int, Field(ge=0, le=rules.MAX_TURNS)]
 Code = Literal[-3, -2, -1, 0, 11, 22, 33, 44]
 Row = Annotated[list[Code], Field(min_length=geo.SIDE, max_length=geo.SIDE)]
 Trail = Annotated[str, StringConstraints(pattern=f"^[0-9a-f]{{{geo.SIDE}}}$")]
-_T = TypeVar("_T")
 
 WORDS: tuple[Word, ...] = ("up", "down", "right", "left", "turn-right", "turn-left", "fire")
 """The actions from `rules.UP` on."""
@@ -185,8 +181,7 @@ def view(state: np.record, viewer: int) -> View:
         fields["seat"], fields["row"], fields["column"] = viewer, row, column
         fields["hull"], fields["score"] = geo.HULLS[hull], score
         fields["local"], fields["visited"] = _codes(codes), _trails(trail)
-    seen: View = _trusted(View, fields)
-    return seen
+    return View.trusted(fields)
 
 
 def _portrait(state: np.record, viewer: int) -> tuple[list[int], list[int], str]:
@@ -232,49 +227,25 @@ def _public(facts: list[int], seats: list[list[int]]) -> dict[str, Any]:
 def _shot(slot: int, seat: int, cell: int, victim: int | None) -> Shot:
     row, column = geo.place(cell)
     fields = {"slot": slot, "seat": seat, "row": row, "column": column, "victim": victim}
-    made: Shot = _trusted(Shot, fields)
-    return made
+    return Shot.trusted(fields)
 
 
 def _wreck(seat: int, facts: list[int]) -> Wreck:
     (row, column), slot = geo.place(facts[4]), facts[1] - 1
     by = slot % geo.SEATS
     fields = {"seat": seat, "by": by, "slot": slot, "row": row, "column": column}
-    made: Wreck = _trusted(Wreck, fields)
-    return made
+    return Wreck.trusted(fields)
 
 
 def _tank(facts: list[int]) -> Tank:
     row, column = geo.place(facts[4])
     fields = {"row": row, "column": column, "hull": geo.HULLS[facts[5]]}
-    made: Tank = _trusted(Tank, fields | {"score": facts[6], "visited": facts[7]})
-    return made
+    return Tank.trusted(fields | {"score": facts[6], "visited": facts[7]})
 
 
 @functools.cache
 def _options(start: int, rocks: int, turns: int) -> Options:
     return Options(start=tuple(geo.STARTS)[start], rocks=tuple(geo.ROCKS)[rocks], turns=turns)
-
-
-def _trusted(model: Any, fields: dict[str, Any]) -> Any:
-    """Build a model from fields that need no validation; every field must be given.
-
-    A law test validates what comes out; validating each view would double its cost.
-    """
-    made = model.__new__(model)
-    _set(made, "__dict__", fields)
-    _set(made, "__pydantic_fields_set__", _names(model))
-    _set(made, "__pydantic_extra__", None)
-    _set(made, "__pydantic_private__", None)
-    return made
-
-
-_set = object.__setattr__
-
-
-@functools.cache
-def _names(model: type[Model]) -> set[str]:
-    return set(model.model_fields)
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(View.model_fields)
@@ -300,9 +271,6 @@ def _present(model: Model) -> dict[str, Any]:
     return {name: value for name, value in model.__dict__.items() if value is not None}
 
 
-# -------------------------------------------------------------------------------------- samples
-
-
 def features(seen: View, seat: int) -> Features:
     """Return float32 [11, 15, 15], rows before columns, of what `seat` knows.
 
@@ -325,180 +293,3 @@ def features(seen: View, seat: int) -> Features:
         planes[6 + geo.HULLS.index(seen.hull)] = 1
     planes[10] = seen.left / seen.options.turns
     return planes
-
-
-def sample(seen: View, seed: int) -> np.record:
-    """Return a state that a view may be of; what the view does not say is drawn from `seed`.
-
-    Living tanks that the viewer cannot place stand where they were last known to be, if they may
-    still be there, else anywhere that they can have come to. Nothing stands on a place that the
-    viewer sees to be empty.
-    """
-    st, chance = _empty(seen), random.Random(seed)
-    if seen.tanks is not None:
-        _settle_all(st, seen)
-    else:
-        _remember(st, seen)
-        for seat, cell in _stand(st, seen, chance).items():
-            rules.settle(st, seat, cell, chance.randrange(4))
-        for seat in range(geo.SEATS):
-            if seat != seen.seat:
-                _invent_trail(st, seen, seat, chance)
-    _inform(st, seen)
-    rules.finish(st)
-    state: np.record = st
-    return state
-
-
-def _empty(seen: View) -> Any:
-    """Return the state without its tanks, with everything that everybody may know."""
-    st: Any = rules.begin(seen.options.start, seen.options.rocks, seen.options.turns)
-    st.board[st.board > 0] = rules.FREE
-    st.visited[:], st.memory[:], st.known[:] = 0, rules.UNKNOWN, 0
-    st.ply, st.slot, st.side = seen.ply, seen.slot, seen.to_act
-    st.end, st.gone = rules.REASONS.index(seen.over or ""), len(seen.dropped)
-    st.left[seen.dropped] = range(1, 1 + len(seen.dropped))
-    for shot in seen.shots:
-        st.fired[shot.seat] = shot.slot + 1
-        st.shots[shot.slot] = geo.number((shot.row, shot.column))
-    for wreck in seen.wrecks:
-        st.fell[wreck.seat] = wreck.slot + 1
-        st.kills[wreck.by] += 1
-        rules.settle(st, wreck.seat, geo.number((wreck.row, wreck.column)), 0)
-    return st
-
-
-def _settle_all(st: Any, seen: View) -> None:
-    """Put every tank and every trail where a referee sees it."""
-    assert seen.tanks is not None
-    assert seen.trails is not None
-    for seat, tank in enumerate(seen.tanks):
-        cell, hull = geo.number((tank.row, tank.column)), geo.HULLS.index(tank.hull)
-        rules.settle(st, seat, cell, hull)
-        st.cells[seat] = tank.visited
-    st.visited[list(geo.NUMBERS)] = [int(bits, 16) for bits in "".join(seen.trails)]
-
-
-def _remember(st: Any, seen: View) -> None:
-    """Put the viewer's own tank, trail and memory where they are."""
-    if seen.seat is None:
-        return
-    row, column, hull = _given(seen.row), _given(seen.column), _given(seen.hull)
-    rules.settle(st, seen.seat, geo.number((row, column)), geo.HULLS.index(hull))
-    trail = [int(bit) for bit in "".join(_given(seen.visited))]
-    st.visited[list(geo.NUMBERS)] = np.array(trail, np.uint8) << seen.seat
-    st.cells[seen.seat] = sum(trail)
-    st.memory[seen.seat, list(geo.NUMBERS)] = list(itertools.chain(*_given(seen.local)))
-    for tank in range(geo.SEATS):
-        here = np.flatnonzero(st.memory[seen.seat] == rules.TANK * (tank + 1))
-        st.known[seen.seat, tank] = here[0] if len(here) else 0
-
-
-def _given(value: _T | None) -> _T:
-    """Return a part of a view that the view of a seat always has."""
-    if value is None:
-        raise ValueError("the view of a seat has its place, hull, local board and visited places")
-    return value
-
-
-def _stand(st: Any, seen: View, chance: random.Random) -> dict[int, int]:
-    """Choose a place for every living tank that is not the viewer's."""
-    hidden = [seat for seat in range(geo.SEATS) if seen.alive[seat] and seat != seen.seat]
-    possible = [_possible(st, seen, seat) for seat in hidden]
-    likely = [_likely(st, seen, *each) for each in zip(hidden, possible, strict=True)]
-    for places in possible:
-        chance.shuffle(places)
-    for choice in itertools.chain(itertools.product(*likely), itertools.product(*possible)):
-        if len(set(choice)) == len(choice):
-            return dict(zip(hidden, choice, strict=True))
-    raise ValueError("this view fits no state: the tanks have no room")
-
-
-def _possible(st: Any, seen: View, seat: int) -> list[int]:
-    """Return where a tank may be: as far as it can have come, on no place that is known empty."""
-    origin, moves = _last_certain(seen, seat)
-    near = (_ways(st, origin) <= moves) & (st.board == rules.FREE)
-    if seen.seat is not None and seen.to_act == seen.seat:
-        visible = _visible(st, seen.seat)
-        mark = int(st.known[seen.seat, seat])
-        if mark and visible[mark]:
-            return [mark]
-        near &= visible == 0
-    cells: list[int] = np.flatnonzero(near).tolist()
-    return cells
-
-
-def _ways(st: Any, origin: int) -> np.ndarray:
-    """Return how many moves every place is from `origin`."""
-    out = np.empty(geo.CELLS, np.int32)
-    rules.ways_in(box(st), origin, lay(out))
-    return out
-
-
-def _last_certain(seen: View, seat: int) -> tuple[int, int]:
-    """Return where everybody last knew a tank to be, and how often it has moved since at most."""
-    for shot in seen.shots:
-        if shot.seat == seat:
-            since = (seen.slot - 1 - shot.slot) // geo.SEATS
-            return geo.number((shot.row, shot.column)), since
-    return geo.number(geo.STARTS[seen.options.start][seat]), (seen.slot - seat + 3) // geo.SEATS
-
-
-def _visible(st: Any, seat: int) -> Any:
-    """Return what a seat sees on its own turn: its memory of all that is in sight is fresh."""
-    known = st.memory[seat].copy()
-    known[st.board == rules.EDGE] = rules.EDGE
-    known[known == rules.UNKNOWN] = rules.FREE
-    visible = np.zeros(geo.CELLS, np.uint8)
-    rules.look(lay(known), int(st.place[seat]), int(st.hull[seat]), lay(visible))
-    return visible
-
-
-def _likely(st: Any, seen: View, seat: int, possible: list[int]) -> list[int]:
-    """Return where the viewer remembers a tank, if it may still be there."""
-    mark = int(st.known[seen.seat, seat]) if seen.seat is not None else _last_certain(seen, seat)[0]
-    return [mark] if mark in possible else possible
-
-
-def _invent_trail(st: Any, seen: View, seat: int, chance: random.Random) -> None:
-    """Give a tank a trail that it has had the time for.
-
-    Places that are no detour on the way from its start come first, both ends before all.
-    """
-    origin, cell = geo.number(geo.STARTS[seen.options.start][seat]), int(st.place[seat])
-    detour = _ways(st, origin) + _ways(st, cell)
-    direct = int(detour[cell])
-    detour[[origin, cell]] = -1
-    moves = (_last_slot(seen, seat) - seat + 3) // geo.SEATS
-    count = 1 + chance.randint(direct, max(direct, moves))
-    trail = np.argsort(detour, kind="stable")[: min(count, int((detour < geo.CELLS).sum()))]
-    st.visited[trail] |= 1 << seat
-    st.cells[seat] = len(trail)
-
-
-def _last_slot(seen: View, seat: int) -> int:
-    """Return the slot up to which a tank may have moved."""
-    fatal = (wreck.slot for wreck in seen.wrecks if wreck.seat == seat)
-    return min(seen.slot, *fatal, rules.MAX_TURNS)
-
-
-def _inform(st: Any, seen: View) -> None:
-    """Let the others know what they must know: themselves, what was public, what they see now."""
-    for seat in range(geo.SEATS):
-        if seat == seen.seat:
-            continue
-        for cell, code in _common(st, seen, seat):
-            rules.learn_in(box(st), seat, cell, code)
-    if seen.to_act not in (OVER, seen.seat):
-        rules.refresh_in(box(st), seen.to_act)
-
-
-def _common(st: Any, seen: View, seat: int) -> Iterator[tuple[int, int]]:
-    """Yield what a seat knows for certain in any state of a view."""
-    own = int(st.place[seat])
-    yield own, int(st.board[own])
-    heard: Shot | Wreck
-    for heard in (*seen.shots, *seen.wrecks):
-        cell = geo.number((heard.row, heard.column))
-        if st.board[cell] in (rules.WRECK, rules.TANK * (heard.seat + 1)):
-            yield cell, int(st.board[cell])

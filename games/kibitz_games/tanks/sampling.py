@@ -1,0 +1,230 @@
+"""States that agree with a view: what a viewer does not know is drawn at random.
+
+Living tanks that the viewer cannot place stand where it remembers them, if they may still be
+there, else anywhere that they can have come to. No tank stands on a place that the viewer sees
+to be empty; a tank that has fired since its last turn stands where it fired.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kibitz_games.api import OVER
+from kibitz_games.kernels import box, lay
+from kibitz_games.tanks import geometry as geo
+from kibitz_games.tanks import rules
+from kibitz_games.tanks.wire import View
+
+_T = TypeVar("_T")
+_NUMBERS = np.array(geo.NUMBERS)
+_BY_SEAT = ("left", "fell", "fired", "place", "hull", "cells", "kills", "known")
+_ARRAYS = (*_BY_SEAT, "board", "visited", "memory", "shots")
+
+
+def sample(seen: View, seed: int) -> np.record:
+    """Return a state that a view may be of; what the view does not say is drawn from `seed`."""
+    sketch, chance = _Sketch(seen), random.Random(seed)
+    sketch.add_public()
+    if seen.tanks is not None:
+        sketch.add_truth()
+    else:
+        sketch.add_own()
+        for seat, cell in _stand(sketch, chance).items():
+            sketch.settle(seat, cell, chance.randrange(4))
+        for seat in range(geo.SEATS):
+            if seat != seen.seat:
+                _invent_trail(sketch, seat, chance)
+    sketch.inform()
+    return sketch.finished()
+
+
+class _Sketch:
+    """A state that is being put together: its record, and its arrays, looked up only once."""
+
+    def __init__(self, seen: View) -> None:
+        options = seen.options
+        self.seen = seen
+        self.state = _bare(options.start, options.rocks, options.turns).copy()
+        home: Any = self.state.base
+        self.home = home
+        self.a: dict[str, Any] = {name: home[name][0] for name in _ARRAYS}
+
+    def settle(self, seat: int, cell: int, hull: int) -> None:
+        """Put a tank on the board, a wreck if it has fallen."""
+        a = self.a
+        a["board"][cell] = rules.WRECK if a["fell"][seat] else rules.TANK * (seat + 1)
+        a["place"][seat], a["hull"][seat] = cell, hull
+
+    def add_public(self) -> None:
+        """Add everything that everybody may know."""
+        seen, a, home = self.seen, self.a, self.home
+        home["ply"], home["slot"], home["side"] = seen.ply, seen.slot, seen.to_act
+        home["end"], home["gone"] = rules.REASONS.index(seen.over or ""), len(seen.dropped)
+        for order, seat in enumerate(seen.dropped, 1):
+            a["left"][seat] = order
+        for shot in seen.shots:
+            a["fired"][shot.seat] = shot.slot + 1
+            a["shots"][shot.slot] = geo.number((shot.row, shot.column))
+        for wreck in seen.wrecks:
+            a["fell"][wreck.seat] = wreck.slot + 1
+            a["kills"][wreck.by] += 1
+            self.settle(wreck.seat, geo.number((wreck.row, wreck.column)), 0)
+
+    def add_truth(self) -> None:
+        """Add every tank and every trail, as a referee sees them."""
+        for seat, tank in enumerate(_given(self.seen.tanks)):
+            cell, hull = geo.number((tank.row, tank.column)), geo.HULLS.index(tank.hull)
+            self.settle(seat, cell, hull)
+            self.a["cells"][seat] = tank.visited
+        trails = [int(bits, 16) for bits in "".join(_given(self.seen.trails))]
+        self.a["visited"][_NUMBERS] = trails
+
+    def add_own(self) -> None:
+        """Add the viewer's own tank, its trail and its local board."""
+        seen, a = self.seen, self.a
+        if seen.seat is None:
+            return
+        place = (_given(seen.row), _given(seen.column))
+        self.settle(seen.seat, geo.number(place), geo.HULLS.index(_given(seen.hull)))
+        trail = np.frombuffer("".join(_given(seen.visited)).encode(), np.uint8) - ord("0")
+        a["visited"][_NUMBERS] = trail << seen.seat
+        a["cells"][seen.seat] = trail.sum()
+        codes = itertools.chain.from_iterable(_given(seen.local))
+        memory = a["memory"][seen.seat]
+        memory[_NUMBERS] = np.fromiter(codes, np.int8, len(_NUMBERS))
+        for cell in np.flatnonzero(memory > 0).tolist():
+            a["known"][seen.seat, memory[cell] // rules.TANK - 1] = cell
+
+    def inform(self) -> None:
+        """Let the others know what they must know: themselves, what was public, what they see."""
+        seen, a = self.seen, self.a
+        others = [seat for seat in range(geo.SEATS) if seat != seen.seat]
+        for seat in range(geo.SEATS):
+            cell = int(a["place"][seat])
+            alive = a["fell"][seat] == 0
+            heard = alive and a["fired"][seat] and a["shots"][a["fired"][seat] - 1] == cell
+            knowing = others if heard or not alive else [seat] if seat != seen.seat else []
+            a["memory"][knowing, cell] = a["board"][cell]
+            a["known"][knowing, seat] = cell if alive else 0
+        if seen.to_act not in (OVER, seen.seat):
+            rules.refresh_in(box(self.state), seen.to_act)
+
+    def finished(self) -> np.record:
+        """Return the state, with its key and nothing to undo."""
+        rules.finish(self.state)
+        return self.state
+
+
+@functools.cache
+def _bare(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
+    """Return the first state without tanks, trails and memories."""
+    st: Any = rules.begin(start, rocks, turns)
+    st.board[st.board > 0] = rules.FREE
+    st.visited[:], st.memory[:], st.known[:], st.cells[:] = 0, rules.UNKNOWN, 0, 0
+    state: np.record = st
+    return state
+
+
+def _given(value: _T | None) -> _T:
+    """Return a part of a view that views of its kind always have."""
+    if value is None:
+        raise ValueError("the view of a seat has its place, hull, local board and visited places")
+    return value
+
+
+def _stand(sketch: _Sketch, chance: random.Random) -> dict[int, int]:
+    """Choose a place for every living tank that is not the viewer's.
+
+    Three places to choose from are enough: with so many, a tank finds one that the two others
+    have left. The true places are possible ones, so there is always a choice.
+    """
+    seen = sketch.seen
+    hidden = [seat for seat in range(geo.SEATS) if seen.alive[seat] and seat != seen.seat]
+    visible = _visible(sketch)
+    possible = [_possible(sketch, seat, visible) for seat in hidden]
+    drawn = [chance.sample(places, min(3, len(places))) for places in possible]
+    likely = [
+        [mark] if (mark := _remembered(sketch, seat)) in places else some
+        for seat, places, some in zip(hidden, possible, drawn, strict=True)
+    ]
+    for choice in itertools.chain(itertools.product(*likely), itertools.product(*drawn)):
+        if len(set(choice)) == len(choice):
+            return dict(zip(hidden, choice, strict=True))
+    raise ValueError("this view fits no state: the tanks have no room")
+
+
+def _possible(sketch: _Sketch, seat: int, visible: Any) -> list[int]:
+    """Return where a tank may be: as far as it can have come, on no place that is known empty."""
+    seen, a = sketch.seen, sketch.a
+    if seen.seat is not None and visible[mark := a["known"][seen.seat, seat]]:
+        return [int(mark)]
+    origin, moves = _last_certain(seen, seat)
+    near = (_ways(seen.options.rocks, origin) <= moves) & (a["board"] == rules.FREE)
+    cells: list[int] = np.flatnonzero(near & (visible == 0)).tolist()
+    return cells
+
+
+def _last_certain(seen: View, seat: int) -> tuple[int, int]:
+    """Return where everybody last knew a tank to be, and how often it has moved since at most."""
+    for shot in seen.shots:
+        if shot.seat == seat:
+            since = (seen.slot - 1 - shot.slot) // geo.SEATS
+            return geo.number((shot.row, shot.column)), since
+    return geo.number(geo.STARTS[seen.options.start][seat]), _turns_before(seen.slot, seat)
+
+
+def _turns_before(slot: int, seat: int) -> int:
+    """Return how many slots of a seat came before `slot`."""
+    return (slot - seat + geo.SEATS - 1) // geo.SEATS
+
+
+def _visible(sketch: _Sketch) -> Any:
+    """Mark what the viewer sees: on its own turn its memory of all that is in sight is fresh."""
+    seen, a = sketch.seen, sketch.a
+    visible = np.zeros(geo.CELLS, np.uint8)
+    if seen.seat is not None and seen.to_act == seen.seat:
+        codes = a["memory"][seen.seat].copy()
+        codes[codes == rules.UNKNOWN] = rules.FREE
+        codes[a["board"] == rules.EDGE] = rules.EDGE
+        place, hull = int(a["place"][seen.seat]), int(a["hull"][seen.seat])
+        rules.look(lay(codes), place, hull, lay(visible))
+    return visible
+
+
+def _remembered(sketch: _Sketch, seat: int) -> int:
+    """Return where the viewer has last heard of a tank, 0 for never."""
+    a, viewer = sketch.a, sketch.seen.seat
+    if viewer is not None:
+        return int(a["known"][viewer, seat])
+    return int(a["shots"][a["fired"][seat] - 1]) if a["fired"][seat] else 0
+
+
+@functools.cache
+def _ways(rocks: geo.Rocks, origin: int) -> np.ndarray:
+    """Return how many moves every place is from `origin` where only rocks are in the way."""
+    out = np.empty(geo.CELLS, np.int32)
+    rules.ways_in(box(_bare("corners", rocks, rules.MAX_TURNS)), origin, lay(out))
+    return out
+
+
+def _invent_trail(sketch: _Sketch, seat: int, chance: random.Random) -> None:
+    """Give a tank a trail that it has had the time for.
+
+    Places that are no detour on the way from its start come first, both ends before all.
+    """
+    seen, a = sketch.seen, sketch.a
+    origin, cell = geo.number(geo.STARTS[seen.options.start][seat]), int(a["place"][seat])
+    detour = _ways(seen.options.rocks, origin) + _ways(seen.options.rocks, cell)
+    direct = int(detour[cell])
+    detour[[origin, cell]] = -1
+    last = int(a["fell"][seat]) - 1 if a["fell"][seat] else seen.slot
+    count = 1 + chance.randint(direct, max(direct, _turns_before(last, seat)))
+    near = int((detour < geo.CELLS).sum())
+    trail = np.argsort(detour, kind="stable")[: min(count, near)]
+    a["visited"][trail] |= 1 << seat
+    a["cells"][seat] = len(trail)

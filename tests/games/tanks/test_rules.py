@@ -1,0 +1,364 @@
+"""The rules: vision, shots, ends and ranks, and a slow reference that plays along."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kibitz_games import kernels
+from kibitz_games import operations as op
+from kibitz_games.api import OVER, GameError, Outcome
+from kibitz_games.kernels import kernel
+from kibitz_games.play import Play
+from kibitz_games.tanks import GAME, rules, wire
+from tests.games.tanks.reference import Reference
+
+TABLE_2 = {
+    8: [-2, -2, -2, 0],
+    9: [0, 0, 0, 0],
+    10: [0, 0, 0, 0],
+    11: [0, 0, 0, -2],
+    12: [0, 0, 0, -2],
+    13: [0, 0, 0],
+    14: [0, 0],
+    15: [11],
+}
+"""What the first player sees at the start, from the Tanks report; everything else is unknown."""
+
+
+def _play(*words: str, **options: Any) -> Play:
+    play = Play(GAME, GAME.Options(**options))
+    for word in words:
+        play.apply(word)
+    return play
+
+
+def _seat(play: Play, seat: int) -> wire.View:
+    return GAME.view(play.state, seat)
+
+
+def _points(play: Play) -> list[int]:
+    tanks = GAME.full_view(play.state).tanks
+    assert tanks is not None
+    return [tank.score for tank in tanks]
+
+
+def test_the_first_player_sees_what_the_second_table_of_the_report_shows() -> None:
+    local = _seat(_play(), 0).local
+    assert local == [
+        TABLE_2.get(row, []) + [-1] * (15 - len(TABLE_2.get(row, []))) for row in range(1, 16)
+    ]
+
+
+def test_a_local_board_has_only_the_own_tank_before_the_first_look() -> None:
+    local = _seat(_play(), 2).local
+    assert local is not None
+    assert local[0][0] == 33
+    assert sum(row.count(-1) for row in local) == 224
+
+
+def test_a_state_is_small() -> None:
+    assert rules.STATE.itemsize <= 28 * 1024
+
+
+def _along(play: Play, reference: Reference) -> None:
+    """Hold a play against the reference, as everybody sees it."""
+    for seat in (None, 0, 1, 2, 3):
+        assert GAME.dump(GAME.view(play.state, seat)) == reference.view(seat)
+    assert GAME.dump(GAME.full_view(play.state)) == reference.full()
+    assert play.to_act == reference.to_act
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"start": "table1", "rocks": "none"},
+    {"start": "table1", "turns": 99},
+    {"rocks": "none", "turns": 350},
+]
+
+
+def _mirror(options: dict[str, Any]) -> Reference:
+    rocky = options.get("rocks") != "none"
+    return Reference(options.get("start", "corners"), rocky, options.get("turns", 1000))
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from(OPTIONS), st.integers(1, 60))
+@settings(max_examples=12, deadline=None)
+def test_the_reference_sees_the_same(
+    source: random.Random, options: dict[str, Any], patience: int
+) -> None:
+    """Board, local boards, views and scores of plays with turns that lapse and seats that go."""
+    play, reference = Play(GAME, GAME.Options(**options)), _mirror(options)
+    actions = [*wire.WORDS, "fire", "turn-left", *["up", "left", "right", "down"] * 2]
+    for ply in range(240):
+        if ply % 12 == 0:
+            _along(play, reference)
+        if play.to_act == OVER:
+            break
+        _step(play, reference, source, actions, patience)
+    _along(play, reference)
+    if play.outcome is not None:
+        assert list(play.outcome.ranks) == reference.ranks()
+
+
+def _step(
+    play: Play, reference: Reference, source: random.Random, actions: list[str], patience: int
+) -> None:
+    what = source.randrange(10 * patience)
+    if what == 0:
+        seat = source.randrange(4)
+        play.drop(seat)
+        reference.drop(seat)
+    elif what < 5:
+        play.skip()
+        reference.act(None)
+    else:
+        word = source.choice(actions)
+        play.apply(word)
+        reference.act(word)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_whole_play_is_the_same_for_the_reference(options: dict[str, Any]) -> None:
+    source = random.Random(len(str(options)))
+    play, reference = Play(GAME, GAME.Options(**options)), _mirror(options)
+    while play.to_act != OVER:
+        word = source.choice(wire.WORDS)
+        play.apply(word)
+        reference.act(word)
+        assert GAME.dump(_seat(play, play.to_act % 4)) == reference.view(play.to_act % 4)
+    _along(play, reference)
+    assert play.outcome is not None
+    assert list(play.outcome.ranks) == reference.ranks()
+
+
+def test_a_move_leaves_the_hull_and_a_blocked_one_leaves_everything() -> None:
+    play = _play("right")
+    assert (_seat(play, 0).row, _seat(play, 0).column, _seat(play, 0).hull) == (15, 2, "up")
+    assert _seat(play, 0).score == 20
+    blocked = _play("left")
+    assert (_seat(blocked, 0).row, _seat(blocked, 0).column) == (15, 1)
+    assert _seat(blocked, 0).score == 10
+    assert blocked.to_act == 1
+
+
+def test_a_place_pays_once_and_to_everybody() -> None:
+    play = _play("right", "left", "right", "up", "left", "right", "left", "down", "right")
+    assert _points(play) == [20, 20, 20, 20]
+
+
+def test_a_shot_hits_the_first_in_line_and_tells_where_the_shooter_is() -> None:
+    play = _play("fire", start="table1", rocks="none")
+    view = GAME.view(play.state, None)
+    assert GAME.dump(view)["events"] == [
+        {"slot": 0, "seat": 0, "row": 13, "column": 2, "victim": 2}
+    ]
+    assert GAME.dump(view)["wrecks"] == [{"seat": 2, "by": 0, "slot": 0, "row": 1, "column": 2}]
+    assert view.alive == [True, True, False, True]
+    assert _points(play) == [60, 10, 10, 10]
+    for seat in range(4):
+        local = _seat(play, seat).local
+        assert local is not None
+        assert local[0][1] == -3
+        assert local[12][1] == 11
+
+
+def test_slots_of_the_dead_pass_silently_and_count() -> None:
+    play = _play("fire", "up", start="table1", rocks="none")
+    assert play.to_act == 3
+    assert GAME.view(play.state, None).slot == 3
+    assert int(play.state["ply"]) == 2
+
+
+def test_a_rock_and_a_wreck_stop_a_shot_for_nothing() -> None:
+    rock = _play("fire", start="corners")
+    assert _points(rock) == [10, 10, 10, 10]
+    wreck = _play("fire", "up", "up", "fire", start="table1", rocks="none")
+    assert _points(wreck)[0] == 60
+
+
+def test_the_dead_keep_their_points_and_may_win() -> None:
+    play = Play(GAME, wire.Options(start="table1", rocks="none", turns=16))
+    for word in ("up", "up", "right", "up", "left", "up", "right", "up", "right"):
+        play.apply(word)
+    while play.to_act != OVER:
+        hit = play.to_act == 1 and GAME.view(play.state, None).alive[3]
+        play.apply("fire" if hit else "turn-left")
+    assert play.outcome is not None
+    assert play.outcome.reason == "turns"
+
+
+def test_the_most_points() -> None:
+    assert 10 + 195 * rules.NEW_CELL + 3 * rules.KILL == 2110
+
+
+def test_a_lapsed_turn_does_nothing_but_pass() -> None:
+    play = _play()
+    before = GAME.dump(GAME.full_view(play.state))
+    play.skip()
+    after = GAME.dump(GAME.full_view(play.state))
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"ply", "slot", "left", "to_act"}
+    assert rules.SKIP not in GAME.legal(play.state)
+    assert GAME.count(play.state) == 7
+
+
+def test_the_play_ends_with_the_last_slot() -> None:
+    play = _play(*["fire"] * 4, turns=4)
+    assert play.outcome == Outcome((1, 1, 1, 1), (0.5, 0.5, 0.5, 0.5), "turns")
+    assert play.legal == []
+
+
+def test_who_drops_ranks_last_and_stays_on_the_board() -> None:
+    play = _play(start="table1", rocks="none", turns=9)
+    play.drop(2)
+    for word in ("fire", "right", "left", "up", "up", "up"):
+        play.apply(word)
+    view = GAME.view(play.state, None)
+    assert view.dropped == [2]
+    assert not view.alive[2]
+    assert _points(play)[0] == 70
+    play.apply("down")
+    assert play.outcome is not None
+    assert play.outcome.ranks == (1, 2, 4, 2)
+    assert play.outcome.scores == (1.0, 0.5, 0.0, 0.5)
+
+
+def test_the_turn_passes_when_the_seat_to_act_drops() -> None:
+    play = _play()
+    play.drop(0)
+    assert play.to_act == 1
+    local = _seat(play, 1).local
+    assert local is not None
+    assert sum(row.count(-1) for row in local) < 224
+
+
+def test_who_drops_first_ranks_lowest() -> None:
+    play = _play()
+    for seat in (3, 1, 0):
+        play.drop(seat)
+    assert play.outcome == Outcome((2, 3, 1, 4), (2 / 3, 1 / 3, 1.0, 0.0), "dropped")
+    play.drop(2)
+    assert play.outcome.ranks == (2, 3, 1, 4)
+
+
+def test_the_dead_have_finished_and_change_nothing_when_they_go() -> None:
+    play = _play("fire", start="table1", rocks="none")
+    before = play.state.tobytes()
+    play.drop(2)
+    assert play.state.tobytes() == before
+    with pytest.raises(GameError, match="seat from 0 to 3, not 4"):
+        play.drop(4)
+
+
+def test_the_play_is_over_when_nobody_can_act() -> None:
+    play = _play("fire", "fire", start="table1", rocks="none")
+    assert GAME.view(play.state, None).alive == [True, True, False, False]
+    play.drop(0)
+    assert play.to_act == 1
+    play.drop(1)
+    assert play.outcome is not None
+    assert play.outcome.ranks == (4, 3, 1, 1)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("restless", [False, True])
+def test_everything_is_undone_however_much_the_local_boards_change(
+    options: dict[str, Any], restless: bool
+) -> None:
+    """Plays of tanks that go for what changes the local boards most fit the stack."""
+    play, source = Play(GAME, GAME.Options(**options)), random.Random(7)
+    trail = [play.state.tobytes()]
+    actions = range(rules.UP, rules.FIRE) if restless else range(rules.UP, rules.FIRE + 1)
+    while play.to_act != OVER:
+        play.act(_stirring(play, source, list(actions)))
+        trail.append(play.state.tobytes())
+    plies, height = int(play.state["ply"]), int(play.state["height"])
+    assert height <= 4 * 225 + 8 * plies + 60 <= rules.ENTRIES
+    assert not restless or height > 2 * plies
+    for before in reversed(trail[:-1]):
+        play.undo()
+        assert play.state.tobytes() == before
+
+
+def _stirring(play: Play, source: random.Random, actions: list[int]) -> int:
+    """Return the action that adds most to the stack; a random one now and then."""
+    source.shuffle(actions)
+    if source.random() < 0.1:
+        return actions[0]
+    heights = []
+    for action in actions:
+        GAME.play(play.state, action)
+        heights.append(int(play.state["height"]))
+        GAME.undo(play.state, action)
+    return actions[int(np.argmax(heights))]
+
+
+def test_four_tanks_that_dance_before_each_other_fit_the_stack() -> None:
+    """Each sees two others or three, and all move all the time."""
+    view = GAME.dump(GAME.full_view(_play(rocks="none").state))
+    stand = ((9, 6, "up"), (9, 8, "up"), (6, 5, "down"), (6, 9, "down"))
+    view["board"] = [[0] * 15 for _ in range(15)]
+    for tank, (row, column, hull) in zip(view["tanks"], stand, strict=True):
+        tank |= {"row": row, "column": column, "hull": hull}
+    state = GAME.sample(wire.View.model_validate(view), 0)
+    ply = 0
+    while GAME.to_act(state) != OVER:
+        GAME.play(state, rules.RIGHT if ply % 8 < 4 else rules.LEFT)
+        ply += 1
+    assert 5500 < int(state["height"]) <= rules.ENTRIES
+
+
+def test_a_tank_is_on_a_local_board_at_most_once() -> None:
+    play, source = Play(GAME, wire.Options(rocks="none")), random.Random(5)
+    while play.to_act != OVER:
+        play.act(source.choice(play.legal))
+        memory: Any = play.state["memory"]
+        for seat in range(4):
+            marks = memory[seat][memory[seat] > 0].tolist()
+            assert len(marks) == len(set(marks))
+            assert play.state["known"][seat].astype(bool).sum() == len(marks)
+
+
+def test_the_key_tells_hidden_things_apart_too() -> None:
+    keys = {
+        int(_play(*words).state["key"])
+        for words in (["up"], ["right"], ["turn-left"], ["turn-right"], ["left"], ["up", "left"])
+    }
+    assert len(keys) == 6
+
+
+@kernel
+def _run(state: op.Record, actions: Any) -> None:
+    """Play given actions to the end."""
+    ply = 0
+    while not op.terminal(state):
+        op.play(state, np.int64(actions[ply]))
+        ply += 1
+
+
+def _random_plays(games: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of every seat and the kills of plays of four random players."""
+    first, source = Play(GAME).state, np.random.Generator(np.random.PCG64(341))
+    points, kills = np.zeros((games, 4)), np.zeros(games)
+    for game in range(games):
+        state: Any = first.copy()
+        _run(state, source.integers(1, 8, 1000, dtype=np.int8))
+        points[game] = rules.NEW_CELL * state.cells + rules.KILL * state.kills
+        kills[game] = state.kills.sum()
+    return points, kills
+
+
+@pytest.mark.skipif(not kernels.compiled(), reason="takes minutes in plain mode")
+def test_four_random_players() -> None:
+    """Means over 4,000 plays: 341 points, 1.08 kills; all seats are alike."""
+    points, kills = _random_plays(4000)
+    assert points.mean() == pytest.approx(341, abs=6)
+    assert points.mean(axis=0) == pytest.approx(341, abs=8)
+    assert points.std() == pytest.approx(113, abs=6)
+    assert kills.mean() == pytest.approx(1.08, abs=0.05)
