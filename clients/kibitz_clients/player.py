@@ -150,3 +150,15 @@ def towards(scene: Scene, place: str | None, across: int, down: int) -> str | No
 
     best = min(scene.cells, key=cost, default=here)
     return best.name if cost(best) < float("inf") else here.name
+
+
+def central(scene: Scene, places: frozenset[str]) -> str | None:
+    """Return the one of `places` that is nearest to the middle of the board, to begin at."""
+    if not scene.cells:
+        return None
+    steep = STEEP if scene.lattice == "hex" else 1.0
+    x = sum(cell.x for cell in scene.cells) / len(scene.cells)
+    y = sum(cell.y for cell in scene.cells) / len(scene.cells)
+    cells = [cell for cell in scene.cells if cell.name in places]
+    best = min(cells, key=lambda c: (c.x - x) ** 2 + ((c.y - y) * steep) ** 2, default=None)
+    return None if best is None else best.name

@@ -167,3 +167,10 @@ def test_arrows_stay_at_the_edge_and_begin_in_the_middle(game: Game, running: Re
     assert player.towards(star, "0", 0, -1) == "0"
     assert player.towards(star, None, 1, 0) == "60"
     assert player.towards(Scene("hex", ()), None, 1, 0) is None
+
+
+def test_choosing_begins_near_the_middle_of_the_board(game: Game, running: Record) -> None:
+    star = scene(game, fold(game, running).newest)
+    assert player.central(star, frozenset({"0", "59", "120"})) == "59"
+    assert player.central(star, frozenset()) is None
+    assert player.central(Scene("hex", ()), frozenset({"0"})) is None

@@ -145,9 +145,8 @@ class PlayScreen(MatchScreen):
         self._example = self._picker.example
         such = f", such as {self._example}," if self._example else ""
         self.query_one("#typed", Input).placeholder = f"a move{such} or a place"
-        names = [cell.name for cell in self.scene().cells]
-        if self._cursor not in names:
-            self._cursor = next((name for name in names if name in self._picker.targets), None)
+        if all(cell.name != self._cursor for cell in self.scene().cells):
+            self._cursor = player.central(self.scene(), self._picker.targets)
         self.app.bell()
 
     def on_board_clicked(self, message: Board.Clicked) -> None:
