@@ -1,0 +1,71 @@
+"""Every game in the box, played by its house bots through the command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kibitz.box import games
+from kibitz.testing import Kibitz
+from kibitz_games import registry
+from kibitz_protocol.recordfile import read_record
+
+SMALL = {"chinese-checkers": "size=2", "tanks": "turns=40", "five-in-a-row": "size=6"}
+
+
+def small(game: str) -> str:
+    """Return the game with options that make it short."""
+    return f"{game}:{SMALL[game]}" if game in SMALL else game
+
+
+def bots(game: str, seats: int) -> list[str]:
+    """Return a greedy bot, or one like it, and random ones."""
+    greedy = {"chinese-checkers": "greedy-hand"}.get(game, "greedy")
+    return [f"{game}/{greedy}", *([f"{game}/random"] * (seats - 1))]
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_match_or_a_block_of_every_game(kibitz: Kibitz, name: str) -> None:
+    info = games("plain")[name].info
+    seats = info.seats[0]
+    done = kibitz.run("play", small(name), *bots(name, seats), "--json", "--quiet", "--strict")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    assert result["trouble"] == []
+    assert len(result["matches"]) == (seats if info.balanced else 1)
+    places: dict[int, set[str]] = {}
+    for match in result["matches"]:
+        record = read_record(kibitz.directory / match["record"])
+        assert record.footer is not None
+        assert record.setup.conduct.max_illegal == 1
+        for seat, player in enumerate(record.setup.seats):
+            places.setdefault(seat, set()).add(player.name)
+    assert all(len(names) == len(result["matches"]) for names in places.values())
+
+
+def test_a_lobby_of_games_for_different_numbers_of_players(kibitz: Kibitz) -> None:
+    """House bots play their own games, and each game is for as many as can play it."""
+    names = [name for name in registry.names() if games("plain")[name].info.balanced]
+    hired = [bot for name in names for bot in bots(name, games("plain")[name].info.seats[0])]
+    seats = ",".join(f"house={bot}" for bot in hired)
+    with kibitz.start("serve", "--port", "0", "--db", "kibitz.db", "--json") as server:
+        where = server.json()["url"]
+        lobby = [*map(small, names), "--seats", seats, "--closed", "--server", where]
+        done = kibitz.run("host", *lobby, "--records", "results", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = json.loads(done.stdout.splitlines()[-1])
+    planned = [name for name in names for _ in range(games("plain")[name].info.seats[0])]
+    assert [match["game"] for match in summary["matches"]] == planned
+    for match in summary["matches"]:
+        assert read_record(kibitz.directory / match["record"]).setup.match == match["match"]
+
+
+def test_a_number_of_matches_that_is_no_whole_block_is_refused(kibitz: Kibitz) -> None:
+    name = next(name for name in registry.names() if games("plain")[name].info.balanced)
+    pair = bots(name, games("plain")[name].info.seats[0])
+    refused = kibitz.run("play", small(name), *pair, "--games", "1", "--quiet")
+    assert refused.returncode == 1
+    assert "blocks of" in refused.stderr
+    played = kibitz.run("play", small(name), *pair, "--games", "1", "--quiet", "--no-rotate")
+    assert played.returncode == 0, played.stdout + played.stderr
