@@ -78,19 +78,20 @@ def name(place: geo.Place) -> str:
 
 
 def _cell(view: View, place: geo.Place, code: int) -> Cell:
-    row, column = place
     owner = code // rules.TANK - 1 if code > 0 else None
     trail = _trail(view, place)
     ground = GROUNDS.get(code) or ("seen" if view.visited and trail else "floor")
-    return Cell(
-        name(place),
-        column - 1,
-        row - 1,
-        ground=ground,
-        owner=owner,
-        tint=_tint(trail) if view.trails and ground == "floor" else None,
-        heading=None if owner is None else _heading(view, owner),
-    )
+    tint = _tint(trail) if view.trails and ground == "floor" else None
+    return _made(place, ground, owner, tint, None if owner is None else _heading(view, owner))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _made(
+    place: geo.Place, ground: Ground, owner: int | None, tint: int | None, heading: int | None
+) -> Cell:
+    row, column = place
+    x, y = column - 1, row - 1
+    return Cell(name(place), x, y, ground=ground, owner=owner, tint=tint, heading=heading)
 
 
 def _trail(view: View, place: geo.Place) -> int:

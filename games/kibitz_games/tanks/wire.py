@@ -208,7 +208,7 @@ def _trails(trail: str) -> list[str]:
 def _public(facts: list[int], seats: list[list[int]]) -> dict[str, Any]:
     """Return what everybody may know, and all else as unknown."""
     ply, slot, side, end, turns, start, rocks, _ = facts[: rules.FACTS]
-    wrecks = [_wreck(seat, each) for seat, each in enumerate(seats) if each[1]]
+    wrecks = [_wreck(seat, each[1] - 1, each[4]) for seat, each in enumerate(seats) if each[1]]
     victims = {wreck.slot: wreck.seat for wreck in wrecks}
     shots = sorted((each[2] - 1, seat, each[3]) for seat, each in enumerate(seats) if each[2])
     heard = [_shot(slot, seat, cell, victims.get(slot)) for slot, seat, cell in shots]
@@ -224,17 +224,18 @@ def _public(facts: list[int], seats: list[list[int]]) -> dict[str, Any]:
     return fields
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _shot(slot: int, seat: int, cell: int, victim: int | None) -> Shot:
     row, column = geo.place(cell)
     fields = {"slot": slot, "seat": seat, "row": row, "column": column, "victim": victim}
     return Shot.trusted(fields)
 
 
-def _wreck(seat: int, facts: list[int]) -> Wreck:
-    (row, column), slot = geo.place(facts[4]), facts[1] - 1
+@functools.lru_cache(maxsize=1 << 12)
+def _wreck(seat: int, slot: int, cell: int) -> Wreck:
+    row, column = geo.place(cell)
     by = slot % geo.SEATS
-    fields = {"seat": seat, "by": by, "slot": slot, "row": row, "column": column}
-    return Wreck.trusted(fields)
+    return Wreck.trusted({"seat": seat, "by": by, "slot": slot, "row": row, "column": column})
 
 
 def _tank(facts: list[int]) -> Tank:
@@ -256,9 +257,11 @@ def dump(seen: View) -> dict[str, Any]:
     """Return what `model_dump` would, in a fraction of the time; the lists are the view's own."""
     fields = {name: value for name, value in seen.__dict__.items() if value is not None}
     fields["options"] = _dumped(seen.options)
-    for name in ("events", "shots", "wrecks", "tanks"):
-        if name in fields:
-            fields[name] = [_present(each) for each in fields[name]]
+    fields["events"] = [_present(shot) for shot in seen.events]
+    fields["shots"] = [_present(shot) for shot in seen.shots]
+    fields["wrecks"] = [_present(wreck) for wreck in seen.wrecks]
+    if seen.tanks is not None:
+        fields["tanks"] = [_present(tank) for tank in seen.tanks]
     return fields
 
 

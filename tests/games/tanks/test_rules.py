@@ -183,14 +183,18 @@ def test_a_rock_and_a_wreck_stop_a_shot_for_nothing() -> None:
 
 
 def test_the_dead_keep_their_points_and_may_win() -> None:
-    play = Play(GAME, wire.Options(start="table1", rocks="none", turns=16))
-    for word in ("up", "up", "right", "up", "left", "up", "right", "up", "right"):
+    play = Play(GAME, wire.Options(start="table1", rocks="none", turns=40))
+    for word in ["right"] * 3 + ["left"] * 3 + ["down"] * 3:
+        play.skip()
+        play.skip()
         play.apply(word)
+        play.skip()
+    play.apply("fire")
     while play.to_act != OVER:
-        hit = play.to_act == 1 and GAME.view(play.state, None).alive[3]
-        play.apply("fire" if hit else "turn-left")
-    assert play.outcome is not None
-    assert play.outcome.reason == "turns"
+        play.skip()
+    assert _points(play) == [60, 10, 70, 10]
+    assert not GAME.view(play.state, None).alive[2]
+    assert play.outcome == Outcome((2, 3, 1, 3), (2 / 3, 1 / 6, 1.0, 1 / 6), "turns")
 
 
 def test_the_most_points() -> None:
