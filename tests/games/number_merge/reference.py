@@ -82,8 +82,8 @@ def shares(rows: Sequence[Sequence[int]], thresholds: Sequence[Fraction]) -> tup
 PERFT: tuple[tuple[dict[str, Any], int, int], ...] = (
     ({}, 8, 8),
     ({"preset": "classic"}, 6, 6),
-    ({"preset": "long", "first": "random"}, 12, 7),
-    ({"preset": "open", "threshold": "mean"}, 40, 4),
+    ({"preset": "long", "first": "random"}, 12, 6),
+    ({"preset": "open", "threshold": "mean"}, 40, 3),
     ({"row": [3, 1]}, 2, 2),
 )
 """Options, numbers of the row, and how deep to count."""
