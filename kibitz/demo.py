@@ -1,6 +1,6 @@
 """`kibitz demo`: a server, its house bots, a lobby that plays several games at once, and you.
 
-In a terminal the spectator follows the lobby from match to match. Elsewhere the course of play
+In a terminal the spectator sees the lobby and is shown around in it. Elsewhere the course of play
 is printed as lines until the programme is over.
 """
 
@@ -151,13 +151,12 @@ async def _watch(server: PrivateServer, client: Client, course: Course, *, scree
 
 
 async def _screen(server: PrivateServer, lobby: str) -> None:
-    from kibitz_clients.terminal import KibitzApp
+    from kibitz.tour import Tour
 
     def connect() -> Client:
         return Client(server.url, name="you", kind="human", agent="kibitz demo")
 
-    app = KibitzApp(games("plain"), connect, lobby=lobby, follow=True, where=server.url)
-    await app.run_async()
+    await Tour(games("plain"), connect, lobby=lobby, where=server.url).run_async()
 
 
 async def _lines(server: PrivateServer, lobby: str) -> None:

@@ -1,0 +1,65 @@
+"""A spectator who is shown around: first the lobby, then one kind of game after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from textual import events
+
+from kibitz_clients.link import Connect
+from kibitz_clients.screens.match import MatchScreen
+from kibitz_clients.terminal import KibitzApp
+from kibitz_games.api import Game
+from kibitz_protocol.rooms import MatchBrief
+
+LOOK_S: Final = 6.0
+"""How long the lobby, and each match, is shown."""
+
+
+def next_stop(running: Iterable[MatchBrief], seen: Sequence[str]) -> MatchBrief | None:
+    """Return a match of the game that was shown the longest ago, None when nothing runs.
+
+    `seen` has the names of the games in the order in which they were shown, the newest last.
+    """
+    newest = {game: place for place, game in enumerate(seen, 1)}
+    return min(running, key=lambda brief: (newest.get(brief.game, 0), brief.number), default=None)
+
+
+class Tour(KibitzApp):
+    """Follows a lobby from kind to kind until a key is pressed, then from match to match."""
+
+    def __init__(
+        self, games: Mapping[str, Game], connect: Connect, *, lobby: str, where: str
+    ) -> None:
+        super().__init__(games, connect, lobby=lobby, where=where)
+        self._lobby = lobby
+        self._seen: list[str] = []
+        self._touring = True
+
+    async def on_mount(self) -> None:
+        """Open the lobby and begin to go round."""
+        await super().on_mount()
+        self.set_interval(LOOK_S, self.go_round)
+
+    async def on_event(self, event: events.Event) -> None:
+        """The first key or click ends the tour: the person knows where to go."""
+        if self._touring and isinstance(event, events.Key | events.MouseDown):
+            self._touring, self.follow = False, True
+        await super().on_event(event)
+
+    def go_round(self) -> None:
+        """Go on to another match, and back to the lobby when all is over."""
+        view = self.gallery.lobbies.get(self._lobby)
+        if not self._touring or view is None or view.state == "gathering":
+            return
+        stop = next_stop(view.live, self._seen)
+        if stop is None:
+            self.show_lobby(self._lobby)
+            return
+        self._seen.append(stop.game)
+        if isinstance(self.screen, MatchScreen):
+            if self.screen.timeline.facts.match == stop.match:
+                return
+            self._stop_watching(self.screen.timeline)
+        self.watch_match(stop.match)
