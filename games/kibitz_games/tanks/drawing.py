@@ -181,8 +181,8 @@ def _about(view: View, seat: int) -> str:
         tank = view.tanks[seat]
         parts.append(f"at {tank.row},{tank.column} facing {tank.hull}, {tank.score} points,")
     parts.append(_fate(view, seat))
-    if shot := next((shot for shot in view.shots if shot.seat == seat), None):
-        parts.append(_heard(shot))
+    if view.alive[seat] and not view.tanks:
+        parts += [_heard(shot) for shot in view.shots if shot.seat == seat]
     return " ".join(parts)
 
 
@@ -190,7 +190,8 @@ def _fate(view: View, seat: int) -> str:
     gone = ", dropped out" if seat in view.dropped else ""
     for wreck in view.wrecks:
         if wreck.seat == seat:
-            return f"destroyed by seat {wreck.by} at {wreck.row},{wreck.column}{gone}"
+            where = "" if view.tanks else f" at {wreck.row},{wreck.column}"
+            return f"destroyed by seat {wreck.by}{where}{gone}"
     return f"alive{gone}"
 
 
