@@ -121,7 +121,14 @@ def returned(fleet: Fleet, since: float) -> dict[str, float]:
 
 
 async def back(fleet: Fleet, since: float) -> None:
-    await fleet.until(lambda: len(returned(fleet, since)) == len(fleet.players))
+    """Wait until everybody is back who still has a seat to come back to."""
+    await fleet.until(lambda: playing(fleet) <= returned(fleet, since).keys())
+
+
+def playing(fleet: Fleet) -> set[str]:
+    """Return the players of the matches that nobody has seen end."""
+    live = fleet.seats.keys() - fleet.ended.keys()
+    return {player for match in live for player in fleet.seats[match]}
 
 
 @pytest.mark.slow
