@@ -44,7 +44,7 @@ from pydantic import (
 from kibitz_clients.arena import gametext
 from kibitz_clients.arena.lines import Document, LineError, Path
 from kibitz_games import registry
-from kibitz_games.api import Game, GameError
+from kibitz_games.api import Game, GameError, InvalidSetup
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.values import GameName, Options, PlayerName, Strict
 
@@ -481,8 +481,9 @@ def _refused(event: Event, game: Game, options: Options, path: Path) -> Iterator
         for detail in error.errors(include_url=False):
             sentence = _option_sentence(game, detail)
             yield Flaw((*path, *_known(detail["loc"])), sentence)
-    except GameError as error:
-        yield Flaw(path, str(error))
+    except InvalidSetup as error:
+        inside = error.path.split(".")[1:]
+        yield Flaw((*path, *inside), str(error).removeprefix(f"{error.path}: "))
 
 
 def _option_sentence(game: Game, detail: Any) -> str:

@@ -42,7 +42,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, TypeAlias
@@ -60,7 +60,8 @@ CAUTION: Final = 2.0
 """How many degrees of freedom a dispersion of 1 counts for, before any block."""
 LEVEL: Final = 0.95
 NEWTON_STEPS: Final = 100
-TOLERANCE: Final = 1e-10
+TOLERANCE: Final = 1e-6
+"""Steps that are shorter, in units of the logistic scale, are where the mode is."""
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -115,6 +116,8 @@ def rate(
         centre = np.eye(entrants) - 1 / entrants
         rating = centre @ rating + mean
         covariance = centre @ covariance @ centre
+    for number, known in (anchors or {}).items():
+        rating[number] = known  # and not what rounding made of it
     reach = student(freedom, (1 + LEVEL) / 2) * np.sqrt(np.diag(covariance))
     return Ratings(
         rating=rating,
@@ -131,9 +134,10 @@ def rate(
 class _Fit:
     """The mode of the likelihood; everything in here is on the logistic scale.
 
-    A game's log-likelihood is ``sum(x) - sum(w * log(sum(exp(x of the set))))``: x is strength
-    plus seat, the first sum is over the seats, the second over *sets*: who could be next, at each
-    place. All orders of those who tied make sets of their own, with weights that sum to one.
+    A game's log-likelihood is ``sum(c * x) - sum(w * log(sum(exp(x of the set))))``: x is strength
+    plus seat, the first sum is over the seats, c of them chosen, the second over *sets*: who could
+    be next, at each place. All orders of those who tied make sets of their own, with weights that
+    sum to one. Whoever is left alone at last is no choice.
     """
 
     def __init__(
@@ -151,7 +155,7 @@ class _Fit:
         for entrant, rating in anchors.items():
             self._values[entrant] = rating / ELO
         self._sets = _Sets.of(entrants, self.seats, games)
-        self._wins = _wins(entrants, self.seats, games)
+        self._wins = self._sets.wins(entrants)
 
     @property
     def strength(self) -> Vector:
@@ -173,7 +177,8 @@ class _Fit:
             step[self._free] = np.linalg.solve(curvature[free], slope[self._free])
             if np.abs(step).max() < TOLERANCE:
                 return
-            while (higher := self._height(self._values + step)) < height - TOLERANCE:
+            slack = TOLERANCE * (1 + abs(height))
+            while (higher := self._height(self._values + step)) < height - slack:
                 step /= 2
             self._values, height = self._values + step, higher
         raise AssertionError("a concave likelihood has one mode, and Newton's steps get there")
@@ -221,7 +226,8 @@ class _Sets:
     absent: Vector  # [sets, members]
     weight: Vector  # [sets]
     block: Indices  # [sets]
-    wins: tuple[Indices, Indices]  # block and player of everybody in every game
+    seated: Indices  # [seats of all games, 3]: block, player, seat
+    chosen: Vector  # [seats of all games]: how often each was chosen
     size: int
 
     @classmethod
@@ -237,14 +243,19 @@ class _Sets:
             for game, members, _ in sets
         ]
         absent = [[0.0] * len(each) + [-np.inf] * (seats - len(each)) for _, each, _ in sets]
-        there = [(blocks[game.block], player) for game in games for player in game.players]
-        own, player = np.array(there, dtype=np.intp).reshape(-1, 2).T
+        there = [
+            (blocks[game.block], player, seat)
+            for game in games
+            for seat, player in enumerate(game.players)
+        ]
+        chosen = [each for game in games for each in _chosen(game.ranks)]
         return cls(
             features=np.array(features, dtype=np.intp).reshape(len(sets), seats, 2),
             absent=np.array(absent).reshape(len(sets), seats),
             weight=np.array([weight for _, _, weight in sets]),
             block=np.array([blocks[game.block] for game, _, _ in sets], dtype=np.intp),
-            wins=(own, player),
+            seated=np.array(there, dtype=np.intp).reshape(-1, 3),
+            chosen=np.array(chosen),
             size=entrants + seats,
         )
 
@@ -263,7 +274,7 @@ class _Sets:
             float
         )
         same = self._scatter(self.features, self.features, share[..., None].repeat(2, axis=3))
-        flat = self.features.reshape(len(self.weight), -1)
+        flat = self.features.reshape(len(self.weight), 2 * self.absent.shape[1])
         both = np.repeat(chance, 2, axis=1)
         outer = self.weight[:, None, None] * both[:, :, None] * both[:, None, :]
         return expected, same - self._scatter(flat, flat, outer)
@@ -276,8 +287,14 @@ class _Sets:
         return expected, float((share * (1 - chance)).sum())
 
     def wins_by_block(self, entrants: int) -> Matrix:
-        """Return how often each block's players were chosen: once a game, in the end."""
-        return self._table(*self.wins, np.ones(len(self.wins[0])), entrants)
+        """Return how often each block's players were chosen."""
+        return self._table(self.seated[:, 0], self.seated[:, 1], self.chosen, entrants)
+
+    def wins(self, entrants: int) -> Vector:
+        """Return how often each strength and each seat was chosen."""
+        both = np.concatenate([self.seated[:, 1], entrants + self.seated[:, 2]])
+        won: Vector = np.bincount(both, np.tile(self.chosen, 2), self.size).astype(float)
+        return won
 
     def _table(self, block: Indices, player: Indices, values: Vector, entrants: int) -> Matrix:
         blocks = int(self.block.max(initial=-1)) + 1
@@ -309,21 +326,22 @@ def _choices(ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], float], ...
     for rank in sorted(set(ranks)):
         tied = [seat for seat, each in enumerate(ranks) if each == rank]
         behind = [seat for seat, each in enumerate(ranks) if each > rank]
-        for left in range(len(tied), 0, -1):
+        fewest = 1 if behind else 2
+        for left in range(len(tied), fewest - 1, -1):
             weight = 1 / math.comb(len(tied), left)
             some = itertools.combinations(tied, left)
             sets.extend((tuple(sorted((*each, *behind))), weight) for each in some)
     return tuple(sets)
 
 
-def _wins(entrants: int, seats: int, games: Iterable[Played]) -> Vector:
-    """Return how often each strength and seat was chosen: everybody once a game, in the end."""
-    wins = np.zeros(entrants + seats)
-    for game in games:
-        for seat, player in enumerate(game.players):
-            wins[player] += 1
-            wins[entrants + seat] += 1
-    return wins
+@functools.lru_cache(maxsize=4096)
+def _chosen(ranks: tuple[int, ...]) -> tuple[float, ...]:
+    """Return how often each seat is chosen: once, or never who is left alone at last.
+
+    Of those who tied for the last place each is left alone equally often.
+    """
+    last = max(ranks)
+    return tuple(1 - (rank == last) / ranks.count(last) for rank in ranks)
 
 
 def _superiority(rating: Vector, covariance: Matrix, freedom: float) -> Matrix:
