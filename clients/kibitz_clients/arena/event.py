@@ -41,8 +41,9 @@ from pydantic import (
     model_validator,
 )
 
-from kibitz_clients.arena import gametext
+from kibitz_clients.arena import design, gametext
 from kibitz_clients.arena.lines import Document, LineError, Path
+from kibitz_clients.arena.openings import random_opening
 from kibitz_games import registry
 from kibitz_games.api import Game, GameError, InvalidSetup
 from kibitz_protocol.clocks import TimeControl
@@ -55,7 +56,7 @@ SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio")
 MOST_ENTRANTS: Final = 64
 """As many as a lobby has seats."""
 MOST_GAMES: Final = 1_000_000
-"""An event with more games is a slip of the pen."""
+"""An event with more is refused: nobody could wait for it, and its schedule is kept in memory."""
 FREE: Final = frozenset({"concurrency", "deadline", "ratings", "retries", "limits", "stop"})
 """What may change when an event goes on: none of it says which games there are."""
 _SIZES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -468,8 +469,21 @@ def _objections(event: Event, game: Game) -> Iterator[Flaw]:
         for index, overlay in enumerate(event.openings):
             options = {**event.game.options, **overlay}
             yield from _refused(event, game, options, ("openings", index))
-    elif event.openings is not None and "opening" not in game.Options.model_fields:
+    elif event.openings is not None:
+        yield from _unopened(event, game, event.openings.random_plies)
+
+
+def _unopened(event: Event, game: Game, plies: int) -> Iterator[Flaw]:
+    """Yield why random plies cannot be."""
+    if "opening" not in game.Options.model_fields:
         yield Flaw(("openings",), "expected a game that has an option 'opening' for random plies")
+        return
+    try:
+        random_opening(game, event.game.options, event.seats, plies, event.seed)
+    except ValidationError:
+        return  # the options are no good, which is said already
+    except GameError as error:
+        yield Flaw(("openings", "random_plies"), str(error))
 
 
 def _refused(event: Event, game: Game, options: Options, path: Path) -> Iterator[Flaw]:
@@ -500,6 +514,8 @@ def _unsound(event: Event) -> Iterator[Flaw]:
     yield from _format_flaws(event)
     yield from _count_flaws(event)
     yield from _stop_flaws(event)
+    if len(event.entrants) >= event.seats and event.challengers < len(event.entrants):
+        yield from _too_many(event)
     if event.anchors and event.ratings.mean:
         yield Flaw(("ratings", "mean"), "expected no mean where entrants have anchors")
 
@@ -564,6 +580,27 @@ def _count_flaws(event: Event) -> Iterator[Flaw]:
         near = [n for n in (games - games % seats, games - games % seats + seats) if n]
         text = f"expected a multiple of the {seats} seats ({' or '.join(map(str, near))})"
         yield Flaw(("games",), f"{text} or balanced: false, found {games}")
+
+
+def _too_many(event: Event) -> Iterator[Flaw]:
+    games = _meetings(event) * event.games_each
+    if games > MOST_GAMES:
+        path = "blocks" if event.games is None else "games"
+        yield Flaw((path,), f"expected at most {MOST_GAMES:,} games in all, found {games:,}")
+
+
+def _meetings(event: Event) -> int:
+    """Return how many pairings or groups there are."""
+    count, first = len(event.entrants), event.challengers
+    match event.format:
+        case "round-robin":
+            return count * (count - 1) // 2
+        case "gauntlet":
+            return first * (count - first)
+        case "swiss":
+            return (event.rounds or 0) * (count // 2)
+        case "free-for-all":
+            return len(design.groups(count, event.seats, event.seed))
 
 
 def _stop_flaws(event: Event) -> Iterator[Flaw]:

@@ -212,6 +212,11 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
             "challengers: 2",
             "final.yaml:5: challengers: expected only with format: gauntlet",
         ),
+        (
+            "round-robin\nblocks: 5",
+            "swiss\nrounds: 1000\ngames: 100000",
+            "final.yaml:6: games: expected at most 1,000,000 games in all, found 100,000,000",
+        ),
         ("blocks: 5", "blocks: [", "final.yaml:7: expected YAML: "),
     ],
 )
@@ -244,6 +249,16 @@ def test_random_plies_are_for_games_with_an_opening() -> None:
         "blocks: 5", "openings: {random-plies: 3}"
     )
     assert load(text, "final.yaml").openings is not None
+
+
+def test_an_opening_longer_than_any_play_is_refused() -> None:
+    text = GOOD.replace("chinese-checkers:size=2", "five-in-a-row:size=5").replace(
+        "blocks: 5", "openings: {random-plies: 30}"
+    )
+    assert refusal(text) == [
+        "final.yaml:5: openings.random-plies: expected an opening of 30 plies that 'five-in-a-row'"
+        " takes"
+    ]
 
 
 def test_options_that_fit_alone_may_not_fit_together() -> None:
