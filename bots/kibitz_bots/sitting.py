@@ -31,7 +31,7 @@ from pydantic import ValidationError
 from kibitz_bots.budget import Overhead, Reading, plan
 from kibitz_bots.notes import Notes, playing
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, read
-from kibitz_bots.threads import in_thread
+from kibitz_bots.threads import CalledOffError, in_thread
 from kibitz_protocol.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.messages import Event, Snapshot, YourTurn
 from kibitz_protocol.records import Comment, Replaced, Result
@@ -164,6 +164,8 @@ class Sitting:
             try:
                 answer = await self._think(turn)
             except Exception as error:  # noqa: BLE001 - a bot may raise anything
+                if isinstance(error, CalledOffError) and turn.called_off.is_set():
+                    return None
                 return await self._crashed(error)
             self._pump()
             if turn.called_off.is_set():

@@ -18,6 +18,10 @@ from typing import Any, TypeVar
 Outcome = TypeVar("Outcome")
 
 
+class CalledOffError(RuntimeError):
+    """Raised by code that waits for something, once nobody waits for it any more."""
+
+
 class Flag(threading.Event):
     """An event that is set once and for all, and tells whoever asked to be told."""
 

@@ -23,6 +23,7 @@ from kibitz_bots.rehearsal import (
 )
 from kibitz_bots.runner import NothingToPlay, Stop, Tally, capabilities
 from kibitz_bots.sdk import Bot, Choice, Match, Move, Turn
+from kibitz_bots.threads import CalledOffError
 from kibitz_protocol.errors import RefusedError, UnansweredError
 from kibitz_protocol.messages import Event, LobbyClosed, LobbyNews
 from kibitz_protocol.records import Cause, Comment, Flagged, Player, Replaced, Result
@@ -242,6 +243,29 @@ async def test_an_answer_that_came_too_late_is_dropped() -> None:
     assert called_off == [True]
     assert move.details[0] == 2
     assert len(peer.called("move")) == 1
+
+
+@pytest.mark.parametrize("called_off", [True, False])
+async def test_a_bot_may_say_that_it_was_called_off_when_it_was(called_off: bool) -> None:
+    thinking = threading.Event()
+
+    class Patient(Bot):
+        def choose(self, turn: Turn) -> Move:
+            if turn.ply == 0:
+                thinking.set()
+                assert not called_off or turn.called_off.wait(WAIT_S)
+                raise CalledOffError
+            return turn.legal[0]
+
+    peer = ScriptedPeer(["m1"])
+    async with running(Patient, peer) as task:
+        peer.tell(snapshot("m1"), your_turn("m1", ply=0))
+        if called_off:
+            await asyncio.to_thread(thinking.wait, WAIT_S)
+            peer.tell(event("m1", FLAG, ply=1, to_act=1), your_turn("m1", ply=2))
+        await peer.expect("move" if called_off else "resign")
+        peer.tell(finished("m1"))
+    assert task.result().faults == (0 if called_off else 1)
 
 
 async def test_a_turn_that_was_gone_before_it_began_is_passed_over() -> None:

@@ -43,7 +43,8 @@ class Limits:
 
 def launched(command: Sequence[str], limits: Limits) -> list[str]:
     """Return the command line that starts `command` on a leash held by this process."""
-    launcher = [sys.executable, "-m", "kibitz_bots.bridges.launch", str(os.getpid())]
+    # By its path, without the packages around it and their imports: it starts six times as fast.
+    launcher = [sys.executable, "-I", "-S", __file__, str(os.getpid())]
     return [*launcher, *limits.options, "--", *command]
 
 

@@ -1,7 +1,7 @@
 """A foreign program that is talked to by lines: standard input in, standard output out.
 
 What it writes to its standard error goes to ours line by line, and so into the notes of the match
-in whose course it was started. Every call may be made from any thread, one at a time.
+in whose course it was started or adopted. Every call may be made from any thread, one at a time.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import contextvars
 import os
 import queue
+import re
 import shlex
 import signal
 import subprocess
@@ -18,10 +19,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
 from typing import IO
 
 from kibitz_bots.bridges.launch import Limits, launched
-from kibitz_bots.threads import Flag
+from kibitz_bots.threads import CalledOffError, Flag
 
 LINE = 1 << 20
 """Characters of the longest line that is read; a program that writes more has gone wild."""
@@ -37,8 +39,14 @@ class ProgramError(RuntimeError):
     """The program ended or broke off; the message says how, and what it said last."""
 
 
-class CalledOffError(RuntimeError):
-    """Nobody waits for the program's line any more."""
+def named(command: Sequence[str]) -> str:
+    """Return a name for a command: ``bot`` for ``node bots/bot.js``, ``engine`` for ``./engine``.
+
+    It is the first word that looks like a script, else the program, in the characters of names.
+    """
+    scripts = [word for word in command[1:] if not word.startswith("-") and Path(word).suffix]
+    stem = Path(scripts[0] if scripts else command[0]).stem
+    return re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "program"
 
 
 def starters() -> Executor:
@@ -70,8 +78,14 @@ class Program:
         starting = starter.submit(_start, launched(command, limits or Limits()))
         self._process = starting.result()
         self._closed = False
+        # In whose course it runs: where its complaints go.
+        self._context = contextvars.copy_context()
         self._answers = self._listen(self._process.stdout, self._heard)
         self._errors = self._listen(self._process.stderr, self._complained)
+
+    def adopt(self) -> None:
+        """Take over a program that was started elsewhere: its complaints are the caller's now."""
+        self._context = contextvars.copy_context()
 
     def send(self, line: str) -> None:
         """Write a line; a program that does not read is waited for by the system's buffer."""
@@ -89,8 +103,9 @@ class Program:
         """
         deadline = None if seconds is None else self._clock() + seconds
         while True:
+            left = LOOK_S if deadline is None else max(0.0, deadline - self._clock())
             try:
-                line = self._lines.get(timeout=LOOK_S)
+                line = self._lines.get(timeout=min(LOOK_S, left))
             except queue.Empty:
                 if called_off is not None and called_off.is_set():
                     raise CalledOffError from None
@@ -136,12 +151,11 @@ class Program:
         self, stream: IO[str] | None, heard: Callable[[str | None], None]
     ) -> threading.Thread:
         assert stream is not None
-        context = contextvars.copy_context()
 
         def listen() -> None:
             with contextlib.suppress(ValueError, OSError):  # closed meanwhile
                 while line := stream.readline(LINE):
-                    context.run(heard, line.rstrip("\r\n"))
+                    self._context.copy().run(heard, line.rstrip("\r\n"))
             heard(None)
 
         thread = threading.Thread(target=listen, name="program", daemon=True)

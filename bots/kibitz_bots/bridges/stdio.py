@@ -31,7 +31,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kibitz_bots.bridges.launch import Limits
-from kibitz_bots.bridges.program import Program, ProgramError, starters
+from kibitz_bots.bridges.program import Program, ProgramError, named, starters
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Choice, Match, Turn
 from kibitz_protocol.records import Comment, Result
 
@@ -43,8 +43,14 @@ class StdioBot(Bot):
     """Plays what a program answers; a process for each match, ended with it."""
 
     def __init__(
-        self, command: Sequence[str], starter: Executor, limits: Limits | None = None
+        self,
+        command: Sequence[str],
+        starter: Executor,
+        limits: Limits | None = None,
+        games: Sequence[str] = (),
     ) -> None:
+        self.name = named(command)
+        self.games = games
         self._command = list(command)
         self._starter = starter
         self._limits = limits
@@ -83,10 +89,12 @@ class StdioBot(Bot):
             self._program = None
 
 
-def factory(command: Sequence[str], limits: Limits | None = None) -> Callable[[], Bot]:
-    """Return what makes a bot of a command for each match."""
+def factory(
+    command: Sequence[str], limits: Limits | None = None, games: Sequence[str] = ()
+) -> Callable[[], Bot]:
+    """Return what makes a bot of a command for each match; `games` are those it plays, () all."""
     starter = starters()
-    return lambda: StdioBot(command, starter, limits)
+    return lambda: StdioBot(command, starter, limits, games)
 
 
 def opening(match: Match) -> dict[str, Any]:

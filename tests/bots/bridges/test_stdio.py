@@ -21,9 +21,10 @@ import pytest
 from kibitz_bots import parlour
 from kibitz_bots.bridges import stdio
 from kibitz_bots.bridges.launch import Limits, launched
-from kibitz_bots.bridges.program import CalledOffError, Program, ProgramError, starters
+from kibitz_bots.bridges.program import Program, ProgramError, starters
 from kibitz_bots.notes import Notes, captured_stderr, playing
 from kibitz_bots.sdk import BadAnswer, Choice, Match, Turn
+from kibitz_bots.threads import CalledOffError
 from kibitz_games import registry
 from kibitz_games.play import Play
 from kibitz_protocol.records import Cause, Result, SeatResult
