@@ -1,0 +1,278 @@
+"""How results are worded: the numbers and sentences that the tables and the page have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from kibitz_clients import clockface
+from kibitz_clients.arena.results import EventFacts, GameLine, Pair, Results, Standing, Termination
+from kibitz_clients.arena.sequential import Verdict
+from kibitz_protocol.records import Cause
+
+WORDS: Final[tuple[Termination, ...]] = get_args(Termination)
+GONE: Final[dict[Cause, str]] = {
+    Cause.CRASH: "crashed",
+    Cause.DISCONNECT: "disconnected",
+    Cause.ABANDONED: "left",
+}
+"""What exactly PGN's ``abandoned`` was, in a word each."""
+DROPPED: Final[dict[Cause, str]] = GONE | {
+    Cause.RULES: "by the rules",
+    Cause.RESIGNATION: "resigned",
+    Cause.TIME: "out of time",
+    Cause.ILLEGAL: "illegal move",
+    Cause.INFRASTRUCTURE: "server failure",
+}
+"""Why a seat dropped out, in a word or two."""
+END_WORDS: Final = ("normal", *WORDS[1:-1], *GONE.values(), WORDS[-1])
+"""`WORDS` with those of `GONE`."""
+NOTHING: Final = "–"
+"""Stands where there is no number."""
+_MINUS: Final = str.maketrans("-", "\N{MINUS SIGN}")
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How the games of an entrant, or of all, ended for them."""
+
+    name: str
+    games: int
+    counts: Mapping[str, int]
+    """By `END_WORDS`, those that did not happen left out."""
+
+
+# Numbers
+
+
+def elo(value: float | None, *, signed: bool = True) -> str:
+    """Write a rating or a reach in whole Elo: ``+212``, ``−13``, ``0``."""
+    if value is None:
+        return NOTHING
+    whole = round(value)
+    return f"{whole:+d}".translate(_MINUS) if signed and whole else str(whole)
+
+
+def decimal(value: float | None, places: int) -> str:
+    """Write a number with so many decimals and a true minus sign."""
+    return NOTHING if value is None else f"{value:.{places}f}".translate(_MINUS)
+
+
+def bound(value: float) -> str:
+    """Write a number that has a direction, such as an LLR: ``+2.94``."""
+    return f"{value:+.2f}".translate(_MINUS)
+
+
+def points(value: float) -> str:
+    """Write points with as many decimals as they need, one at most: ``7``, ``7.5``."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def column_of_points(values: Sequence[float]) -> list[str]:
+    """Write points that stand below each other: all with a decimal where one of them needs it."""
+    whole = all(value.is_integer() for value in values)
+    return [f"{value:.0f}" if whole else f"{value:.1f}" for value in values]
+
+
+def percent(share: float | None, places: int = 0) -> str:
+    """Write a share of 1 in percent; what is nearly none or all is not rounded to it."""
+    if share is None:
+        return NOTHING
+    least = 0.5 / 10 ** (places + 2)
+    if 0 < share < least or 1 - least < share < 1:
+        edge = 10.0**-places
+        return f"<{edge:.{places}f}%" if share < 0.5 else f">{100 - edge:.{places}f}%"
+    return f"{100 * share:.{places}f}%"
+
+
+def reach(standing: Standing) -> float | None:
+    """Return half the width of the interval; None for an anchor or where there is no rating."""
+    if standing.anchor or standing.low is None or standing.high is None:
+        return None
+    return (standing.high - standing.low) / 2
+
+
+def score(pairs: Sequence[Pair | None]) -> float | None:
+    """Return the share of the others that an entrant has beaten, from its row of the cross-table.
+
+    Byes are not in it: they are no games.
+    """
+    met = [pair for pair in pairs if pair is not None]
+    games = sum(pair.games for pair in met)
+    return sum(pair.points for pair in met) / games if games else None
+
+
+def per_pairing(results: Results) -> int | None:
+    """Return how many games every two have had with each other, None where that differs."""
+    counts = {pair.games for row in results.crosstable for pair in row if pair is not None}
+    return counts.pop() if len(counts) == 1 else None
+
+
+# Sentences
+
+
+def game(event: EventFacts) -> str:
+    """Name the game and its options: ``chinese-checkers (board=small)``."""
+    options = ", ".join(f"{key}={_value(value)}" for key, value in event.options.items())
+    return f"{event.game} ({options})" if options else event.game
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return "+".join(map(str, value))
+    return str(value)
+
+
+def clock(event: EventFacts) -> str:
+    """Say what the clock is."""
+    return "no clock" if event.time_control == "none" else f"clock {event.time_control}"
+
+
+def duration(seconds: float) -> str:
+    """Write how long something took: ``41 s``, ``12:05``, ``1:02:03``."""
+    return f"{seconds:.0f} s" if seconds < 60 else clockface.duration(int(seconds * 1000))
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Write a number of things: ``1 game``, ``2 games``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def progress(results: Results) -> str:
+    """Say how far the event is."""
+    done = f"{results.played:,} of {counted(results.planned, 'game')}"
+    if results.finished and results.played == results.planned:
+        return f"{done}, finished"
+    left = f"{done}, {results.planned - results.played:,} left"
+    if results.stopped:
+        return f"{left}, stopped: {results.stopped}"
+    return f"{left}, decided" if results.finished else left
+
+
+def terminations(games: Sequence[GameLine]) -> str:
+    """Say how games ended: ``249 normal, 3 time forfeit, 2 abandoned (1 crashed, 1 left)``."""
+    counts = Counter(each.termination for each in games)
+    gone = Counter(GONE[each.cause] for each in games if each.cause in GONE)
+    parts = {word: f"{counts[word]:,} {word}" for word in WORDS if counts[word]}
+    if gone:
+        parts["abandoned"] += f" ({', '.join(f'{count:,} {word}' for word, count in gone.items())})"
+    return ", ".join(parts.values())
+
+
+def meeting(results: Results) -> str:
+    """Say what the cells of the cross-table count."""
+    each = per_pairing(results)
+    of = f", of {counted(each, 'game')} each" if each else ""
+    if results.event.seats == 2:
+        return f"wins-draws-losses of the row against the column{of}"
+    return f"how often the row finished before, beside and behind the column{of}"
+
+
+def notes(results: Results) -> Iterator[str]:
+    """Yield what a reader has to know besides, a sentence each."""
+    if any(standing.anchor for standing in results.standings):
+        names = ", ".join(each.name for each in results.standings if each.anchor)
+        yield f"The scale is fixed by what was known before: {names} (anchor)."
+    if any(standing.byes for standing in results.standings):
+        yield "Points count a bye as a won block; no other number counts byes."
+    if results.requeued:
+        was = "was" if results.requeued == 1 else "were"
+        games = counted(results.requeued, "game")
+        yield f"{games} {was} played again after a failure of the infrastructure; only the" + (
+            " game that took place counts." if results.requeued == 1 else " repeats count."
+        )
+    if results.interruptions:
+        yield (
+            f"The event was interrupted {counted(results.interruptions, 'time')} and went on;"
+            " nothing was played twice."
+        )
+
+
+def verdict(test: Verdict) -> str:
+    """Say where a sequential test stands."""
+    better, other = test.better
+    match test.state:
+        case "accepted H1":
+            return f"{better} is better than {other} (H1 accepted)"
+        case "accepted H0":
+            return f"{better} is not better than {other} (H0 accepted)"
+        case "running":
+            return f"not decided yet: is {better} better than {other}?"
+
+
+def hypotheses(test: Verdict) -> str:
+    """Say what a sequential test compares, and on what it stands."""
+    scored = f", in which {test.better[0]} scored {percent(test.score, 1)}"
+    return (
+        f"H0 {_elo(test.elo0)}, H1 {_elo(test.elo1)}, errors {test.alpha:g} and {test.beta:g};"
+        f" {counted(test.blocks, 'block')}{scored if test.score is not None else ''}"
+    )
+
+
+def _elo(value: float) -> str:
+    return f"{value:+g} Elo".translate(_MINUS) if value else "0 Elo"
+
+
+# Ends
+
+
+def ends(results: Results) -> list[Ends]:
+    """Return the entrants to whom anything but a normal end happened, and all of them together.
+
+    The last one counts seats, not games. Empty where all ended normally.
+    """
+    rows = [_ends(standing) for standing in results.standings]
+    odd = [row for row in rows if row.counts.keys() - {"normal"}]
+    return [*odd, _sum(rows)] if odd else []
+
+
+def end_words(rows: Sequence[Ends]) -> list[str]:
+    """Return which of `END_WORDS` any of `rows` has, in their order."""
+    return [word for word in END_WORDS if any(word in row.counts for row in rows)]
+
+
+def _ends(standing: Standing) -> Ends:
+    gone = {word: standing.causes.get(cause, 0) for cause, word in GONE.items()}
+    counts: dict[str, int] = {**dict(standing.terminations.items()), **gone}
+    counts["abandoned"] = max(0, counts.get("abandoned", 0) - sum(gone.values()))
+    happened = {word: count for word, count in counts.items() if count}
+    return Ends(standing.name, standing.games, happened)
+
+
+def _sum(rows: Sequence[Ends]) -> Ends:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(row.counts)
+    return Ends(f"all {len(rows)} entrants", sum(row.games for row in rows), counts)
+
+
+# Short names
+
+
+def abbreviations(names: Sequence[str]) -> list[str]:
+    """Return a name of at most four characters for each, all different, made in one manner.
+
+    Where no manner tells all of them apart they are numbered.
+    """
+    for shorten in (_first, _first_and_end, _initials):
+        short = [shorten(name) for name in names]
+        if len({each.casefold() for each in short}) == len(names):
+            return short
+    return [f"#{number}" for number in range(1, len(names) + 1)]
+
+
+def _first(name: str) -> str:
+    return name[:3].strip()
+
+
+def _first_and_end(name: str) -> str:
+    return name[:2] + name[2:][-2:]
+
+
+def _initials(name: str) -> str:
+    parts = name.replace("-", " ").replace("_", " ").split()
+    return "".join(part[0] for part in parts)[:4]
