@@ -375,6 +375,8 @@ class Progress:
 
     def _arrange(self, entry: Arranged) -> None:
         owns = [self._arrangeable(tag) for tag in entry.tags]
+        if len(set(owns)) < len(owns):
+            raise JournalError(f"expected different games, got {entry.tags}")
         for tag, own in zip(entry.tags, owns, strict=True):
             queue = self._again if own in self._again else self._waiting
             queue.remove(own)

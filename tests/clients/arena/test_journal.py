@@ -203,6 +203,7 @@ def test_what_cannot_be_is_refused_with_its_line() -> None:
         ([ended], "line 2: the game 'b1.1' is not outstanding"),
         ([unknown], "line 2: unknown game 'b9.1'"),
         ([Arranged(at_ms=0, tags=["b1.1~1"])], "line 2: the game 'b1.1~1' is not waiting"),
+        ([Arranged(at_ms=0, tags=["b1.1"] * 2)], "line 2: expected different games"),
         ([Arranged(at_ms=0, tags=["b1.1"])] * 2, "line 3: the game 'b1.1' is not waiting"),
         ([Arranged(at_ms=0, tags=["b1.1"]), ended, ended], "line 4: the game 'b1.1' is not"),
         (
