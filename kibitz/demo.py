@@ -47,7 +47,7 @@ BOTS = (
     "tanks/random",
     "tanks/random",
     "five-in-a-row/greedy",
-    "five-in-a-row/random",
+    "five-in-a-row/greedy",
     "line-nim/greedy",
     "line-nim/random",
     "number-merge/greedy",
@@ -56,26 +56,32 @@ BOTS = (
 """A process each. Those of one game play among themselves."""
 
 
-def _item(game: str, seats: int, **options: str | int) -> ProgrammeItem:
+def _item(game: str, seats: int, **options: str | int | bool) -> ProgrammeItem:
+    """Return one match, or one block where the game is played in blocks."""
     return ProgrammeItem(game=game, seats=seats, options=dict(options), time_control=CLOCK)
+
+
+def _single(game: str, seats: int, **options: str | int | bool) -> ProgrammeItem:
+    """Return one match, and no block."""
+    return _item(game, seats, **options).model_copy(update={"games": 1, "rotate": False})
 
 
 PROGRAMME = (
     _item("chinese-checkers", 6, size=2),
+    _single("tanks", 4, turns=200),
     _item("five-in-a-row", 2),
     _item("line-nim", 2, free=33),
     _item("number-merge", 2, preset="open"),
-    _item("tanks", 4, turns=160),
+    _item("line-nim", 2, free=30),
+    _item("five-in-a-row", 2, size=8),
+    _item("number-merge", 2, preset="long"),
     _item("chinese-checkers", 3, size=3),
-    _item("chinese-checkers", 2, size=3),
+    _item("five-in-a-row", 2, size=9, exact=True),
     _item("line-nim", 2),
     _item("number-merge", 2),
-    _item("five-in-a-row", 2, size=8),
+    _item("chinese-checkers", 2, size=3),
 )
-"""Begun in this order, so that every kind runs soon; small boards, so that it does not take long.
-
-No item says how many matches: it is one, or one block where the game is played in blocks.
-"""
+"""Begun in this order, so that every kind runs at once; small boards, so that it does not last."""
 
 
 def settings() -> LobbySettings:
@@ -156,7 +162,10 @@ async def _screen(server: PrivateServer, lobby: str) -> None:
     def connect() -> Client:
         return Client(server.url, name="you", kind="human", agent="kibitz demo")
 
-    await Tour(games("plain"), connect, lobby=lobby, where=server.url).run_async()
+    tour = Tour(games("plain"), connect, lobby=lobby, where=server.url)
+    await tour.run_async()
+    if tour.failure is not None:
+        raise tour.failure
 
 
 async def _lines(server: PrivateServer, lobby: str) -> None:

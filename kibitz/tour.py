@@ -13,7 +13,7 @@ from kibitz_clients.terminal import KibitzApp
 from kibitz_games.api import Game
 from kibitz_protocol.rooms import MatchBrief
 
-LOOK_S: Final = 6.0
+LOOK_S: Final = 5.0
 """How long the lobby, and each match, is shown."""
 
 
@@ -36,10 +36,10 @@ class Tour(KibitzApp):
         self._lobby = lobby
         self._seen: list[str] = []
         self._touring = True
+        self._begun = False
 
-    async def on_mount(self) -> None:
-        """Open the lobby and begin to go round."""
-        await super().on_mount()
+    def on_ready(self) -> None:
+        """Begin to go round."""
         self.set_interval(LOOK_S, self.go_round)
 
     async def on_event(self, event: events.Event) -> None:
@@ -53,7 +53,10 @@ class Tour(KibitzApp):
         view = self.gallery.lobbies.get(self._lobby)
         if not self._touring or view is None or view.state == "gathering":
             return
-        stop = next_stop(view.live, self._seen)
+        if not self._begun:  # the list of what runs is worth a look, too
+            self._begun = True
+            return
+        stop = next_stop(self._under_way(), self._seen)
         if stop is None:
             self.show_lobby(self._lobby)
             return
@@ -63,3 +66,7 @@ class Tour(KibitzApp):
                 return
             self._stop_watching(self.screen.timeline)
         self.watch_match(stop.match)
+
+    def _under_way(self) -> list[MatchBrief]:
+        briefs = self.gallery.briefs.values()
+        return [each for each in briefs if each.lobby == self._lobby and each.result is None]

@@ -13,9 +13,8 @@ SECONDS = 120
 
 
 def matches_of(item: ProgrammeItem) -> int:
-    """How many matches an item without a number has: one, or one block of them."""
-    assert item.games is None
-    return item.seats if games("plain")[item.game].info.balanced else 1
+    """How many matches an item has; without a number it is one, or one block of them."""
+    return item.games or (item.seats if games("plain")[item.game].info.balanced else 1)
 
 
 def test_without_a_terminal_the_demo_plays_to_its_end(kibitz: Kibitz) -> None:

@@ -9,7 +9,9 @@ from kibitz_clients.screens.lobby import LobbyScreen
 from kibitz_clients.screens.match import MatchScreen
 from kibitz_clients.testing import FakeLink
 from kibitz_games.api import Game
+from kibitz_protocol.messages import MatchEnded
 from kibitz_protocol.recordfile import Record
+from kibitz_protocol.records import Cause, Result
 from kibitz_protocol.rooms import MatchBrief
 from tests.clients.pilots import settle, until
 
@@ -18,6 +20,7 @@ def brief(number: int, game: str) -> MatchBrief:
     return MatchBrief(match=f"M{number}", lobby="L1", number=number, game=game, seats=[])
 
 
+RESULT = Result(seats=[], cause=Cause.RULES, reason="goal", plies=4)
 RUNNING = [brief(3, "nim"), brief(1, "star"), brief(2, "star"), brief(4, "go")]
 
 
@@ -67,14 +70,20 @@ async def test_it_goes_from_the_lobby_to_one_kind_after_the_other_and_back(
         link.tell(testing.lobby_news(first, other))
         await until(pilot, lambda: tour.gallery.lobbies["L1"].state == "running")
         tour.go_round()
+        await settle(pilot)
+        assert isinstance(tour.screen, LobbyScreen)
+        tour.go_round()
         await until(pilot, lambda: ("watch", first.match) in link.asked)
         link.tell(testing.snapshot(game, record, 0))
         await until(pilot, lambda: isinstance(tour.screen, MatchScreen))
         tour.go_round()
         await until(pilot, lambda: ("watch", other.match) in link.asked)
         assert ("unwatch", first.match) in link.asked
-        link.tell(testing.lobby_news(state="finished"))
-        await until(pilot, lambda: tour.gallery.lobbies["L1"].state == "finished")
+        assert [asked[0] for asked in link.asked].count("join") == 1
+        for each in (first, other):
+            ended = each.model_copy(update={"result": RESULT})
+            link.tell(MatchEnded(lobby="L1", match=ended))
+        await until(pilot, lambda: all(b.result for b in tour.gallery.briefs.values()))
         tour.go_round()
         await until(pilot, lambda: isinstance(tour.screen, LobbyScreen))
 
