@@ -77,7 +77,7 @@ border:1px solid var(--ground);border-radius:4px}
 width:5.25rem;font-size:.78rem;white-space:normal;overflow-wrap:anywhere;line-height:1.2}
 .square tbody th{border-bottom:0;padding-right:1.25rem}
 .square tbody tr:hover td{background-color:initial}
-.square small{display:block;font-size:.75rem;color:var(--soft)}
+.square small{display:block;font-size:.75rem;opacity:.8}
 .filter{display:flex;flex-wrap:wrap;gap:.75rem 1.25rem;align-items:center;margin:.75rem 0 .5rem}
 .filter[hidden]{display:none}
 .filter label{display:flex;gap:.5rem;align-items:center}

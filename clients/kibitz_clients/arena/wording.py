@@ -27,6 +27,13 @@ DROPPED: Final[dict[Cause, str]] = GONE | {
     Cause.INFRASTRUCTURE: "server failure",
 }
 """Why a seat dropped out, in a word or two."""
+STOPPED: Final = {
+    "decided": "decided by the sequential test",
+    "deadline": "stopped at the deadline",
+    "asked": "stopped on request",
+    "failed": "stopped by a failure",
+}
+"""Why an event stopped, by the reason of its journal."""
 END_WORDS: Final = ("normal", *WORDS[1:-1], *GONE.values(), WORDS[-1])
 """`WORDS` with those of `GONE`."""
 NOTHING: Final = "–"
@@ -148,9 +155,15 @@ def progress(results: Results) -> str:
     if results.finished and results.played == results.planned:
         return f"{done}, finished"
     left = f"{done}, {results.planned - results.played:,} left"
-    if results.stopped:
-        return f"{left}, stopped: {results.stopped}"
-    return f"{left}, decided" if results.finished else left
+    return f"{left}, {_stopped(results.stopped)}" if results.stopped else left
+
+
+def _stopped(why: str) -> str:
+    reason, _, detail = why.partition(": ")
+    said = STOPPED.get(reason)
+    if said is None:
+        return f"stopped: {why}"
+    return f"{said} ({detail})" if detail else said
 
 
 def terminations(games: Sequence[GameLine]) -> str:

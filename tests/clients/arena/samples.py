@@ -320,6 +320,7 @@ def hostile() -> Results:
         strengths=strengths,
         draws=_blocks([*itertools.combinations(strengths, 2)], 1),
         options={"board": "<i>"},
+        played=5,
         faults={1: Cause.CRASH},
     ).results(stopped="asked: <u>now</u>")
     first = results.games[0].model_copy(update={"reason": "<em>goal</em>"})

@@ -176,6 +176,7 @@ def test_names_are_text_wherever_they_are() -> None:
     text = render(results)
     for markup in ("<script>alert", "</title><b>", "<i>", "<em>", "<u>"):
         assert markup not in text
+        assert markup.replace("<", "&lt;").replace(">", "&gt;") in text
     root = Tree(text).root
     assert len(root.all("script")) == 1
     attributes = {

@@ -62,10 +62,20 @@ def test_progress_says_what_is_left_and_why_it_stopped() -> None:
     league = samples.league()
     assert wording.progress(league) == "252 of 280 games, 28 left"
     assert wording.progress(samples.melee()) == "30 of 30 games, finished"
-    stopped = league.model_copy(update={"stopped": "deadline"})
-    assert wording.progress(stopped) == "252 of 280 games, 28 left, stopped: deadline"
-    decided = league.model_copy(update={"finished": True})
-    assert wording.progress(decided) == "252 of 280 games, 28 left, decided"
+
+
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [
+        ("deadline", "stopped at the deadline"),
+        ("decided", "decided by the sequential test"),
+        ("failed: b3.1 failed 6 times", "stopped by a failure (b3.1 failed 6 times)"),
+        ("out of power", "stopped: out of power"),
+    ],
+)
+def test_an_event_that_stopped_says_why(stopped: str, said: str) -> None:
+    league = samples.league().model_copy(update={"stopped": stopped})
+    assert wording.progress(league) == f"252 of 280 games, 28 left, {said}"
 
 
 def test_notes_tell_of_anchors_byes_repeats_and_breaks() -> None:
