@@ -44,6 +44,7 @@ test: $(VENV)/.dev
 
 test-all: $(VENV)/.dev
 	$(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup -m '' $(ARGS)
+	KIBITZ_PLAIN=1 $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 tests/games $(ARGS)
 
 lint: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
