@@ -384,9 +384,13 @@ class Run:
     # --- lobbies ------------------------------------------------------------------------------
 
     def _lobby(self, view: LobbyView) -> None:
-        """Say ready wherever the lobby waits for it: at the start, and for every rematch."""
+        """Say ready wherever the lobby waits for it: at the start, and for every rematch.
+
+        An arranged lobby waits for those who come while it runs, too.
+        """
         me = next((one for one in view.members if one.player == self._peer.player), None)
-        waits = view.state == "gathering" and me is not None and not me.ready
+        open_ = view.state == "gathering" or (view.settings.arranged and view.state == "running")
+        waits = open_ and me is not None and not me.ready
         if waits and not self._draining and view.lobby not in self._readying:
             self._readying.add(view.lobby)
             self._spawn(self._get_ready(view))

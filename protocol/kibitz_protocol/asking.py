@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from kibitz_protocol.messages import (
+    Arrange,
     Close,
     Hello,
     History,
@@ -49,6 +50,7 @@ REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         Ready: "says the same again",
         Start: "a programme that runs is refused as wrong_state, and runs",
         Close: "a closed lobby is refused as no_such_lobby, and is closed",
+        Arrange: "a tag is played once, and answered with how it stands",
         Watch: "answered with the present state",
         Unwatch: "not watching is not watching",
         Rejoin: "answered with the present state",

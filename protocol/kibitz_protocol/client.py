@@ -23,7 +23,7 @@ import random
 import ssl
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Literal, Self, TypeVar
 
@@ -35,6 +35,7 @@ from websockets.exceptions import (
     WebSocketException,
 )
 
+from kibitz_protocol.codec import encode
 from kibitz_protocol.errors import (
     BacklogError,
     ClosedError,
@@ -45,7 +46,10 @@ from kibitz_protocol.errors import (
     UnreachableError,
 )
 from kibitz_protocol.messages import (
+    MOST_ARRANGED,
     Answer,
+    Arrange,
+    Arranged,
     Capabilities,
     Close,
     Done,
@@ -76,7 +80,7 @@ from kibitz_protocol.messages import (
     Welcome,
 )
 from kibitz_protocol.records import Comment
-from kibitz_protocol.rooms import LobbySettings
+from kibitz_protocol.rooms import Arrangement, LobbySettings
 from kibitz_protocol.session import (
     Answered,
     Ended,
@@ -101,6 +105,8 @@ SEND_S: Final = 15.0
 """A server that reads nothing for so long is given up; pings alone would not notice."""
 CLOSE_S: Final = 3.0
 """How long the farewell of websockets may take."""
+ENVELOPE: Final = 256
+"""Bytes of a frame that are kept for what a request says besides its matches."""
 
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses of a server, or a proxy before it, that may be better in a while."""
@@ -262,6 +268,18 @@ class Client:
     async def close_lobby(self, lobby: str) -> Done:
         return await self._do(lambda id: Close(id=id, lobby=lobby))
 
+    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged:
+        """Have matches played in an arranged lobby; returns a line for each of them, in order.
+
+        Harmless to say again: a tag that is known is answered with how it stands. More than
+        fits into one frame travels as several requests; when a later one is refused, the
+        matches of those before it are arranged all the same.
+        """
+        parts = portions(matches, self.welcome.limits.frame_bytes)
+        answers = [await self._arrange(lobby, part) for part in parts]
+        briefs = [brief for answer in answers for brief in answer.matches]
+        return Arranged(re=answers[-1].re if answers else 0, matches=briefs)
+
     # --- matches --------------------------------------------------------------------------
 
     async def watch(self, match: str) -> Done:
@@ -309,6 +327,9 @@ class Client:
         )
 
     # --- requests -------------------------------------------------------------------------
+
+    async def _arrange(self, lobby: str, matches: list[Arrangement]) -> Arranged:
+        return await self._ask(lambda id: Arrange(id=id, lobby=lobby, matches=matches), Arranged)
 
     async def _do(self, build: Callable[[int], Request]) -> Done:
         return await self._ask(build, Done)
@@ -474,6 +495,21 @@ class Client:
 
     def _now(self) -> int:
         return int(self._loop.time() * 1000)
+
+
+def portions(matches: Sequence[Arrangement], frame_bytes: int) -> Iterator[list[Arrangement]]:
+    """Cut matches into requests that the server reads: by their number, and by their size."""
+    part: list[Arrangement] = []
+    size = 0
+    for each in matches:
+        more = len(encode(each)) + 1
+        if part and (len(part) == MOST_ARRANGED or size + more > frame_bytes - ENVELOPE):
+            yield part
+            part, size = [], 0
+        part.append(each)
+        size += more
+    if part:
+        yield part
 
 
 class _Inbox:

@@ -29,7 +29,7 @@ from kibitz_protocol.records import (
     Spectating,
 )
 from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import LobbyBrief, LobbySettings, LobbyView, MatchBrief
+from kibitz_protocol.rooms import Arrangement, LobbyBrief, LobbySettings, LobbyView, MatchBrief
 from kibitz_protocol.values import (
     Action,
     Fields,
@@ -50,6 +50,8 @@ from kibitz_protocol.values import (
 
 VERSIONS: tuple[int, ...] = (1,)
 """Protocol versions that this package speaks, newest last."""
+MOST_ARRANGED: Final = 256
+"""The most matches that one request arranges."""
 
 
 # --- towards the server -------------------------------------------------------------------
@@ -159,6 +161,17 @@ class Close(Request):
     lobby: Key
 
 
+class Arrange(Request):
+    """Host of an arranged lobby: play these matches. A tag that is known is not played again.
+
+    So asking again is harmless, and how a host that was away learns what became of its matches.
+    """
+
+    type: Literal["arrange"] = "arrange"
+    lobby: Key
+    matches: list[Arrangement] = Field(min_length=1, max_length=MOST_ARRANGED)
+
+
 class Watch(Request):
     """Follow a match from its present state."""
 
@@ -234,6 +247,7 @@ ClientMessage: TypeAlias = Annotated[
     | Start
     | Rematch
     | Close
+    | Arrange
     | Watch
     | Unwatch
     | Rejoin
@@ -338,6 +352,19 @@ class Event(Tolerant):
     entry: AnyEntry
     view: Fields | None = Field(None, description="absent where the entry changed nothing seen")
     clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
+
+
+class Arranged(Answer):
+    """Answer to arrange, a line for each match in the order of the request.
+
+    A match that waits for its beginning has none. Of any other it is the brief: without a
+    result while the match runs, with it when it is over. A match that is `void` will not be
+    played, and one whose result has the cause `infrastructure` will not be played again; a host
+    that wants it nevertheless arranges it under another tag.
+    """
+
+    type: Literal["arranged"] = "arranged"
+    matches: list[MatchBrief | None]
 
 
 class EventList(Answer):
@@ -465,6 +492,7 @@ ServerMessage: TypeAlias = Annotated[
     | GameList
     | LobbyList
     | MatchList
+    | Arranged
     | EventList
     | Event
     | Snapshot
@@ -495,6 +523,7 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         Start: Done,
         Rematch: Done,
         Close: Done,
+        Arrange: Arranged,
         Watch: Done,
         Unwatch: Done,
         Rejoin: Done,
@@ -515,6 +544,7 @@ COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
         ListLobbies: 2,
         ListMatches: 2,
         Host: 5,
+        Arrange: 2,
         Watch: 2,
         History: 4,
         Move: 0,

@@ -27,6 +27,7 @@ from kibitz_protocol.values import (
     SeatIndex,
     Seq,
     Strict,
+    Tag,
 )
 
 SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
@@ -92,6 +93,8 @@ class Setup(Strict):
         ge=1,
         description="which block of the programme it belongs to, where blocks are played",
     )
+    tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
+    rated: bool = Field(False, description="whether its result counts on the server's ladder")
     game: GameName
     rules_version: int
     options: Options = Field(default_factory=dict)

@@ -15,6 +15,7 @@ from kibitz_protocol.values import (
     Personality,
     PlayerName,
     Strict,
+    Tag,
     Tolerant,
 )
 
@@ -78,6 +79,21 @@ class ProgrammeItem(Strict):
     )
 
 
+class Arrangement(Strict):
+    """A match that a host wants played: what, and who sits where.
+
+    The tag is the host's name for it and stands for it for as long as the lobby exists. With
+    one `seed` in the items of several matches they are played from one deal; where a game
+    hides something each tag has a deal of its own, which seed and tag determine.
+    """
+
+    tag: Tag
+    item: ProgrammeItem = Field(description="`games` and `rotate` mean nothing here")
+    players: list[Key] = Field(
+        min_length=1, max_length=16, description="members of the lobby, by seat"
+    )
+
+
 class LobbySettings(Strict):
     """What a host asks for."""
 
@@ -88,7 +104,20 @@ class LobbySettings(Strict):
     )
     watchable: bool = Field(True, description="whether spectators may enter")
     seats: list[SeatSpec] = Field(min_length=1, max_length=64)
-    programme: list[ProgrammeItem] = Field(min_length=1, max_length=64)
+    programme: list[ProgrammeItem] = Field(
+        max_length=64,
+        description="what is played; where the host arranges the matches it may be empty, and"
+        " only says what players should be prepared for",
+    )
+    arranged: bool = Field(
+        False,
+        description="play what the host arranges, match by match, from its start until it closes",
+    )
+    rated: bool = Field(
+        False,
+        description="count on the server's ladder; players without an account are not rated, and"
+        " neither are their matches",
+    )
     at_once: int = Field(4, ge=1, le=1000, description="how many matches run at the same time")
     auto_start: bool = Field(
         True, description="start by itself once every seat is taken and everybody is ready"
@@ -144,6 +173,11 @@ class MatchBrief(Tolerant):
     time_control: TimeControl = TimeControl()
     watchable: bool = True
     result: Result | None = None
+    tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
+    void: bool = Field(
+        False, description="it will not be played: a player has left, or the lobby was closed"
+    )
+    rated: bool = Field(False, description="whether its result counts on the ladder")
 
 
 class LobbyBrief(Tolerant):
@@ -177,5 +211,6 @@ class LobbyView(Tolerant):
     invite: str | None = None
     planned: int = Field(description="matches of this round in all")
     done: int
+    void: int = Field(0, description="how many of those that are done were not played at all")
     live: list[MatchBrief]
     standings: list[Standing]

@@ -10,6 +10,8 @@ from typing import Final
 
 from kibitz_protocol.clocks import Clock, TimeControl
 from kibitz_protocol.messages import (
+    Arrange,
+    Arranged,
     Capabilities,
     ClientMessage,
     Close,
@@ -76,6 +78,7 @@ from kibitz_protocol.records import (
 )
 from kibitz_protocol.refusals import HINTS, Code
 from kibitz_protocol.rooms import (
+    Arrangement,
     HouseSeat,
     LobbyBrief,
     LobbySettings,
@@ -189,6 +192,14 @@ REQUESTS: Final[tuple[ClientMessage, ...]] = (
     Start(id=10, lobby="L1"),
     Rematch(id=11, lobby="L1"),
     Close(id=12, lobby="L1"),
+    Arrange(
+        id=21,
+        lobby="L1",
+        matches=[
+            Arrangement(tag=tag, item=ProgrammeItem(game="line", seed=7), players=players)
+            for tag, players in (("b1.1", ["p1", "p2"]), ("b1.2~1", ["p2", "p1"]))
+        ],
+    ),
     Watch(id=13, match="m1"),
     Unwatch(id=14, match="m1"),
     Rejoin(id=15, match="m1"),
@@ -247,6 +258,10 @@ NEWS: Final[tuple[ServerMessage, ...]] = (
         ],
     ),
     MatchList(re=4, matches=[_BRIEF]),
+    Arranged(
+        re=21,
+        matches=[_BRIEF.model_copy(update={"tag": "b1.1", "rated": True, "result": RESULT}), None],
+    ),
     EventList(re=20, match="m1", events=[_EVENT], more=False),
     _EVENT,
     Snapshot(

@@ -41,6 +41,8 @@ Personality: TypeAlias = Annotated[
 """A house bot: ``game/name``, with parameters after a colon (``depth=6``)."""
 PlayerName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 """A name as typed; the server normalises it and refuses look-alikes."""
+Tag: TypeAlias = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._~-]+$")]
+"""A host's own name for a match that it arranged."""
 Secret: TypeAlias = Annotated[str, Field(min_length=8, max_length=128)]
 Line: TypeAlias = Annotated[str, Field(max_length=200)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 
 from pydantic import ValidationError
@@ -30,7 +30,7 @@ from kibitz_protocol.messages import (
 )
 from kibitz_protocol.records import Setup
 from kibitz_protocol.refusals import CloseCode, Code
-from kibitz_protocol.rooms import HouseSeat, LobbySettings, ProgrammeItem
+from kibitz_protocol.rooms import Arrangement, HouseSeat, LobbySettings, ProgrammeItem
 from kibitz_protocol.values import MAX_FRAME
 from kibitz_server import lobby as rules
 from kibitz_server import record
@@ -64,6 +64,7 @@ class Counter:
             messages.Start: self._start,
             messages.Rematch: self._rematch,
             messages.Close: self._close,
+            messages.Arrange: self._arrange,
             messages.Watch: self._watch,
             messages.Unwatch: self._unwatch,
             messages.Rejoin: self._rejoin,
@@ -346,6 +347,35 @@ class Counter:
 
     def _close(self, peer: Peer, identity: Identity, request: messages.Close) -> None:
         self._command(peer, request.id, request.lobby, rules.Close(identity.key))
+
+    def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
+        room = self._room(peer, request.id, request.lobby)
+        if room is None:
+            return
+        trouble = self._arranged_trouble(room, request.matches)
+        if trouble is not None:
+            peer.refuse(request.id, *trouble)
+            return
+        hidden = {name for name, game in self._hall.games.items() if game.info.hidden}
+        room.do(rules.Arrange(identity.key, request.matches, hidden), peer, request.id)
+
+    def _arranged_trouble(
+        self, room: Room, matches: Sequence[Arrangement]
+    ) -> tuple[Code, str] | None:
+        """Say why a match cannot be; those of one kind, which differ in seeds, are looked at once.
+
+        What is known already was looked at when it was arranged.
+        """
+        seen: set[str] = set()
+        for index, each in enumerate(matches):
+            kind = each.item.model_copy(update={"seed": None}).model_dump_json()
+            if each.tag in room.lobby.roll.tags or kind in seen:
+                continue
+            seen.add(kind)
+            trouble = self._game_trouble(each.item, f"matches.{index}.item")
+            if trouble is not None:
+                return trouble
+        return None
 
     def _command(self, peer: Peer, request: int, lobby: str, command: rules.Command) -> None:
         room = self._room(peer, request, lobby)

@@ -284,6 +284,7 @@ class Hall:
             lobby=room.key,
             number=planned.number,
             block=planned.block,
+            tag=planned.tag,
             game=item.game,
             rules_version=game.info.rules_version,
             options=game.dump(options),

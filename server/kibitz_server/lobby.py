@@ -20,6 +20,10 @@ Rules that are nobody else's:
   count for nobody, and the others play on. Nobody joins until the round is over.
 - A match that the server's own trouble ended is played once more; a second time it counts as
   aborted, and for nobody.
+- In an arranged lobby the host says match by match what is played, from its start until it
+  closes. It starts when the host says, whoever has come by then; who comes later, or comes
+  back, may still join, and plays once it has said ready. A match is known by its tag: one that
+  is known is never played again, asking for it tells how it stands. There is no rematch.
 - A rematch keeps earlier results in the log only: the standings are of the present round.
 - Seeds that a host writes into a programme are shown to the host alone.
 - A lobby where nobody is connected (house bots aside) and nothing is played expires.
@@ -36,6 +40,7 @@ from kibitz_protocol.messages import Capabilities
 from kibitz_protocol.records import Player, Result
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import (
+    Arrangement,
     HouseSeat,
     LobbyBrief,
     LobbySettings,
@@ -65,7 +70,7 @@ AWAY_MS = 30_000
 IDLE_MS = 15 * 60_000
 """How long a lobby stays where nobody is."""
 MOST_MATCHES = 20_000
-"""The most matches that a programme may have."""
+"""The most matches that a programme may have, or a host may arrange."""
 
 
 # --- commands -----------------------------------------------------------------------------
@@ -111,6 +116,18 @@ class Rematch:
 @dataclass(frozen=True, slots=True)
 class Close:
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrange:
+    """Play matches whose games, options and clocks the caller has checked.
+
+    `hidden` names the games that hide something.
+    """
+
+    by: str
+    matches: Sequence[Arrangement]
+    hidden: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,7 @@ Command: TypeAlias = (
     | Start
     | Rematch
     | Close
+    | Arrange
     | Connected
     | Disconnected
     | MatchEnded
@@ -186,6 +204,14 @@ class Accepted:
     """Answer `player`: its request is done."""
 
     player: str
+
+
+@dataclass(frozen=True, slots=True)
+class Briefed:
+    """Answer `player` with what `Lobby.arranged` says of `tags` once the log is written."""
+
+    player: str
+    tags: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +270,9 @@ class Closed:
     reason: CloseReason
 
 
-Effect: TypeAlias = Append | Accepted | Refuse | Hire | Dismiss | Begin | Vacate | Gone | Closed
+Effect: TypeAlias = (
+    Append | Accepted | Briefed | Refuse | Hire | Dismiss | Begin | Vacate | Gone | Closed
+)
 
 
 class _Refusal(Exception):
@@ -321,7 +349,7 @@ class Lobby:
         if self.state == "closed":
             return None
         times = [since + self._away_ms() for since in self._away.values()]
-        if self._idle_since is not None and self.state in ("gathering", "finished"):
+        if self._idle_since is not None and not self.roll.playing:
             times.append(self._idle_since + self._idle_ms)
         return min(times, default=None)
 
@@ -355,6 +383,7 @@ class Lobby:
             invite=kept.opened.invite if viewer is not None and self._inside(viewer) else None,
             planned=kept.planned,
             done=kept.done,
+            void=kept.void,
             live=[self.match_brief(match, plies=plies) for match in kept.running],
             standings=kept.table.lines(self._ranked()),
         )
@@ -368,7 +397,7 @@ class Lobby:
             state=self.state,
             joinable=self.settings.joinable,
             watchable=self.settings.watchable,
-            games=list(dict.fromkeys(item.game for item in self.settings.programme)),
+            games=list(dict.fromkeys(item.game for item in self._items())),
             members=len(self.roll.members),
             places=len(self.settings.seats),
         )
@@ -385,8 +414,55 @@ class Lobby:
             seats=list(planned.players),
             ply=(plies or {}).get(match, 0),
             time_control=planned.item.time_control,
-            watchable=self.settings.watchable and self.settings.spectating.mode != "off",
+            watchable=self._shows_matches(),
+            tag=planned.tag,
         )
+
+    def arranged(
+        self, tags: Sequence[str], durable: int, *, plies: Mapping[str, int] | None = None
+    ) -> list[MatchBrief | None]:
+        """Return how arranged matches stand: None for one that waits.
+
+        The seats are those who were to play, whoever may have played on for them. Results are
+        on the disk before a lobby hears of them, but what is void only by an entry later than
+        `durable` may be played after all when the server dies now: it still waits.
+        """
+        running = {planned.number: match for match, planned in self.roll.running.items()}
+        briefs: list[MatchBrief | None] = []
+        for tag in tags:
+            number = self.roll.tags[tag]
+            if number in running:
+                briefs.append(self.match_brief(running[number], plies=plies))
+            else:
+                briefs.append(self._settled_brief(number, tag, durable))
+        return briefs
+
+    def _settled_brief(self, number: int, tag: str, durable: int) -> MatchBrief | None:
+        settled = self.roll.settled.get(number)
+        if settled is None or (settled.result is None and settled.seq > durable):
+            return None
+        line = settled.result
+        result = None if line is None else Result.model_validate_json(line)
+        return MatchBrief(
+            match=settled.match,
+            lobby=self.id,
+            number=number,
+            game=settled.item.game,
+            seats=list(settled.players),
+            ply=0 if result is None else result.plies,
+            time_control=settled.item.time_control,
+            watchable=self._shows_matches(),
+            result=result,
+            tag=tag,
+            void=result is None,
+        )
+
+    def _shows_matches(self) -> bool:
+        return self.settings.watchable and self.settings.spectating.mode != "off"
+
+    def _items(self) -> list[ProgrammeItem]:
+        """Return what is played here: the programme, and the kinds of what was arranged."""
+        return [*self.settings.programme, *self.roll.kinds.values()]
 
     def _shown_settings(self, viewer: str | None) -> LobbySettings:
         if viewer == self.host.player:
@@ -430,6 +506,8 @@ class Lobby:
                 self._rematch(by)
             case Close(by):
                 self._close_by(by)
+            case Arrange():
+                self._arrange(command)
             case Connected(player):
                 self._arrive(player)
             case Disconnected(player):
@@ -486,7 +564,7 @@ class Lobby:
         if member.ready == ready:  # said again, because the answer was lost
             self._accept(player)
             return
-        if self.state != "gathering":
+        if self.state != "gathering" and not self._arranging():
             raise _Refusal(
                 Code.WRONG_STATE, f"ready is said while the lobby is gathering; it is {self.state}"
             )
@@ -497,16 +575,39 @@ class Lobby:
         self._require_host(by)
         if self.state != "gathering":
             raise _Refusal(Code.WRONG_STATE, f"the lobby is {self.state} and cannot start")
+        if not self.settings.arranged:
+            self._require_programme()
+        self._append_started()
+        self._accept(by)
+
+    def _require_programme(self) -> None:
         self._require_all_ready()
         try:
             self.roll.require_playable()
         except Unplayable as why:
             raise _Refusal(Code.BAD_SEATS, str(why)) from None
-        self._append_started()
-        self._accept(by)
+
+    def _arrange(self, command: Arrange) -> None:
+        self._require_host(command.by)
+        self._require_arranged()
+        self._require_different(command.matches)
+        known = self.roll.tags
+        fresh = [each for each in command.matches if each.tag not in known]
+        if fresh:
+            self._require_arranging(len(fresh))
+            for each in fresh:
+                self._require_able(each)
+            allotted = [self.roll.allot(each, command.hidden) for each in fresh]
+            self._append(roll.Arranged, matches=allotted)
+        self._effects.append(Briefed(command.by, [each.tag for each in command.matches]))
 
     def _rematch(self, by: str) -> None:
         self._require_host(by)
+        if self.settings.arranged:
+            raise _Refusal(
+                Code.WRONG_STATE,
+                "an arranged lobby has no rematch: arrange its matches again under other tags",
+            )
         if self.state != "finished":
             raise _Refusal(
                 Code.WRONG_STATE,
@@ -568,7 +669,7 @@ class Lobby:
             raise _Refusal(Code.CLOSED, f"the host removed you from {self.settings.name!r}")
         if not self._expected(command):
             self._require_invitation(command.invite)
-        if self.state == "running":
+        if self.state == "running" and not self._arranging():
             raise _Refusal(
                 Code.WRONG_STATE, "the programme is running; join when the round is over"
             )
@@ -584,10 +685,12 @@ class Lobby:
     def _require_use(self, player: Player, capabilities: Capabilities, seat: int) -> None:
         """Refuse a bot that could play nothing here, or that would leave too few who can."""
         reasons = [why_not(item, capabilities) for item in self.settings.programme]
-        if all(reasons):
+        if reasons and all(reasons):
             raise _Refusal(
                 Code.BAD_SEATS, f"{player.name!r} can play nothing of the programme: {reasons[0]}"
             )
+        if self.settings.arranged:
+            return
         for item, reason in zip(self.settings.programme, reasons, strict=True):
             could = self._could_play(item, without=seat)
             if reason and could < item.seats:
@@ -606,6 +709,67 @@ class Lobby:
                 raise _Refusal(Code.NOT_READY, f"{member.player.name!r} is not connected")
             if not member.ready:
                 raise _Refusal(Code.NOT_READY, f"{member.player.name!r} is not ready")
+
+    def _require_arranged(self) -> None:
+        if not self.settings.arranged:
+            raise _Refusal(
+                Code.WRONG_STATE,
+                f"the lobby {self.settings.name!r} plays a programme; matches are arranged in"
+                " one that was opened with arranged=true",
+            )
+
+    def _require_different(self, matches: Sequence[Arrangement]) -> None:
+        seen: set[str] = set()
+        for index, each in enumerate(matches):
+            if each.tag in seen:
+                raise _Refusal(
+                    Code.BAD_OPTION, f"matches.{index}.tag: {each.tag!r} is in this request twice"
+                )
+            seen.add(each.tag)
+
+    def _require_arranging(self, more: int) -> None:
+        if self.roll.closing:
+            raise _Refusal(Code.WRONG_STATE, "the lobby is closing and begins nothing more")
+        if self.state != "running":
+            raise _Refusal(
+                Code.WRONG_STATE,
+                f"matches are arranged after the start; the lobby is {self.state}",
+            )
+        if self.roll.planned + more > MOST_MATCHES:
+            raise _Refusal(
+                Code.LIMIT,
+                f"at most {MOST_MATCHES} matches are arranged in a lobby, and with these"
+                f" {more} it would be {self.roll.planned + more}",
+            )
+
+    def _require_able(self, wanted: Arrangement) -> None:
+        """Refuse a match that its players cannot play."""
+        item, players = wanted.item, wanted.players
+        if len(players) != item.seats:
+            raise _Refusal(
+                Code.BAD_SEATS,
+                f"match {wanted.tag!r}: {item.seats} seats need as many players, and these are"
+                f" {len(players)}",
+            )
+        if len(set(players)) < len(players):
+            raise _Refusal(
+                Code.BAD_SEATS, f"match {wanted.tag!r}: nobody has two of its seats: {players}"
+            )
+        for player in players:
+            self._require_able_player(wanted, player)
+
+    def _require_able_player(self, wanted: Arrangement, player: str) -> None:
+        member = self.roll.members.get(player)
+        if member is None:
+            raise _Refusal(
+                Code.NO_SUCH_PLAYER, f"match {wanted.tag!r}: no member of this lobby: {player!r}"
+            )
+        reason = why_not(wanted.item, member.capabilities)
+        if reason:
+            raise _Refusal(
+                Code.BAD_SEATS,
+                f"match {wanted.tag!r}: {member.player.name!r} cannot play it: {reason}",
+            )
 
     # --- seats ----------------------------------------------------------------------------
 
@@ -679,9 +843,10 @@ class Lobby:
             self._effects.append(Hire(seat, spec.personality, bot.player if bot else None))
 
     def _cool(self, seat: int) -> None:
-        """A new process of a house bot is not warm, and says ready anew."""
+        """A new process of a house bot is not warm, and says ready anew, where that may be said."""
         bot = self.roll.occupant(seat)
-        if bot is not None and bot.ready and self.state == "gathering":
+        sayable = self.state == "gathering" or self._arranging()
+        if bot is not None and bot.ready and sayable:
             self._append(roll.Readied, player=bot.player.player, ready=False)
 
     def _fail_house(self, seat: int, reason: str, now: int) -> None:
@@ -747,7 +912,9 @@ class Lobby:
             self._close("closed")
 
     def _starts_by_itself(self) -> bool:
-        if self.state != "gathering" or not self.settings.auto_start or self._free_seats():
+        if self.settings.arranged or not self.settings.auto_start:
+            return False
+        if self.state != "gathering" or self._free_seats():
             return False
         members = self.roll.members.values()
         if not all(each.ready and each.player.player in self._present for each in members):
@@ -764,7 +931,7 @@ class Lobby:
             self.roll.running.values(),
             at_once=self.settings.at_once,
             capacity=self._capacity(),
-            fewest=min(item.seats for item in self.settings.programme),
+            fewest=min((item.seats for item in self._items()), default=1),
         )
         for planned in chosen:
             match = self.roll.match_of(planned.number)
@@ -776,7 +943,7 @@ class Lobby:
         return {
             player: each.capabilities.at_once
             for player, each in self.roll.members.items()
-            if player in self._present
+            if player in self._present and (each.ready or not self.settings.arranged)
         }
 
     def _close(self, reason: CloseReason, by: str | None = None) -> None:
@@ -818,8 +985,13 @@ class Lobby:
         return bool(self._present - house)
 
     def _expired(self, now: int) -> bool:
-        idle = self.state in ("gathering", "finished") and self._idle_since is not None
-        return idle and now >= (self._idle_since or 0) + self._idle_ms
+        if self.roll.playing or self._idle_since is None or self.state == "closed":
+            return False
+        return now >= self._idle_since + self._idle_ms
+
+    def _arranging(self) -> bool:
+        """Whether the host may have more matches played, and others may come for them."""
+        return self.settings.arranged and self.state == "running" and not self.roll.closing
 
     def _away_ms(self) -> int:
         return max(self.settings.conduct.grace_ms, AWAY_MS)
@@ -850,7 +1022,7 @@ def _places_trouble(settings: LobbySettings) -> tuple[Code, str] | None:
                 f"{item.game!r} with {item.seats} seats needs as many places in the lobby that"
                 f" can play it, and there are {places}"
             )
-    for spec in settings.seats:
+    for spec in settings.seats if settings.programme else []:
         if not any(_could_seat(spec, item) for item in settings.programme):
             assert isinstance(spec, HouseSeat), "anybody may play anything, but a house bot"
             return Code.BAD_SEATS, f"{spec.personality!r} plays no game of the programme"
@@ -875,6 +1047,12 @@ def _names_trouble(settings: LobbySettings) -> tuple[Code, str] | None:
 def _programme_trouble(
     settings: LobbySettings, balanced: Collection[str]
 ) -> tuple[Code, str] | None:
+    if settings.arranged:
+        return None
+    if not settings.programme:
+        return Code.BAD_OPTION, (
+            "settings.programme: expected at least one item, unless the matches are arranged"
+        )
     for index, item in enumerate(settings.programme):
         trouble = uneven(item, balanced)
         if trouble is not None:
@@ -907,6 +1085,6 @@ def _sender(command: Command) -> str:
             return player.player
         case Leave(player) | Ready(player):
             return player
-        case Kick(by) | Start(by) | Rematch(by) | Close(by):
+        case Kick(by) | Start(by) | Rematch(by) | Close(by) | Arrange(by):
             return by
     raise AssertionError(f"a command that is not answered was refused: {command}")

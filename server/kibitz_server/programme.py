@@ -71,6 +71,8 @@ class Planned:
     players: tuple[Player, ...]
     seed: int
     block: int | None = None
+    tag: str | None = None
+    """The host's name for it, where the host arranged it."""
 
 
 class Lineup(NamedTuple):
@@ -229,6 +231,17 @@ def derive(seed: int, *path: str | int) -> int:
     """Return a seed that `seed` and `path` determine and that tells nothing about others."""
     text = "/".join(str(part) for part in (seed, *path))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % SEEDS
+
+
+def arranged_seed(item: ProgrammeItem, tag: str, base_seed: int, hidden: Collection[str]) -> int:
+    """Return the seed of a match that a host arranged.
+
+    It is the one that the host gave, which several matches may share; but where the game hides
+    something it is one of its own, by tag, since the seed of the first to end is published.
+    """
+    if item.seed is None:
+        return derive(base_seed, "tag", tag)
+    return derive(item.seed, "tag", tag) if item.game in hidden else item.seed
 
 
 def _lineups(item: ProgrammeItem, members: int, shift: int, *, blocks: bool) -> Iterator[Lineup]:

@@ -7,14 +7,19 @@ are equal. Who is connected is not in the log: it does not outlive the server.
     gathering --started--> running --last match settled--> finished --rematched--> gathering
     any of them --closed--> closed        (running: `closing` first, then the last match ends)
 
+    arranged:  gathering --started--> running --closed--> closed
+
 A match of the round is waiting, running, or settled, and settled in one of three ways: it
 *ended* with a result that counts; it was *aborted*, twice, by the server's own trouble, and
 counts for nobody; or it is *void*, never begun, because a player has gone or the host closes.
+
+In an arranged lobby the host says which matches to play, as it goes, each under a tag. What
+became of every tag is kept until the lobby closes, and kept small: there may be thousands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias
 
@@ -22,9 +27,24 @@ from pydantic import Field, TypeAdapter
 
 from kibitz_protocol.messages import Capabilities
 from kibitz_protocol.records import Cause, Player, Result
-from kibitz_protocol.rooms import HouseSeat, LobbySettings, LobbyState, OpenSeat, SeatSpec
-from kibitz_protocol.values import Key, Line, Seq, Strict
-from kibitz_server.programme import Candidate, Planned, derive, plan, require_playable
+from kibitz_protocol.rooms import (
+    Arrangement,
+    HouseSeat,
+    LobbySettings,
+    LobbyState,
+    OpenSeat,
+    ProgrammeItem,
+    SeatSpec,
+)
+from kibitz_protocol.values import Key, Line, Seq, Strict, Tag
+from kibitz_server.programme import (
+    Candidate,
+    Planned,
+    arranged_seed,
+    derive,
+    plan,
+    require_playable,
+)
 from kibitz_server.standings import Table
 
 CloseReason: TypeAlias = Literal["closed", "expired"]
@@ -104,6 +124,22 @@ class Started(EntryBase):
     rule: Literal[1] = 1
 
 
+class Allotted(Strict):
+    """A match that the host arranged, and the seed that it is played from."""
+
+    tag: Tag
+    item: ProgrammeItem
+    players: list[Key]
+    seed: int
+
+
+class Arranged(EntryBase):
+    """The host wants these matches played; they are numbered on from the last one."""
+
+    kind: Literal["arranged"] = "arranged"
+    matches: list[Allotted]
+
+
 class MatchBegun(EntryBase):
     """From this entry on the match exists; who finds that it does not makes it."""
 
@@ -146,6 +182,7 @@ Entry: TypeAlias = (
     | Readied
     | HouseLost
     | Started
+    | Arranged
     | MatchBegun
     | MatchEnded
     | Rematched
@@ -165,6 +202,20 @@ class Seated:
     seat: int
     capabilities: Capabilities
     ready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of a match that the host arranged; `result` is its JSON, None where void.
+
+    `seq` is the entry that says so.
+    """
+
+    seq: int
+    match: str
+    item: ProgrammeItem
+    players: tuple[Player, ...]
+    result: bytes | None
 
 
 @dataclass
@@ -192,6 +243,12 @@ class Roll:
     """By match."""
     repeated: set[int] = field(default_factory=set)
     """Numbers of matches that were aborted once and are played again."""
+    tags: dict[str, int] = field(default_factory=dict)
+    """The number of each match that the host arranged."""
+    settled: dict[int, Settled] = field(default_factory=dict)
+    """Arranged matches by number, when they are over or void."""
+    kinds: dict[str, ProgrammeItem] = field(default_factory=dict)
+    """What was arranged so far, without seeds: matches of one kind share one item."""
     ended: int = 0
     aborted: int = 0
     void: int = 0
@@ -215,7 +272,12 @@ class Roll:
             return "closed"
         if not self.started:
             return "gathering"
-        return "running" if self.waiting or self.running else "finished"
+        return "running" if self.playing or self.settings.arranged else "finished"
+
+    @property
+    def playing(self) -> bool:
+        """Whether there is a match to play or to finish."""
+        return bool(self.waiting or self.running)
 
     @property
     def settings(self) -> LobbySettings:
@@ -238,6 +300,15 @@ class Roll:
 
     def round_seed(self) -> int:
         return derive(self.opened.seed, "round", self.round)
+
+    def allot(self, wanted: Arrangement, hidden: Collection[str]) -> Allotted:
+        """Fix the seed of a match; `hidden` names the games that hide something."""
+        return Allotted(
+            tag=wanted.tag,
+            item=wanted.item,
+            players=wanted.players,
+            seed=arranged_seed(wanted.item, wanted.tag, self.round_seed(), hidden),
+        )
 
     def plan(self) -> list[Planned]:
         """Plan the present round for the present members; raises `Unplayable`."""
@@ -268,8 +339,7 @@ class Roll:
             case Opened():
                 raise ValueError("a lobby is opened once")
             case Joined():
-                member = Seated(entry.player, entry.seat, entry.capabilities)
-                self.members[entry.player.player] = member
+                self._join(entry)
             case Left():
                 self._remove(entry.player)
             case Kicked():
@@ -280,6 +350,9 @@ class Roll:
                 self._lose_house(entry.seat)
             case Started():
                 self._start()
+            case Arranged():
+                for allotted in entry.matches:
+                    self._arrange(allotted)
             case MatchBegun():
                 self.running[entry.match] = self.waiting.pop(entry.number)
             case MatchEnded():
@@ -294,6 +367,12 @@ class Roll:
 
     def _candidates(self) -> list[Candidate]:
         return [Candidate(each.player, each.capabilities) for each in self.by_seat()]
+
+    def _join(self, entry: Joined) -> None:
+        player = entry.player
+        self.members[player.player] = Seated(player, entry.seat, entry.capabilities)
+        if self.state == "running" and all(each.player != player.player for each in self.roster):
+            self.roster = (*self.roster, player)
 
     def _ready(self, player: str, ready: bool) -> None:
         self.members[player] = replace(self.members[player], ready=ready)
@@ -310,8 +389,17 @@ class Roll:
 
     def _void(self, numbers: Sequence[int]) -> None:
         for number in numbers:
-            del self.waiting[number]
+            self._settle(self.waiting.pop(number), None)
         self.void += len(numbers)
+
+    def _settle(self, planned: Planned, result: Result | None) -> None:
+        """Keep what became of an arranged match, for the host to ask."""
+        if planned.tag is not None:
+            line = None if result is None else result.__pydantic_serializer__.to_json(result)
+            match = self.match_of(planned.number)
+            self.settled[planned.number] = Settled(
+                self.seq, match, planned.item, planned.players, line
+            )
 
     def _kick(self, player: str) -> None:
         seat = self.members[player].seat
@@ -333,19 +421,33 @@ class Roll:
             self._remove(bot.player.player)
 
     def _start(self) -> None:
-        self.waiting = {planned.number: planned for planned in self.plan()}
+        if not self.settings.arranged:
+            self.waiting = {planned.number: planned for planned in self.plan()}
         self.planned = len(self.waiting)
         self.started = True
         self.roster = tuple(each.player for each in self.by_seat())
+
+    def _arrange(self, allotted: Allotted) -> None:
+        self.planned += 1
+        item = allotted.item.model_copy(update={"seed": None})
+        item = self.kinds.setdefault(item.model_dump_json(), item)
+        players = tuple(self.members[player].player for player in allotted.players)
+        self.tags[allotted.tag] = self.planned
+        self.waiting[self.planned] = Planned(
+            self.planned, item, players, allotted.seed, tag=allotted.tag
+        )
 
     def _end(self, entry: MatchEnded) -> None:
         planned = self.running.pop(entry.match)
         if entry.result.cause is not Cause.INFRASTRUCTURE:
             self.table.add(planned.players, entry.result)
+            self._settle(planned, entry.result)
             self.ended += 1
         elif planned.number in self.repeated:
+            self._settle(planned, entry.result)
             self.aborted += 1
         elif self.closing or any(each.player not in self.members for each in planned.players):
+            self._settle(planned, None)
             self.void += 1
         else:
             self.repeated.add(planned.number)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Protocol, TypeAlias, assert_never
 
 from kibitz_protocol.messages import (
+    Arranged,
     Capabilities,
     Done,
     LobbyClosed,
@@ -245,11 +246,20 @@ class Room:
                 case rules.Accepted():
                     if peer is not None:
                         self._tell(partial(peer.answer, Done(re=request)))
+                case rules.Briefed(_, tags):
+                    if peer is not None:
+                        self._tell(partial(self._brief, peer, request, tags))
                 case rules.Refuse(_, code, message):
                     if peer is not None:
                         peer.refuse(request, code, message)
                 case _:
                     self._tell(partial(self._enact, effect))
+
+    def _brief(self, peer: Peer, request: int, tags: Sequence[str]) -> None:
+        """Answer how arranged matches stand now: no news that went out before is newer."""
+        plies = self._estate.plies(list(self.lobby.roll.running))
+        briefs = self.lobby.arranged(tags, self.stream.durable, plies=plies)
+        peer.answer(Arranged(re=request, matches=briefs))
 
     def _append(self, entry: roll.Entry) -> None:
         line = entry.model_dump_json().encode()

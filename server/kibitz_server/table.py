@@ -336,6 +336,8 @@ class Table:
             time_control=setup.time_control,
             watchable=self.gallery.open,
             result=self.match.result,
+            tag=setup.tag,
+            rated=setup.rated,
         )
 
     # --- the mechanism ----------------------------------------------------------------------

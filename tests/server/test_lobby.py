@@ -15,6 +15,7 @@ from kibitz_protocol.messages import Capabilities, GameClaim
 from kibitz_protocol.records import Cause, Conduct, Player, PlayerKind, Result, SeatResult
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import (
+    Arrangement,
     HouseSeat,
     LobbySettings,
     LobbyState,
@@ -30,7 +31,9 @@ from kibitz_server.lobby import (
     MOST_MATCHES,
     Accepted,
     Append,
+    Arrange,
     Begin,
+    Briefed,
     Close,
     Command,
     Connected,
@@ -837,6 +840,303 @@ def test_good_settings_have_no_objection() -> None:
     assert objection(chosen) is None
 
 
+# --- arranged lobbies ---------------------------------------------------------------------
+
+TOY = ProgrammeItem(game="toy")
+Refusal = tuple[Code, str]
+
+
+def arranged(*players: str, seats: int = 3, started: bool = True, **fields: object) -> Room:
+    chosen = {"seats": [OpenSeat()] * seats, "programme": [], "arranged": True} | fields
+    room = Room(LobbySettings.model_validate(chosen))
+    room.seat(*players)
+    if started:
+        room.do(Start("host"))
+    return room
+
+
+def match(tag: str, *players: str, **fields: object) -> Arrangement:
+    item = ProgrammeItem.model_validate({"game": "toy", "seats": len(players)} | fields)
+    return Arrangement(tag=tag, item=item, players=list(players))
+
+
+def arrange(room: Room, *matches: Arrangement, hidden: tuple[str, ...] = ()) -> list[Effect]:
+    return room.do(Arrange("host", matches, hidden))
+
+
+def stand(lobby: Lobby, *tags: str, durable: int = 10**6) -> list[str]:
+    """In a word, how matches stand."""
+    return [
+        "waits"
+        if brief is None
+        else "void"
+        if brief.void
+        else "runs"
+        if brief.result is None
+        else brief.result.cause.value
+        for brief in lobby.arranged(tags, durable)
+    ]
+
+
+def test_the_host_arranges_match_by_match() -> None:
+    room = arranged("ada", "bob", "cyd")
+    assert (room.lobby.state, room.lobby.view(None).planned) == ("running", 0)
+    effects = arrange(room, match("b1.1", "bob", "ada"), match("b1.2", "ada", "bob"))
+    assert kinds(effects) == ["arranged", "Briefed", "match_begun", "Begin"]
+    assert of(Briefed, effects) == [Briefed("host", ["b1.1", "b1.2"])]
+    (begin,) = of(Begin, effects)
+    assert begin.planned.tag == "b1.1"
+    assert [each.name for each in begin.planned.players] == ["bob", "ada"]
+    assert stand(room.lobby, "b1.2", "b1.1") == ["waits", "runs"]
+    (live,) = room.lobby.view(None).live
+    assert (live.tag, live.number, live.void) == ("b1.1", 1, False)
+    room.play()
+    assert room.lobby.state == "running"
+    view = room.lobby.view("ada")
+    assert (view.planned, view.done, view.void) == (2, 2, 0)
+    assert [(line.name, line.played) for line in view.standings] == [
+        ("ada", 2),
+        ("bob", 2),
+        ("cyd", 0),
+    ]
+    assert room.lobby.brief().games == ["toy"]
+
+
+def test_a_tag_that_is_known_is_not_played_again_but_told() -> None:
+    room = arranged("ada", "bob")
+    wanted = [match("one", "ada", "bob"), match("two", "bob", "ada")]
+    arrange(room, *wanted)
+    room.end()
+    lines = list(room.log)
+    assert kinds(arrange(room, *wanted)) == ["Briefed"]
+    assert room.log == lines
+    one, two = room.lobby.arranged(["one", "two"], 10**6)
+    assert one is not None
+    assert two is not None
+    assert one.result == result()
+    assert (one.match, one.tag, one.ply, one.game) == ("l1-1-1", "one", 3, "toy")
+    assert [each.name for each in one.seats] == ["ada", "bob"]
+    assert (two.match, two.result) == ("l1-1-2", None)
+    more = arrange(room, *wanted, match("three", "ada", "bob"))
+    assert kinds(more) == ["arranged", "Briefed"]
+    assert room.lobby.roll.planned == 3
+
+
+def test_known_tags_are_told_to_a_host_whose_players_have_gone_and_while_closing() -> None:
+    room = arranged("ada", "bob")
+    wanted = [match("one", "ada", "bob"), match("two", "bob", "ada")]
+    arrange(room, *wanted)
+    room.do(Leave("bob"))
+    assert kinds(arrange(room, *wanted)) == ["Briefed"]
+    room.do(Close("host"))
+    assert kinds(arrange(room, *wanted)) == ["Briefed"]
+    assert stand(room.lobby, "one", "two") == ["runs", "void"]
+
+
+@pytest.mark.parametrize(
+    ("matches", "code", "part"),
+    [
+        ([match("a", "ada", "bob"), match("a", "bob", "ada")], Code.BAD_OPTION, "matches.1.tag"),
+        ([match("a", "ada", "ada")], Code.BAD_SEATS, "'a': nobody has two of its seats"),
+        ([match("a", "ada", "eve")], Code.NO_SUCH_PLAYER, "no member of this lobby: 'eve'"),
+        ([match("a", "ada", "bob", seats=3)], Code.BAD_SEATS, "3 seats need as many players"),
+        ([match("a", "ada", "hex")], Code.BAD_SEATS, "'hex' cannot play it: it does not claim"),
+        (
+            [match("new", "ada", "bob"), match("b", "ada", "eve")],
+            Code.NO_SUCH_PLAYER,
+            "match 'b'",
+        ),
+        ([match(f"t{n}", "ada", "bob") for n in range(MOST_MATCHES + 1)], Code.LIMIT, "20001"),
+    ],
+    ids=["twice", "two seats", "stranger", "too few", "unable", "all or nothing", "too many"],
+)
+def test_what_cannot_be_arranged(matches: list[Arrangement], code: Code, part: str) -> None:
+    room = arranged("ada", "bob", started=False)
+    room.do(Join(player("hex"), Capabilities(games=[GameClaim(game="hex")])))
+    room.do(Start("host"))
+    before = copy.deepcopy(room.lobby.roll)
+    (refusal,) = of(Refuse, arrange(room, *matches))
+    assert refusal.code is code
+    assert part in refusal.message
+    assert room.lobby.roll == before
+
+
+def test_who_may_arrange_and_when() -> None:
+    room = arranged("ada", "bob", started=False)
+    wanted = [match("one", "ada", "bob")]
+    assert refused(arrange(room, *wanted)) is Code.WRONG_STATE
+    room.do(Start("host"))
+    assert refused(room.do(Arrange("ada", wanted))) is Code.NOT_HOST
+    arrange(room, *wanted)
+    room.do(Close("host"))
+    assert refused(arrange(room, match("two", "ada", "bob"))) is Code.WRONG_STATE
+    room.end()
+    assert refused(arrange(room, *wanted)) is Code.CLOSED
+    (refusal,) = of(Refuse, arrange(in_state("running"), *wanted))
+    assert "opened with arranged=true" in refusal.message
+
+
+def test_an_arranged_lobby_starts_when_its_host_says_whoever_is_there() -> None:
+    room = arranged("ada", "bob", seats=2, started=False)
+    assert room.lobby.state == "gathering"
+    room = arranged(seats=2)
+    assert room.lobby.state == "running"
+    room.seat("ada", ready=False)
+    assert kinds(room.do(Join(player("bob")))) == ["joined", "Accepted"]
+    assert of(Begin, arrange(room, match("one", "ada", "bob"))) == []
+    room.do(Ready("ada"))
+    assert kinds(room.do(Ready("bob"))) == ["readied", "Accepted", "match_begun", "Begin"]
+    room.play()
+    assert [line.name for line in room.lobby.view(None).standings] == ["ada", "bob"]
+
+
+def test_members_are_away_and_come_back() -> None:
+    room = arranged("ada", "bob", "cyd")
+    room.do(Disconnected("ada"))
+    effects = arrange(room, match("one", "ada", "bob"), match("two", "bob", "cyd"))
+    assert [begin.planned.tag for begin in of(Begin, effects)] == ["two"]
+    room.end()
+    assert of(Begin, room.do(Connected("ada")))[0].planned.tag == "one"
+
+
+def test_who_leaves_voids_what_waits_and_may_come_back_for_new_matches() -> None:
+    room = arranged("ada", "bob", "cyd")
+    arrange(room, match("one", "ada", "bob"), match("two", "bob", "ada"), match("3", "bob", "cyd"))
+    effects = room.do(Leave("ada"))
+    assert of(Vacate, effects) == [Vacate("l1-1-1", "ada")]
+    assert stand(room.lobby, "one", "two", "3") == ["runs", "void", "waits"]
+    assert room.lobby.view(None).void == 1
+    (brief,) = room.lobby.arranged(["two"], 10**6)
+    assert brief is not None
+    assert (brief.result, brief.tag) == (None, "two")
+    assert refused(arrange(room, match("two~1", "bob", "ada"))) is Code.NO_SUCH_PLAYER
+    room.seat("ada")
+    arrange(room, match("two~1", "bob", "ada"))
+    room.play()
+    assert stand(room.lobby, "one", "two", "3", "two~1") == ["rules", "void", "rules", "rules"]
+    assert room.lobby.roll.done == room.lobby.roll.planned == 4
+    assert [line.name for line in room.lobby.view(None).standings].count("ada") == 1
+
+
+def test_void_is_told_only_when_it_is_on_the_disk() -> None:
+    room = arranged("ada", "bob")
+    arrange(room, match("one", "ada", "bob"), match("two", "bob", "ada"))
+    before = room.lobby.roll.seq
+    room.do(Leave("ada"))
+    assert stand(room.lobby, "two", durable=before) == ["waits"]
+    assert stand(room.lobby, "two", durable=before + 1) == ["void"]
+
+
+def test_the_server_s_own_trouble_in_an_arranged_match() -> None:
+    room = arranged("ada", "bob")
+    arrange(room, match("one", "ada", "bob"))
+    (again,) = of(Begin, room.end(Cause.INFRASTRUCTURE))
+    assert (again.match, again.planned.tag) == ("l1-1-1b", "one")
+    room.end(Cause.INFRASTRUCTURE)
+    (brief,) = room.lobby.arranged(["one"], 10**6)
+    assert brief is not None
+    assert brief.result is not None
+    assert (brief.match, brief.result.cause) == ("l1-1-1b", Cause.INFRASTRUCTURE)
+    assert kinds(arrange(room, match("one", "ada", "bob"))) == ["Briefed"]
+    assert of(Begin, arrange(room, match("one~1", "ada", "bob")))
+
+
+def test_closing_an_arranged_lobby_voids_what_waits() -> None:
+    room = arranged("ada", "bob")
+    arrange(room, match("one", "ada", "bob"), match("two", "bob", "ada"))
+    assert kinds(room.do(Close("host"))) == ["closing", "Accepted"]
+    assert stand(room.lobby, "one", "two") == ["runs", "void"]
+    assert refused(room.do(Join(player("cyd")))) is Code.WRONG_STATE
+    assert kinds(room.end())[:2] == ["match_ended", "closed"]
+
+
+def test_an_arranged_lobby_has_no_rematch() -> None:
+    room = arranged("ada", "bob")
+    (refusal,) = of(Refuse, room.do(Rematch("host")))
+    assert "no rematch" in refusal.message
+
+
+def test_an_arranged_lobby_expires_when_it_plays_nothing_and_nobody_is_there() -> None:
+    room = arranged("ada", "bob")
+    arrange(room, match("one", "ada", "bob"))
+    for name in ("host", "ada", "bob"):
+        room.do(Disconnected(name))
+    room.wait(2 * IDLE_MS)
+    assert room.lobby.state == "running"
+    room.end()
+    room.wait(IDLE_MS)
+    assert room.lobby.view(None).state == "closed"
+
+
+def test_after_a_restart_every_tag_is_known() -> None:
+    room = arranged("ada", "bob", "cyd")
+    wanted = [match(f"t{n}", *pair, seed=n) for n, pair in enumerate([("ada", "bob")] * 4)]
+    arrange(room, *wanted, match("gone", "bob", "cyd"))
+    room.do(Leave("cyd"))
+    room.end()
+    room.end(Cause.TIME)
+    tags = [*(each.tag for each in wanted), "gone"]
+    before = stand(room.lobby, *tags)
+    room.crash()
+    assert stand(room.lobby, *tags) == before == ["rules", "time", "runs", "waits", "void"]
+    (begin,) = of(Begin, room.do(Resume([])))
+    assert (begin.match, begin.planned.tag, begin.planned.seed) == ("l1-1-3", "t2", 2)
+    for name in ("ada", "bob"):
+        room.do(Connected(name))
+    assert kinds(arrange(room, *wanted)) == ["Briefed"]
+    room.play()
+    assert stand(room.lobby, *tags) == ["rules", "time", "rules", "rules", "void"]
+
+
+def test_a_house_bot_that_is_hired_again_says_ready_before_it_plays() -> None:
+    room = Room(settings(OpenSeat(), HOUSE, programme=[TOY], arranged=True))
+    room.do(Start("host"))
+    room.do(Join(player("h", "house"), ticket=1))
+    room.do(Ready("h"))
+    room.seat("ada")
+    arrange(room, match("one", "ada", "h"), match("two", "h", "ada"))
+    room.crash()
+    assert kinds(room.do(Resume(["l1-1-1"]))) == ["readied", "Hire"]
+    for name in ("ada", "h"):
+        room.do(Connected(name))
+    assert of(Begin, room.end()) == []
+    assert of(Begin, room.do(Ready("h")))[0].planned.tag == "two"
+
+
+def test_one_seed_is_one_deal_but_never_of_what_is_hidden() -> None:
+    room = arranged("ada", "bob")
+    block = [match(f"b.{n}", "ada", "bob", seed=7) for n in (1, 2)]
+    arrange(room, *block, match("own", "ada", "bob"), match("other", "ada", "bob"))
+    veil = [match(f"v.{n}", "ada", "bob", game="veil", seed=7) for n in (1, 2)]
+    arrange(room, *veil, hidden=("veil",))
+    seeds = [planned.seed for planned in room.lobby.roll.running.values()]
+    seeds += [planned.seed for planned in room.lobby.roll.waiting.values()]
+    assert seeds[:2] == [7, 7]
+    assert len({7, *seeds[2:]}) == 5
+    again = arranged("ada", "bob")
+    arrange(again, *veil, hidden=("veil",))
+    (begun,) = again.lobby.roll.running.values()
+    assert begun.seed == seeds[4]
+
+
+def test_seeds_of_arranged_matches_are_in_no_view() -> None:
+    room = arranged("ada", "bob")
+    arrange(room, match("b.1", "ada", "bob", seed=123456789))
+    for viewer in ("host", "ada", None):
+        assert "123456789" not in room.lobby.view(viewer).model_dump_json()
+
+
+def test_what_became_of_a_tag_is_kept_small() -> None:
+    room = arranged("ada", "bob")
+    arrange(room, *[match(f"r3.b{n}.1", "ada", "bob", seed=n) for n in range(250)])
+    room.play()
+    kept = room.lobby.roll
+    assert len(kept.tags) == len(kept.settled) == 250
+    assert len(kept.kinds) == len({id(each.item) for each in kept.settled.values()}) == 1
+    assert len({id(each.players[0]) for each in kept.settled.values()}) == 1
+    assert all(len(each.result or b"") < 200 for each in kept.settled.values())
+
+
 # --- anything in any order ----------------------------------------------------------------
 
 NAMES = st.sampled_from(["host", "ada", "bob", "cyd", "dan", "h"])
@@ -858,15 +1158,28 @@ class AnyOrder(RuleBasedStateMachine):
         at_once=st.sampled_from([1, 1, 2, 3]),
         auto_start=st.booleans(),
         places=st.integers(1, 3),
+        arranged=st.booleans(),
     )
     def open(
-        self, programme: list[ProgrammeItem], at_once: int, auto_start: bool, places: int
+        self,
+        programme: list[ProgrammeItem],
+        at_once: int,
+        auto_start: bool,
+        places: int,
+        arranged: bool,
     ) -> None:
         seats: list[SeatSpec] = [OpenSeat(), OpenSeat(), ReservedSeat(name="dan"), HOUSE]
         self.room = Room(
-            settings(*seats, programme=programme, at_once=at_once, auto_start=auto_start)
+            settings(
+                *seats,
+                programme=programme,
+                at_once=at_once,
+                auto_start=auto_start,
+                arranged=arranged,
+            )
         )
         self.capabilities = Capabilities(at_once=places)
+        self.wanted: dict[str, Arrangement] = {}
 
     def do(self, command: Command) -> list[Effect]:
         lines = list(self.room.log)
@@ -917,6 +1230,34 @@ class AnyOrder(RuleBasedStateMachine):
     def ask(self, make: Callable[[str], Command], by: str) -> None:
         self.do(make(by))
 
+    @rule(
+        by=st.sampled_from(["host", "host", "host", "ada"]),
+        tags=st.lists(st.integers(0, 30).map("t{}".format), min_size=1, max_size=4),
+        players=st.lists(NAMES, min_size=1, max_size=3),
+        seed=st.none() | st.integers(0, 3),
+    )
+    def arrange(self, by: str, tags: list[str], players: list[str], seed: int | None) -> None:
+        """Whoever asks again hears how a tag stands, and nothing of it is played twice."""
+        fresh = {tag: match(tag, *players, seed=seed) for tag in tags}
+        before = dict(self.room.lobby.roll.tags)
+        effects = self.do(Arrange(by, [self.wanted.get(tag, fresh[tag]) for tag in tags]))
+        tags_now = self.room.lobby.roll.tags
+        if of(Refuse, effects):
+            assert tags_now == before
+            return
+        (briefed,) = of(Briefed, effects)
+        assert briefed.tags == tags
+        assert tags_now.keys() == before.keys() | set(tags)
+        assert before.items() <= tags_now.items()
+        self.wanted = fresh | self.wanted
+
+    @rule()
+    def everybody_is_arranged(self) -> None:
+        """Often enough there is something to play."""
+        here = [name for name in ("ada", "bob", "dan", "h") if name in self.room.lobby.roll.members]
+        for name in here[1:]:
+            self.arrange("host", [f"{here[0]}-{name}", f"{name}-{here[0]}"], [name, here[0]], 1)
+
     @rule(name=NAMES, here=st.booleans())
     def connection(self, name: str, here: bool) -> None:
         self.do(Connected(name) if here else Disconnected(name))
@@ -961,6 +1302,14 @@ class AnyOrder(RuleBasedStateMachine):
         assert len(seats) == len(set(seats)) <= 4
         settled = kept.done + len(kept.waiting) + len(kept.running)
         assert kept.planned == settled or not kept.started
+        if kept.settings.arranged:
+            assert len(kept.tags) == kept.planned
+            assert len(kept.settled) == kept.done
+            void = [each for each in kept.settled.values() if each.result is None]
+            assert len(void) == kept.void
+            at_play = [planned.number for planned in kept.running.values()]
+            numbers = [*kept.waiting, *at_play, *kept.settled]
+            assert sorted(numbers) == sorted(kept.tags.values())
 
     @invariant()
     def the_deadline_lies_ahead_after_a_tick(self) -> None:
@@ -976,8 +1325,10 @@ class AnyOrder(RuleBasedStateMachine):
         lobby = self.room.lobby
         for name in list(lobby.roll.members):
             self.room.do(Connected(name))
+            if lobby.settings.arranged:
+                self.room.do(Ready(name))
         self.room.play()
-        assert lobby.state in ("finished", "closed")
+        assert lobby.state in ("running" if lobby.settings.arranged else "finished", "closed")
         assert lobby.roll.done == lobby.roll.planned
 
 
