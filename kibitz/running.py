@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
@@ -44,8 +44,11 @@ async def _heeding(main: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 @contextlib.asynccontextmanager
-async def draining(finish: Callable[[], Coroutine[Any, Any, object]]) -> AsyncIterator[None]:
-    """Within the block the first Ctrl-C starts `finish`, and the second cancels this task.
+async def draining(
+    finish: Callable[[], Coroutine[Any, Any, object]],
+    signals: Sequence[signal.Signals] = (signal.SIGINT,),
+) -> AsyncIterator[None]:
+    """Within the block the first of `signals` starts `finish`, and the second cancels this task.
 
     The block ends when its body and what was started have ended.
     """
@@ -54,14 +57,18 @@ async def draining(finish: Callable[[], Coroutine[Any, Any, object]]) -> AsyncIt
     async with asyncio.TaskGroup() as group:
 
         def first() -> None:
-            _on(signal.SIGINT, task.cancel)
+            then(task.cancel)
             group.create_task(finish())
 
-        _on(signal.SIGINT, first)
+        def then(react: Callable[[], object]) -> None:
+            for number in signals:
+                _on(number, react)
+
+        then(first)
         try:
             yield
         finally:
-            _on(signal.SIGINT, task.cancel)
+            then(task.cancel)
 
 
 def _on(number: signal.Signals, react: Callable[[], object]) -> None:
