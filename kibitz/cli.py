@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bots": ("kibitz.lists", "List the house bots."),
     "replay": ("kibitz.replay", "Step through a recorded match."),
     "export": ("kibitz.replay", "Draw a position of a record as a picture."),
+    "doctor": ("kibitz.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
     "token": ("kibitz.token", "Make, list and revoke the tokens of accounts."),
 }
 """Each command: the module that has a function of its name, and its line in the help."""

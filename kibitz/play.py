@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from asyncio.subprocess import Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import click
 from kibitz import notation, report, terms
 from kibitz.children import child, tail
 from kibitz.course import Course
+from kibitz.foreign import Program, WithProgram, program, program_options
 from kibitz.leash import leashed
 from kibitz.notation import GameChoice
 from kibitz.private import PrivateServer, private_server
@@ -45,6 +46,8 @@ class Contest:
 
     game: GameChoice
     bots: Sequence[str]
+    program: Program | None = None
+    """One more player."""
     games: int | None = None
     """How many; None for one match, or one block where the game is played in blocks."""
     rotate: bool = True
@@ -55,15 +58,16 @@ class Contest:
 
     @property
     def names(self) -> list[str]:
-        """A name for each bot, from what it is, told apart by numbers where that is the same."""
-        return distinct([_name(bot) for bot in self.bots])
+        """A name for each player, from what it is, told apart by numbers where that is the same."""
+        foreign = [] if self.program is None else [_free(self.program.name)]
+        return distinct([*(_name(bot) for bot in self.bots), *foreign])
 
     def settings(self) -> LobbySettings:
         """The lobby where it is played: a seat for each bot and for nobody else."""
         item = ProgrammeItem(
             game=self.game.name,
             options=self.game.options,
-            seats=len(self.bots),
+            seats=len(self.names),
             games=self.games,
             rotate=self.rotate,
             time_control=self.time_control,
@@ -82,7 +86,10 @@ class Contest:
 def _name(bot: str) -> str:
     """Return ``random`` for ``game/random:seed=1``, ``mybot`` for ``bots/mybot.py``."""
     stem = Path(bot).stem if bot.endswith(".py") else bot.partition(":")[0].rpartition("/")[2]
-    name = re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot"
+    return _free(re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot")
+
+
+def _free(name: str) -> str:
     return f"my-{name}" if name.lower().startswith("house") else name  # kept for house bots
 
 
@@ -151,14 +158,22 @@ async def _start(
     stack: contextlib.AsyncExitStack,
 ) -> list[_Player]:
     players = []
-    for name, bot in zip(plan.names, plan.bots, strict=True):
+    for name, (command, env) in zip(plan.names, _commands(plan, server.url, lobby), strict=True):
         log = logs / f"{name}.log"
-        command = leashed(
-            *("kibitz_bots", bot, "--url", server.url, "--lobby", lobby, "--name", name),
-            *("--at-once", str(plan.at_once)),
-        )
-        players.append(_Player(name, await stack.enter_async_context(child(command, log)), log))
+        process = await stack.enter_async_context(child(command, log, env=env))
+        players.append(_Player(name, process, log))
     return players
+
+
+def _commands(
+    plan: Contest, url: str, lobby: str
+) -> Iterator[tuple[list[str], Mapping[str, str] | None]]:
+    """Yield how each player is started: a command line, and an environment where it is not ours."""
+    for name, bot in zip(plan.names, plan.bots, strict=False):
+        place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
+        yield leashed("kibitz_bots", bot, *place), None
+    if plan.program is not None:
+        yield plan.program.started(url, lobby, plan.names[-1], plan.at_once)
 
 
 async def _let_go(players: Sequence[_Player]) -> list[str]:
@@ -214,9 +229,9 @@ def _tell(line: str) -> None:
     click.echo(line, err=True)
 
 
-@click.command(short_help="Let bots play each other, here and now.")
+@click.command(cls=WithProgram, short_help="Let bots play each other, here and now.")
 @click.argument("game", type=notation.GAME)
-@click.argument("bots", nargs=-1, required=True)
+@click.argument("bots", nargs=-1)
 @terms.games_option
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the first match.")
 @terms.clock_option
@@ -227,6 +242,7 @@ def _tell(line: str) -> None:
 @click.option("--records", default="records", show_default=True, type=click.Path(path_type=Path))
 @click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@program_options
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
 def play(
     game: GameChoice,
@@ -243,8 +259,12 @@ def play(
     Every bot is a process of its own on a private server. Prints who won and why, and where the
     records are. The status is 1 when a bot crashed or anything else ended as it should not.
 
+    A PROGRAM is one more player: spoken to as --stdio or --gomocup says, otherwise one that
+    connects by itself to KIBITZ_SERVER, joins KIBITZ_LOBBY, and is called KIBITZ_NAME.
+
     \b
     kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
+    kibitz play line-nim line-nim/random --stdio -- node bot.js
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
     try:
@@ -254,6 +274,7 @@ def play(
     plan = Contest(
         game=merged,
         bots=bots,
+        program=program(given),
         games=given["each"],
         rotate=given["rotate"],
         strict=given["strict"],
@@ -281,13 +302,15 @@ def check(plan: Contest) -> None:
 
     try:
         for bot in plan.bots:
-            _check_bot(bot)
+            check_bot(bot)
         _check_game(plan)
+        if plan.program is not None:
+            plan.program.check(plan.game.name, plan.game.options)
     except (SpecError, GameError) as error:
         raise click.UsageError(str(error)) from None
 
 
-def _check_bot(bot: str) -> None:
+def check_bot(bot: str) -> None:
     """Files are only looked for: their code runs in the process of the bot and nowhere else."""
     from kibitz_bots.loading import SpecError
     from kibitz_bots.personalities import find
@@ -304,6 +327,7 @@ def _check_game(plan: Contest) -> None:
 
     kernels.choose("plain")
     info = registry.get(plan.game.name).info
-    if len(plan.bots) not in info.seats:
+    players = len(plan.names)
+    if players not in info.seats:
         expected = ", ".join(map(str, info.seats))
-        raise InvalidSetup("BOTS", f"{info.name} is for {expected} players, not {len(plan.bots)}")
+        raise InvalidSetup("BOTS", f"{info.name} is for {expected} players, not {players}")
