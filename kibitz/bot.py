@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kibitz.connection import server_option
+from kibitz.foreign import WithProgram, foreign, given, program_options
 
 
-@click.command(short_help="Connect a bot to a server.")
-@click.argument("spec", metavar="BOT")
+@click.command(cls=WithProgram, short_help="Connect a bot to a server.")
+@click.argument("spec", metavar="[BOT]", required=False)
 @server_option
-@click.option("--lobby", help="The lobby to join.")
+@click.option("--lobby", help="The lobby to join; KIBITZ_LOBBY says it too.")
 @click.option("--invite", help="The lobby's invite code, where it has one.")
-@click.option("--name", help="The name at the table.")
+@click.option("--name", help="The name at the table; KIBITZ_NAME says it too.")
 @click.option("--matches", type=click.IntRange(1), help="End after so many matches.")
 @click.option("--at-once", type=click.IntRange(1, 1000), help="Matches at the same time.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds an account's token.")
@@ -31,9 +33,11 @@ from kibitz.connection import server_option
     show_default=True,
     help="After a crash or illegal answers: give up that match only, or end.",
 )
+@program_options
+@click.option("--game", "games", multiple=True, help="A game that the program plays; else all.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
 def bot(
-    spec: str,
+    spec: str | None,
     server: str,
     lobby: str | None,
     invite: str | None,
@@ -44,11 +48,20 @@ def bot(
     resume_file: Path | None,
     on_fault: str,
     verbose: bool,
+    games: tuple[str, ...],
+    **program: Any,
 ) -> None:
     """Connect BOT, a house bot like chinese-checkers/random or a file like mybot.py.
 
+    A program in any language takes its place after --, with --stdio or --gomocup before it.
+
     Plays until its lobby closes. Ctrl-C plays the running matches to their end; a second one
     leaves at once. The status is 1 when the bot failed, 2 when it could not begin.
+
+    \b
+    kibitz bot mybot.py --lobby CODE
+    kibitz bot --stdio --lobby CODE -- node bot.js
+    kibitz bot --gomocup --lobby CODE -- ./pbrain-engine
     """
     from kibitz_bots.process import main
 
@@ -61,6 +74,10 @@ def bot(
         "--token-file": token_file,
         "--resume-file": resume_file,
     }
-    given = [f"{option}={value}" for option, value in words.items() if value is not None]
+    options = [f"{option}={value}" for option, value in words.items() if value is not None]
     loud = ["--verbose"] if verbose else []
-    sys.exit(main([f"--url={server}", f"--on-fault={on_fault}", *given, *loud, "--", spec]))
+    named = [] if spec is None else [spec]
+    said = foreign(given(), program, games)
+    kind = [f"--{said.kind}"] if program["kind"] else []
+    ending = [*kind, *said.general, *said.manners, *named, "--", *said.command]
+    sys.exit(main([f"--url={server}", f"--on-fault={on_fault}", *options, *loud, *ending]))

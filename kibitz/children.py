@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -22,18 +24,22 @@ async def child(
     *,
     listen: bool = False,
     env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    append: bool = False,
 ) -> AsyncIterator[Process]:
     """Run a command for the length of the block; what it says goes to `log`.
 
-    With `listen` the caller reads its stdout, and must do so.
+    With `listen` the caller reads its stdout, and must do so. With `append` the log keeps what
+    earlier commands said.
     """
-    with log.open("wb") as output:
+    with log.open("ab" if append else "wb") as output:
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=DEVNULL,
             stdout=PIPE if listen else output,
             stderr=output,
             env=env,
+            cwd=cwd,
             start_new_session=True,
         )
     try:
@@ -66,7 +72,18 @@ async def _listen(process: Process, tell: Callable[[str], None]) -> None:
 
 
 async def end(process: Process) -> int:
-    """Ask a process to end, insist after a while, and return its status."""
+    """Ask a process to end, insist after a while, and return its status.
+
+    What it has started and left in its group is killed then.
+    """
+    try:
+        return await _end(process)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _end(process: Process) -> int:
     with contextlib.suppress(ProcessLookupError):
         if process.returncode is None:
             process.terminate()

@@ -67,7 +67,7 @@ class Kibitz:
             running.end()
 
     def _environment(self) -> dict[str, str]:
-        said = {"KIBITZ_TOKEN", "KIBITZ_RESUME", "KIBITZ_SERVER"}
+        said = {f"KIBITZ_{word}" for word in ("TOKEN", "RESUME", "SERVER", "LOBBY", "NAME")}
         kept = {name: value for name, value in os.environ.items() if name not in said}
         return kept | {MARK: self.mark}
 

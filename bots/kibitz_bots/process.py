@@ -9,7 +9,12 @@ long as the table's grace, and another process with the resume secret can go on:
 with the same ``--resume-file``.
 
 Environment: ``KIBITZ_TOKEN`` (an account's token), ``KIBITZ_RESUME`` (the secret of a player that
-comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``.
+comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``,
+``KIBITZ_LOBBY`` and ``KIBITZ_NAME`` where the options say nothing; the last two are for newcomers,
+so they mean nothing beside ``KIBITZ_RESUME``.
+
+A program in any language takes the place of the bot after ``--``, spoken to as ``--stdio`` or
+``--gomocup`` says (see `bridges`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from kibitz_bots.bridges import foreign
 from kibitz_bots.loading import Factory, SpecError, load
 from kibitz_bots.sdk import Bot
 
@@ -39,8 +45,9 @@ def parser(*, spec: bool) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description="Connect a bot to a kibitz server and play.")
     if spec:
         made.add_argument(
-            "spec", metavar="SPEC", help="game/name[:k=v,..], or a path to a .py file"
+            "spec", metavar="SPEC", nargs="?", help="game/name[:k=v,..], or a path to a .py file"
         )
+        foreign.options(made)
     made.add_argument("--url", "--server", help=f"the server (default {URL})")
     made.add_argument("--lobby", help="the lobby to join")
     made.add_argument("--invite", help="the lobby's invite code, where it has one")
@@ -79,14 +86,42 @@ def main(
 
     `bot` is given by ``Bot.main``; `around` is put around every bot that is made.
     """
-    arguments = parser(spec=bot is None).parse_args(argv)
+    given = sys.argv[1:] if argv is None else list(argv)
+    words, command = split(given)
+    arguments = parser(spec=bot is None).parse_args(words)
     _log(verbose=arguments.verbose)
-    try:
-        make = _around(bot or load(arguments.spec), around)
-        token = _token(arguments.token_file, os.environ)
-    except SpecError as error:
-        return _fail(error)
-    return _run(make, arguments, token)
+    with contextlib.ExitStack() as stack:
+        try:
+            if bot is not None and command:
+                raise SpecError(f"expected options only, not {command[0]!r}")
+            make = _around(bot or _named(arguments, command, stack), around)
+            token = _token(arguments.token_file, os.environ)
+        except SpecError as error:
+            return _fail(error)
+        return _run(make, arguments, token)
+
+
+def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Cut a command line in two at its first ``--``, which is in neither part."""
+    at = words.index("--") if "--" in words else len(words)
+    return list(words[:at]), list(words[at + 1 :])
+
+
+def _named(
+    arguments: argparse.Namespace, command: Sequence[str], stack: contextlib.ExitStack
+) -> Factory:
+    """Return what makes the bots that a command line names, or raise `SpecError`."""
+    program = foreign.read(arguments, command)
+    if program is not None and arguments.spec is None:
+        return program.factory(stack)
+    named = [*([] if arguments.spec is None else [arguments.spec]), *command]
+    if program is not None:
+        raise SpecError(f"--{program.kind} takes a program after --, not {arguments.spec!r}")
+    if len(named) > 1:
+        raise SpecError(f"expected --stdio or --gomocup for the program {named[-1]!r}")
+    if not named:
+        raise SpecError("expected a bot: game/name, a .py file, or a program after --stdio --")
+    return load(named[0])
 
 
 def _around(make: Factory, around: Callable[[Bot], Bot] | None) -> Factory:
@@ -115,9 +150,9 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
     tally = await run(
         make,
         arguments.url or os.environ.get("KIBITZ_SERVER") or URL,
-        lobby=arguments.lobby,
+        lobby=arguments.lobby or _newcomer("KIBITZ_LOBBY", os.environ),
         invite=arguments.invite,
-        name=arguments.name,
+        name=arguments.name or _newcomer("KIBITZ_NAME", os.environ),
         token=token,
         resume=_resume(arguments.resume_file, os.environ),
         matches=arguments.matches,
@@ -129,6 +164,11 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
     if tally.trouble:
         _fail(tally.trouble)
     return 0 if tally.clean else 1
+
+
+def _newcomer(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return what the environment says to a process that nobody has handed a seat."""
+    return None if environment.get("KIBITZ_RESUME") else environment.get(name) or None
 
 
 def _heed(react: Callable[[], object], number: signal.Signals) -> None:

@@ -72,6 +72,30 @@ def test_counts_are_whole_numbers(number: str, capsys: pytest.CaptureFixture[str
     assert "expected a whole number from 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "expected a bot: game/name, a .py file, or a program after --stdio --"),
+        (["--", "node", "bot.js"], "expected --stdio or --gomocup for the program 'bot.js'"),
+        (["--stdio", "line-nim/random"], "--stdio takes a program after --, not 'line-nim/random'"),
+        (["--stdio", "--", "no-such"], "no-such: no such program"),
+        (["--pause", "3", "line-nim/random"], "--pause=3 is for a program"),
+    ],
+)
+def test_what_is_no_bot_and_no_program_cannot_begin(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert process.main(words) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_newcomer_finds_its_place_in_the_environment() -> None:
+    environment = {"KIBITZ_LOBBY": "L1"}
+    assert process._newcomer("KIBITZ_LOBBY", environment) == "L1"
+    assert process._newcomer("KIBITZ_NAME", environment) is None
+    assert process._newcomer("KIBITZ_LOBBY", environment | {"KIBITZ_RESUME": "secret"}) is None
+
+
 def test_an_unknown_bot_cannot_begin(capsys: pytest.CaptureFixture[str]) -> None:
     assert process.main(["chinese-checkers/nobody"]) == 2
     assert "unknown bot" in capsys.readouterr().err

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from kibitz.children import ChildFailedError, child, ended_well, tail
@@ -19,6 +20,21 @@ async def test_a_child_ends_with_its_block(tmp_path: Path) -> None:
         assert await process.stdout.readline() == b"here\n"
         assert process.returncode is None
     assert process.returncode == -15
+
+
+async def test_what_a_child_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    program = (
+        "import subprocess, sys\n"
+        "left = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
+        "print(left.pid, flush=True)\n"
+    )
+    async with child(python(program), tmp_path / "log", listen=True) as process:
+        assert process.stdout is not None
+        left = psutil.Process(int(await process.stdout.readline()))
+        await process.wait()
+        assert left.is_running()
+    _, alive = psutil.wait_procs([left], timeout=10)
+    assert alive == []
 
 
 async def test_what_a_child_says_is_in_its_log(tmp_path: Path) -> None:

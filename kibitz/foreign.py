@@ -1,0 +1,142 @@
+"""Programs in any language on the command line: what comes after ``--``, and how to speak to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kibitz.leash import leashed
+
+if TYPE_CHECKING:
+    from kibitz_bots.bridges.foreign import Foreign
+
+_COMMAND = "kibitz.foreign.command"
+_SECRETS = ("KIBITZ_TOKEN", "KIBITZ_RESUME")
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+_LIMIT, _NUMBER = click.IntRange(1), click.IntRange(0)
+OPTIONS = (
+    click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to it."),
+    click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol."),
+    click.option("--memory", type=_LIMIT, metavar="MIB", help="Most memory of each process."),
+    click.option("--cpu", type=_LIMIT, metavar="S", help="Most CPU time of each process."),
+    click.option("--pause", type=_NUMBER, metavar="MS", help="Wait so long after its replies."),
+    click.option("--margin", type=_NUMBER, metavar="MS", help="Time that it is not told of."),
+    click.option(
+        "--start-limit",
+        type=click.FloatRange(0),
+        metavar="S",
+        help="How long it may take to start.",
+    ),
+    click.option("--whole-board", is_flag=True, help="Send an engine BOARD on every turn."),
+    click.option(
+        "--ahead/--no-ahead",
+        default=True,
+        help="Start the engine of the next match while one is played.",
+    ),
+)
+"""How to speak to a program, and what it may use; the last five are for engines."""
+
+
+class WithProgram(click.Command):
+    """A command with a program after ``--``, which `given` returns."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Set aside what comes after the first ``--``."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_COMMAND] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show it in the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- PROGRAM...]"]
+
+
+def given() -> tuple[str, ...]:
+    """Return the words after ``--`` of the command that runs."""
+    words: tuple[str, ...] = click.get_current_context().meta[_COMMAND]
+    return words
+
+
+def program_options(command: Decorated) -> Decorated:
+    """Add the options of programs to a command."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def foreign(
+    command: Sequence[str], options: Mapping[str, Any], games: Sequence[str] = ()
+) -> Foreign:
+    """Return what `program_options` say of a command; without a kind it is as for lines."""
+    from kibitz_bots.bridges.foreign import Foreign
+    from kibitz_bots.bridges.launch import Limits
+
+    return Foreign(
+        kind=options["kind"] or "stdio",
+        command=tuple(command),
+        games=tuple(games),
+        limits=Limits(options["memory"], options["cpu"]),
+        pause_ms=options["pause"],
+        margin_ms=options["margin"],
+        start_s=options["start_limit"],
+        whole_board=options["whole_board"],
+        ahead=options["ahead"],
+    )
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program at a table of this machine."""
+
+    foreign: Foreign
+    connects: bool
+    """Whether it speaks the server's protocol itself."""
+
+    @property
+    def name(self) -> str:
+        """A name for it, from its command."""
+        from kibitz_bots.bridges.program import named
+
+        return named(self.foreign.command)
+
+    def check(self, game: str, options: Mapping[str, Any]) -> None:
+        """Raise `SpecError` for what cannot be started, or cannot play the game."""
+        from kibitz_bots.bridges.foreign import there
+        from kibitz_bots.bridges.gomocup import fit
+        from kibitz_bots.loading import SpecError
+
+        there(self.foreign.command, "PROGRAM")
+        engine = self.foreign.kind == "gomocup" and not self.connects
+        if self.foreign.manners and not engine:
+            raise SpecError(f"{self.foreign.manners[0]} is for an engine: add --gomocup")
+        if engine:
+            fit(game, options)
+
+    def started(
+        self, url: str, lobby: str, name: str, at_once: int
+    ) -> tuple[list[str], dict[str, str] | None]:
+        """Return the command line that seats it, and its environment, None for ours."""
+        if self.connects:
+            from kibitz_bots.bridges.launch import launched
+
+            kept = {key: value for key, value in os.environ.items() if key not in _SECRETS}
+            said = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
+            return launched(self.foreign.command, self.foreign.limits), kept | said
+        place = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
+        return leashed("kibitz_bots", *place, *self.foreign.words()), None
+
+
+def program(options: Mapping[str, Any]) -> Program | None:
+    """Return the program after ``--`` of the command that runs, None where there is none."""
+    command = given()
+    said = foreign(command, options)
+    if command:
+        return Program(said, connects=options["kind"] is None)
+    stray = [f"--{options['kind']}"] if options["kind"] else [*said.general, *said.manners]
+    if stray:
+        raise click.UsageError(f"{stray[0]} is for a program after --, such as -- node bot.js")
+    return None

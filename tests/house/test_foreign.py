@@ -1,0 +1,127 @@
+"""Programs in any language on the command line of `kibitz`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kibitz import foreign
+from kibitz.bot import bot
+from kibitz.foreign import Program, WithProgram, program_options
+from kibitz.play import play
+from kibitz_bots import process
+
+
+def said(*words: str) -> Program | None:
+    """Return what a command of its own reads from a command line."""
+    found: list[Program | None] = []
+
+    @click.command(cls=WithProgram)
+    @program_options
+    def command(**options: Any) -> None:
+        found.append(foreign.program(options))
+
+    result = CliRunner().invoke(command, words, catch_exceptions=False)
+    if result.exit_code:
+        raise ValueError(result.output)
+    return found[0]
+
+
+def test_what_comes_after_the_dashes_is_the_program() -> None:
+    read = said("--stdio", "--memory", "64", "--", "node", "--stdio", "--", "bot.js")
+    assert read is not None
+    assert (read.connects, read.name) == (False, "bot")
+    assert read.foreign.words() == [
+        "--stdio",
+        "--memory",
+        "64",
+        "--",
+        "node",
+        "--stdio",
+        "--",
+        "bot.js",
+    ]
+    assert said() is None
+
+
+@pytest.mark.parametrize(
+    "words", [["--stdio"], ["--cpu", "3"], ["--no-ahead"], ["--gomocup", "--"]]
+)
+def test_options_of_a_program_need_one(words: list[str]) -> None:
+    with pytest.raises(ValueError, match=f"{words[0]} is for a program after --"):
+        said(*words)
+
+
+def test_a_program_that_connects_finds_the_place_in_its_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KIBITZ_TOKEN", "of-another-server")
+    read = said("--cpu", "3", "--", "bot", "-x")
+    assert read is not None
+    command, env = read.started("ws://here", "L1", "ada", 2)
+    assert command[-5:] == ["--cpu", "3", "--", "bot", "-x"]
+    assert env is not None
+    assert [env[f"KIBITZ_{word}"] for word in ("SERVER", "LOBBY", "NAME")] == [
+        "ws://here",
+        "L1",
+        "ada",
+    ]
+    assert "KIBITZ_TOKEN" not in env
+
+
+def test_a_program_that_is_spoken_to_is_a_bot_of_ours() -> None:
+    read = said("--gomocup", "--pause", "0", "--", "engine")
+    assert read is not None
+    command, env = read.started("ws://here", "L1", "ada", 2)
+    assert env is None
+    assert command[-12:] == [
+        *("--url", "ws://here", "--lobby", "L1", "--name", "ada", "--at-once", "2"),
+        *("--gomocup", "--pause=0", "--", "engine"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["line-nim", "line-nim/random", "--stdio", "--", "no-such"], "no-such: no such program"),
+        (["line-nim", "line-nim/random", "--gomocup", "--", sys.executable], "not line-nim"),
+        (
+            ["five-in-a-row:swap=true", "five-in-a-row/random", "--gomocup", "--", sys.executable],
+            "swap",
+        ),
+        (["line-nim", "line-nim/random", "--whole-board", "--", sys.executable], "add --gomocup"),
+        (["line-nim", "--stdio", "--", sys.executable], "for 2 players, not 1"),
+    ],
+    ids=["missing", "game", "swap", "manners", "seats"],
+)
+def test_play_refuses_what_cannot_be_played_before_anything_starts(
+    words: list[str], sentence: str
+) -> None:
+    result = CliRunner().invoke(play, words)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "passed"),
+    [
+        (["mybot.py"], ["mybot.py", "--"]),
+        (["--", "mybot.py"], ["--", "mybot.py"]),
+        (
+            ["--stdio", "--game", "line-nim", "--", "node", "bot.js", "-v"],
+            ["--stdio", "--game=line-nim", "--", "node", "bot.js", "-v"],
+        ),
+        (["--gomocup", "--margin", "5", "--", "x"], ["--gomocup", "--margin=5", "--", "x"]),
+    ],
+)
+def test_bot_hands_everything_to_the_process(
+    words: list[str], passed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[list[str]] = []
+    monkeypatch.setattr(process, "main", heard.append)
+    assert CliRunner().invoke(bot, words, catch_exceptions=False).exit_code == 0
+    assert heard[0][2:] == passed
