@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("kibitz.serve", "Run a server."),
     "host": ("kibitz.host", "Open a lobby with a programme of matches."),
     "bot": ("kibitz.bot", "Connect a bot to a server."),
+    "pbrain": ("kibitz.pbrain", "Be an engine for a Gomocup manager."),
     "join": ("kibitz.watch", "Sit down at a lobby and play in the terminal."),
     "watch": ("kibitz.watch", "Follow matches, live or from a file."),
     "lobbies": ("kibitz.lists", "List the open lobbies of a server."),

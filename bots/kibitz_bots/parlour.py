@@ -53,14 +53,20 @@ def decide(bot: Bot, play: Play, match: Match, think_ms: int = THINK_MS) -> int:
     turn = turn_of(play, match, think_ms)
     answer: Any = bot.choose(turn)
     if inspect.isawaitable(answer):
-        answer = asyncio.run(_awaited(answer))
+        answer = asyncio.run(awaited(answer))
+    return action_of(answer, play, turn)
+
+
+def action_of(answer: object, play: Play, turn: Turn) -> int:
+    """Return the action of an answer to the present turn of `play`; raises as `decide` does."""
     wire, _ = read(answer, turn)
     try:
         move = play.game.Move.model_validate(wire)
     except ValueError as error:
-        raise BadAnswer(f"not a move of {match.game}: {wire!r}") from error
+        raise BadAnswer(f"not a move of {turn.game}: {wire!r}") from error
     return play.game.decode(play.state, move)
 
 
-async def _awaited(answer: Awaitable[Any]) -> Any:
+async def awaited(answer: Awaitable[Any]) -> Any:
+    """Wait for an answer, as a coroutine of its own."""
     return cast("Any", await answer)

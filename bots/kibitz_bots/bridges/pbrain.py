@@ -1,0 +1,345 @@
+"""A bot of five in a row as a Gomocup engine, for a manager that is not ours.
+
+``python -m kibitz_bots.bridges.pbrain five-in-a-row/greedy`` reads commands, one a line, from
+standard input and answers on standard output; `kibitz pbrain` is the same. A manager that wants
+one executable file gets a script with that line in it.
+
+`Brain` is the protocol: a line goes in, lines come out, and the position is the list of stones,
+replayed for each answer. It answers within ``timeout_turn``: a bot that has not decided by then
+is called off, and a stone beside the last one is played, with a MESSAGE that says so.
+
+Source: P. Lastovicka and M. Petricek, Gomoku AI protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import inspect
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TextIO
+
+from kibitz_bots import parlour
+from kibitz_bots.budget import HORIZON
+from kibitz_bots.loading import Factory, SpecError, load
+from kibitz_bots.sdk import Bot, Turn
+from kibitz_games import registry
+from kibitz_games.api import OVER, IllegalAction
+from kibitz_games.play import Play
+from kibitz_protocol.rooms import ProgrammeItem
+
+GAME = "five-in-a-row"
+SMALLEST, LARGEST = 5, 20
+TURN_MS = 30_000
+"""The time for a turn before a manager says another one."""
+MARGIN_MS = 50
+"""How much of a turn's time is left unused, half of it for what a bot overruns; never more than
+half of the turn's time."""
+UNLIMITED_MS = 2147483647
+OWN, OTHER = 1, 2
+
+Stone = tuple[int, int]
+
+
+class Refusal(ValueError):
+    """A command that cannot be carried out; the message goes behind ERROR."""
+
+
+class Mind(Protocol):
+    """Decides where to put a stone."""
+
+    def prepare(self, size: int, exact: bool) -> None:
+        """Get ready for a board: compile, load."""
+
+    def stone(self, play: Play, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
+        """Return a stone within `most_ms`, and what there is to say of it."""
+
+
+class Brain:
+    """The engine's side of the protocol: `hear` a line, get the lines to answer with."""
+
+    def __init__(self, mind: Mind, name: str, version: str) -> None:
+        self.over = False
+        """Whether END was heard."""
+        self._mind = mind
+        self._about = f'name="{name}", version="{version}", author="kibitz", country="XX"'
+        self._size = 0
+        # All stones in playing order; colours alternate.
+        self._stones: list[Stone] = []
+        # The lines of a BOARD that is being told, None outside of one.
+        self._board: list[str] | None = None
+        self._info = {"timeout_turn": TURN_MS, "time_left": UNLIMITED_MS, "rule": 0}
+
+    def hear(self, line: str) -> list[str]:
+        """Return the answers to a line of a manager."""
+        text, before = line.strip(), self._stones
+        try:
+            if self._board is not None:
+                return self._place(text)
+            return self._obey(text) if text else []
+        except Refusal as refusal:
+            self._stones = before
+            return [f"ERROR {refusal}"]
+
+    def _obey(self, text: str) -> list[str]:
+        word, _, rest = text.partition(" ")
+        commands: dict[str, Callable[[str], list[str]]] = {
+            "START": self._start,
+            "RECTSTART": self._rectangle,
+            "RESTART": self._restart,
+            "BEGIN": self._begin,
+            "TURN": self._turn,
+            "BOARD": self._open,
+            "TAKEBACK": self._take_back,
+            "INFO": self._inform,
+            "ABOUT": lambda _: [self._about],
+            "END": self._end,
+        }
+        command = commands.get(word.upper())
+        return [f"UNKNOWN {word[:40]}"] if command is None else command(rest.strip())
+
+    def _start(self, rest: str) -> list[str]:
+        size = int(rest) if rest.isascii() and rest.isdigit() else 0
+        if not SMALLEST <= size <= LARGEST:
+            raise Refusal(f"expected a size from {SMALLEST} to {LARGEST}, not {rest[:40]!r}")
+        self._size, self._stones = size, []
+        self._mind.prepare(size, self._exact)
+        return ["OK"]
+
+    def _rectangle(self, rest: str) -> list[str]:
+        width, _, height = (part.strip() for part in rest.partition(","))
+        if width != height:
+            raise Refusal(f"expected a square, not {rest[:40]!r}")
+        return self._start(width)
+
+    def _restart(self, rest: str) -> list[str]:
+        self._started()
+        self._stones = []
+        return ["OK"]
+
+    def _begin(self, rest: str) -> list[str]:
+        self._started()
+        if self._stones:
+            raise Refusal(f"expected an empty board, but it has {len(self._stones)} stones")
+        return self._think()
+
+    def _turn(self, rest: str) -> list[str]:
+        self._started()
+        self._stones = [*self._stones, self._cell(rest)]
+        return self._think()
+
+    def _take_back(self, rest: str) -> list[str]:
+        self._started()
+        stone = self._cell(rest)
+        if not self._stones or self._stones[-1] != stone:
+            raise Refusal(f"expected the last stone, not {rest[:40]!r}")
+        self._stones = self._stones[:-1]
+        return ["OK"]
+
+    def _open(self, rest: str) -> list[str]:
+        self._board = []
+        return []
+
+    def _place(self, text: str) -> list[str]:
+        """Take a line of a BOARD; the last one makes it the position."""
+        assert self._board is not None
+        if text.upper() != "DONE":
+            self._board += [text] if text else []
+            return []
+        lines, self._board = self._board, None
+        self._started()
+        self._stones = self._ordered(lines)
+        return self._think()
+
+    def _ordered(self, lines: Iterable[str]) -> list[Stone]:
+        """Return stones in an order in which they may have been played, the own turn being next."""
+        stones: dict[int, list[Stone]] = {OWN: [], OTHER: []}
+        for line in lines:
+            cell, _, field = line.rpartition(",")
+            if field.strip() not in ("1", "2"):
+                raise Refusal(f"expected x,y,1 or x,y,2, not {line[:40]!r}")
+            stones[int(field)].append(self._cell(cell))
+        own, other = stones[OWN], stones[OTHER]
+        if not 0 <= len(other) - len(own) <= 1:
+            raise Refusal(f"it is not my turn after {len(own)} own and {len(other)} other stones")
+        first, second = (own, other) if len(own) == len(other) else (other, own)
+        ordered = [stone for pair in zip(first, second, strict=False) for stone in pair]
+        return [*ordered, *first[len(second) :]]
+
+    def _inform(self, rest: str) -> list[str]:
+        """Remember a limit; what is not known is ignored, as the protocol has it."""
+        key, _, value = rest.partition(" ")
+        key = key.lower()
+        if key not in self._info or not value.strip().isascii() or not value.strip().isdigit():
+            return []
+        if key == "rule" and int(value) not in (0, 1):
+            raise Refusal(f"rule {value.strip()} is not played; expected 0 or 1")
+        self._info[key] = int(value)
+        return []
+
+    def _end(self, rest: str) -> list[str]:
+        self.over = True
+        return []
+
+    def _think(self) -> list[str]:
+        play = self._replayed()
+        think_ms, most_ms = times(self._info["timeout_turn"], self._info["time_left"])
+        stone, said = self._mind.stone(play, think_ms, most_ms)
+        self._stones = [*self._stones, stone]
+        return [*([] if said is None else [f"MESSAGE {said}"]), f"{stone[0]},{stone[1]}"]
+
+    def _replayed(self) -> Play:
+        game = registry.get(GAME)
+        play = Play(game, options(self._size, self._exact))
+        for x, y in self._stones:
+            try:
+                play.apply(game.Move.model_validate({"x": x, "y": y}))
+            except IllegalAction as error:
+                raise Refusal(str(error)) from None
+        if play.to_act == OVER:
+            raise Refusal("the play is over")
+        return play
+
+    def _cell(self, text: str) -> Stone:
+        x, _, y = (part.strip() for part in text.partition(","))
+        good = all(part.isascii() and part.isdigit() and len(part) < 4 for part in (x, y))
+        if not good or max(int(x), int(y)) >= self._size:
+            raise Refusal(f"expected x,y on a board of {self._size}, not {text[:40]!r}")
+        return int(x), int(y)
+
+    def _started(self) -> None:
+        if not self._size:
+            raise Refusal("expected START first")
+
+    @property
+    def _exact(self) -> bool:
+        return self._info["rule"] == 1
+
+
+def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
+    """Return how long to think and when to answer at the latest, in ms.
+
+    A turn's time of 0 asks for a stone as fast as possible; what is left has to last for more.
+    """
+    if turn_ms == 0:
+        return 1, MARGIN_MS
+    share = turn_ms if left_ms >= UNLIMITED_MS else min(turn_ms, left_ms // HORIZON)
+    margin = min(MARGIN_MS, share // 2)
+    return max(1, share - margin), max(1, share - margin // 2)
+
+
+def options(size: int, exact: bool) -> Any:
+    """Return the options of the game of a manager."""
+    given = {"size": size, "exact": exact, "first": "seat-0"}
+    return registry.get(GAME).Options.model_validate(given)
+
+
+class BotMind:
+    """Asks a bot, in a thread, and does not wait for it for ever."""
+
+    def __init__(self, make: Factory) -> None:
+        self._make = make
+        self._bot = make()
+
+    @property
+    def games(self) -> Sequence[str]:
+        """The games that the bot plays; all where it is empty."""
+        return self._bot.games
+
+    def prepare(self, size: int, exact: bool) -> None:
+        """Have a new bot warm itself up for a new game."""
+        self._bot = self._make()
+        item = ProgrammeItem(
+            game=GAME, options=registry.get(GAME).dump(options(size, exact)), seats=2
+        )
+        self._bot.warm([item])
+
+    def stone(self, play: Play, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
+        """Return the bot's stone, or one beside the last where there is none in time."""
+        turn = parlour.turn_of(play, parlour.match_of(play, play.to_act, "pbrain"), think_ms)
+        answers: queue.Queue[int | Exception] = queue.Queue()
+        bot = self._bot
+        threading.Thread(target=_ask, args=(bot, play, turn, answers), daemon=True).start()
+        try:
+            answer = answers.get(timeout=most_ms / 1000)
+        except queue.Empty:
+            turn.called_off.set()
+            self._bot = self._make()  # the other one may still be thinking
+            return beside(play), "no answer in time; a stone beside the last one instead"
+        if isinstance(answer, Exception):
+            return beside(play), f"{type(answer).__name__}: {answer}"[:200].replace("\n", " ")
+        wire = play.game.dump(play.game.encode(play.state, answer))
+        return (wire["x"], wire["y"]), None
+
+
+def _ask(bot: Bot, play: Play, turn: Turn, answers: queue.Queue[int | Exception]) -> None:
+    try:
+        answer: Any = bot.choose(turn)
+        if inspect.isawaitable(answer):
+            answer = asyncio.run(parlour.awaited(answer))
+        answers.put(parlour.action_of(answer, play, turn))
+    except Exception as error:  # noqa: BLE001 - a bot may raise anything
+        answers.put(error)
+
+
+def beside(play: Play) -> Stone:
+    """Return the empty cell that is nearest to the last stone, or to the middle."""
+    view = play.game.dump(play.view())
+    middle = len(view["board"]) // 2
+    x, y = view["moves"][-1] if view["moves"] else (middle, middle)
+    empty = [
+        (max(abs(column - x), abs(row - y)), row, column)
+        for row, cells in enumerate(view["board"])
+        for column, cell in enumerate(cells)
+        if cell == "."
+    ]
+    _, row, column = min(empty)
+    return column, row
+
+
+def serve(brain: Brain, commands: Iterable[str], answers: TextIO) -> None:
+    """Answer commands until END or the end of them."""
+    for line in commands:
+        for answer in brain.hear(line):
+            answers.write(answer + "\n")
+        answers.flush()
+        if brain.over:
+            return
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Be the engine that the command line names; return the exit status."""
+    from importlib.metadata import version
+
+    parser = argparse.ArgumentParser(
+        prog="pbrain", description="Speak the Gomocup protocol on standard input and output."
+    )
+    parser.add_argument(
+        "spec", metavar="BOT", help=f"{GAME}/name[:k=v,..], or a path to a .py file"
+    )
+    spec = parser.parse_args(argv).spec
+    try:
+        mind = BotMind(load(spec))
+        _fit(mind, spec)
+    except SpecError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    # Whatever a bot prints would be taken for an answer.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    try:
+        serve(Brain(mind, f"kibitz {spec}", version("kibitz")), sys.stdin, answers)
+    finally:
+        sys.stdout = answers
+    return 0
+
+
+def _fit(mind: BotMind, spec: str) -> None:
+    if mind.games and GAME not in mind.games:
+        raise SpecError(f"{spec}: expected a bot of {GAME}, not of {', '.join(mind.games)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""Our bots as Gomocup engines: the protocol by itself, time, and both bridges joined."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import pytest
+
+from kibitz_bots import parlour
+from kibitz_bots.bridges import pbrain
+from kibitz_bots.bridges.gomocup import Engines, Manners
+from kibitz_bots.bridges.pbrain import GAME, UNLIMITED_MS, BotMind, Brain, Stone, beside, times
+from kibitz_bots.sdk import Bot, Turn
+from kibitz_games import registry
+from kibitz_games.api import OVER
+from kibitz_games.play import Play
+from kibitz_protocol.records import Cause, Result, SeatResult
+
+RULES = registry.get(GAME)
+
+
+class Beside:
+    """Puts its stone beside the last one, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.prepared: list[tuple[int, bool]] = []
+        self.asked: list[tuple[Play, int, int]] = []
+
+    def prepare(self, size: int, exact: bool) -> None:
+        self.prepared.append((size, exact))
+
+    def stone(self, play: Play, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
+        self.asked.append((play, think_ms, most_ms))
+        return beside(play), None
+
+
+def told(*lines: str, mind: Any = None) -> list[str]:
+    """Return what an engine answers to these lines."""
+    brain = Brain(mind or Beside(), "test", "1")
+    return [answer for line in lines for answer in brain.hear(line)]
+
+
+def test_a_game_from_the_empty_board() -> None:
+    assert told("START 10", "BEGIN", "TURN 5,6") == ["OK", "5,5", "4,5"]
+    assert told("start 15\r\n", "turn 0 , 0\n", "TAKEBACK 1,0", "END") == ["OK", "1,0", "OK"]
+
+
+def test_an_engine_introduces_itself() -> None:
+    assert told("ABOUT") == ['name="test", version="1", author="kibitz", country="XX"']
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("START 4", "ERROR expected a size from 5 to 20, not '4'"),
+        ("START 21", "ERROR expected a size from 5 to 20, not '21'"),
+        ("START", "ERROR expected a size from 5 to 20, not ''"),
+        ("RECTSTART 5,6", "ERROR expected a square, not '5,6'"),
+        ("BEGIN", "ERROR expected START first"),
+        ("TURN 1,1", "ERROR expected START first"),
+        ("RESTART", "ERROR expected START first"),
+        ("SWAP2BOARD", "UNKNOWN SWAP2BOARD"),
+        ("INFO rule 4", "ERROR rule 4 is not played; expected 0 or 1"),
+    ],
+)
+def test_what_cannot_be_done_is_said(line: str, answer: str) -> None:
+    assert told(line) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["TURN 10,0"], "ERROR expected x,y on a board of 10, not '10,0'"),
+        (["TURN x"], "ERROR expected x,y on a board of 10, not 'x'"),
+        (["TURN 5,5", "BEGIN"], "ERROR expected an empty board, but it has 2 stones"),
+        (["TURN 5,5", "TURN 5,5"], "ERROR expected an empty cell, but there is a stone on f6"),
+        (["TURN 5,5", "TAKEBACK 0,0"], "ERROR expected the last stone, not '0,0'"),
+        (["BOARD", "1,1,3", "DONE"], "ERROR expected x,y,1 or x,y,2, not '1,1,3'"),
+        (["BOARD", "1,1,1", "DONE"], "ERROR it is not my turn after 1 own and 0 other stones"),
+    ],
+)
+def test_a_command_that_does_not_fit_the_board_changes_nothing(
+    lines: list[str], answer: str
+) -> None:
+    assert told("START 10", *lines)[-1] == answer
+    assert told("START 10", *lines, "RESTART", "BEGIN")[-2:] == ["OK", "5,5"]
+
+
+def test_what_is_no_limit_of_ours_is_ignored() -> None:
+    assert told("INFO folder /x", "INFO timeout_turn soon", "INFO", "", "INFO max_memory 5") == []
+
+
+def test_a_board_in_any_order_becomes_a_position_with_the_own_turn_next() -> None:
+    mind = Beside()
+    lines = ["BOARD", "1,1,2", "2,2,2", "3,3,1", "DONE"]
+    assert told("INFO rule 1", "START 10", *lines, mind=mind) == ["OK", "2,1"]
+    assert mind.prepared == [(10, True)]
+    view = RULES.dump(mind.asked[0][0].view())
+    assert view["moves"] == [[1, 1], [3, 3], [2, 2]]
+    assert view["to_act"] == 1
+    assert view["options"]["exact"]
+
+
+def test_after_a_five_there_is_nothing_to_answer() -> None:
+    own = [f"{x},0,1" for x in range(5)]
+    other = [f"{x},9,2" for x in (0, 2, 4, 6, 8)]
+    assert told("START 10", "BOARD", *own, *other, "DONE") == ["OK", "ERROR the play is over"]
+
+
+def test_a_refused_board_leaves_the_one_before() -> None:
+    lines = ["TURN 4,4", "BOARD", "1,1,2", "1,1,1", "DONE", "TURN 0,0"]
+    answers = told("START 10", *lines)
+    assert answers == [
+        "OK",
+        "3,3",
+        "ERROR expected an empty cell, but there is a stone on b2",
+        "1,0",
+    ]
+
+
+def test_restart_and_start_begin_anew() -> None:
+    assert told("START 10", "BEGIN", "RESTART", "BEGIN", "START 5", "BEGIN") == [
+        *("OK", "5,5", "OK", "5,5", "OK", "2,2")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("turn_ms", "left_ms", "expected"),
+    [
+        (1000, UNLIMITED_MS, (950, 975)),
+        (60, UNLIMITED_MS, (30, 45)),
+        (0, UNLIMITED_MS, (1, 50)),
+        (5000, 30_000, (950, 975)),
+        (1000, 0, (1, 1)),
+    ],
+)
+def test_the_time_is_the_turns_or_a_share_of_what_is_left_less_a_margin(
+    turn_ms: int, left_ms: int, expected: tuple[int, int]
+) -> None:
+    assert times(turn_ms, left_ms) == expected
+
+
+def test_limits_reach_the_bot() -> None:
+    mind = Beside()
+    told("START 10", "INFO timeout_turn 400", "INFO time_left 9000", "BEGIN", mind=mind)
+    assert mind.asked[0][1:] == times(400, 9000)
+
+
+class Slow(Bot):
+    def choose(self, turn: Turn) -> Any:
+        turn.called_off.wait(20)
+        return {"x": 0, "y": 0}
+
+
+class Broken(Bot):
+    def choose(self, turn: Turn) -> Any:
+        raise LookupError("where is\nmy book?")
+
+
+class Corner(Bot):
+    async def choose(self, turn: Turn) -> Any:
+        return {"x": 9, "y": 0}
+
+
+def test_a_bot_that_is_late_or_broken_is_answered_for() -> None:
+    quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
+    late = told(*quick, mind=BotMind(Slow))
+    assert late == ["OK", "MESSAGE no answer in time; a stone beside the last one instead", "3,3"]
+    broken = told("START 10", "TURN 4,4", mind=BotMind(Broken))
+    assert broken == ["OK", "MESSAGE LookupError: where is my book?", "3,3"]
+
+
+def test_a_bot_answers_with_its_move() -> None:
+    assert told("START 10", "BEGIN", mind=BotMind(Corner)) == ["OK", "9,0"]
+
+
+def test_commands_after_end_are_not_read() -> None:
+    answers = io.StringIO()
+    pbrain.serve(
+        Brain(Beside(), "test", "1"), iter(["START 5\r\n", "END\r\n", "BEGIN\r\n"]), answers
+    )
+    assert answers.getvalue() == "OK\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("line-nim/random", "line-nim/random: expected a bot of five-in-a-row, not of line-nim"),
+        ("nobody.py", "nobody.py: no such file"),
+    ],
+)
+def test_what_is_no_bot_of_the_game_is_no_engine(
+    spec: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert pbrain.main([spec]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.e2e
+def test_our_engine_plays_through_our_bridge_to_the_end() -> None:
+    """Both directions at once: the bridge to engines speaks to the engine that is ours."""
+    command = [sys.executable, "-m", "kibitz_bots.bridges.pbrain", f"{GAME}/random:seed=1"]
+    engines = Engines(command, manners=Manners(ahead=False))
+    play = Play(RULES, pbrain.options(6, False))
+    bots, matches = [engines(), engines()], [parlour.match_of(play, seat) for seat in (0, 1)]
+    for bot, match in zip(bots, matches, strict=True):
+        bot.started(match)
+    try:
+        while (seat := play.to_act) != OVER:
+            play.act(parlour.decide(bots[seat], play, matches[seat]))
+    finally:
+        result = Result(
+            seats=[SeatResult(rank=1, score=1), SeatResult(rank=2, score=0)],
+            cause=Cause.RULES,
+            reason="five",
+            plies=9,
+        )
+        for bot, match in zip(bots, matches, strict=True):
+            bot.finished(match, result)
+    assert play.outcome is not None
