@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.refusals import Code
 from kibitz_protocol.values import (
     Action,
     Fields,
@@ -94,7 +95,11 @@ class Setup(Strict):
         description="which block of the programme it belongs to, where blocks are played",
     )
     tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
-    rated: bool = Field(False, description="whether its result counts on the server's ladder")
+    rated: list[Annotated[str, Field(max_length=120)]] | None = Field(
+        None,
+        description="who each seat is on the server's ladder: an account or a personality; absent"
+        " where the match does not count there",
+    )
     game: GameName
     rules_version: int
     options: Options = Field(default_factory=dict)
@@ -194,12 +199,26 @@ class Replaced(EntryBase):
     cause: Cause
 
 
+class RefusedMove(Strict):
+    """A move that the server refused because it was not legal, as it was sent."""
+
+    ply: int
+    code: Code
+    action: str = Field(max_length=1000, description="the action's JSON, cut where it is too long")
+    id: RequestId
+
+
 class Noted(EntryBase):
-    """A line that a bot wrote for its record, such as the tail of stderr. Its owner's only."""
+    """A line for a seat's own record: what its bot wrote, such as the tail of stderr, or what the
+    server refused of it. Its owner's only, and the host's once the match is over.
+    """
 
     kind: Literal["note"] = "note"
     seat: SeatIndex
     text: str = Field(max_length=2000)
+    refused: RefusedMove | None = Field(
+        None, description="the move that was refused; `text` says why then"
+    )
 
 
 class Aborted(EntryBase):

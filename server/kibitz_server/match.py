@@ -19,7 +19,7 @@ restore: it anchors the match to the caller's clock and settles what a crash has
        | open_turn(now)               the clock of the seat to act runs
        v
     turn open --Play in time--------------------------------> Moved, the next turn comes
-       |  \\--Play refused: stale, not your turn, illegal -->  nothing, or Forfeited(illegal)
+       |  \\--Play refused: stale, not your turn, illegal -->  nothing; illegal: Noted, at last Forfeited
        |
        +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random)
        |                                        \\--> the next turn comes (skip)
@@ -35,6 +35,7 @@ import hashlib
 from typing import Final, Literal, assert_never
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from kibitz_games.api import Game, IllegalAction
 from kibitz_protocol import messages
@@ -47,6 +48,7 @@ from kibitz_protocol.records import (
     Left,
     Moved,
     Noted,
+    RefusedMove,
     Replaced,
     Resigned,
     Returned,
@@ -103,6 +105,10 @@ _WENT: Final = {
     "crash": "crashed and did not come back",
 }
 """What the result says of a seat that was given up."""
+_ACTION_KEPT: Final = 1000
+"""Characters that the log keeps of an action that was refused as illegal ..."""
+_NOTE_KEPT: Final = 2000
+"""... and of what was said of it."""
 
 
 class Match(Fold):
@@ -311,6 +317,7 @@ class Match(Fold):
         seat = play.seat
         self._illegal[seat] += 1
         effects: list[Effect] = [self._refuse(play, code, message)]
+        effects += self._append(self._refusal(play, code, message, at))
         if self._illegal[seat] >= self.setup.conduct.max_illegal:
             detail = f"{self._illegal[seat]} illegal moves"
             # The last sentence says where things stand: fit for all only if nothing is hidden.
@@ -318,6 +325,13 @@ class Match(Fold):
                 detail = f"{detail}, the last: {message}"
             effects += self._drop_out(seat, Cause.ILLEGAL, detail, at)
         return effects
+
+    def _refusal(self, play: Play, code: Code, message: str, at: int) -> Noted:
+        """Return what the seat's own record keeps of an illegal move; `max_illegal` bounds them."""
+        sent = to_json(play.action).decode()[:_ACTION_KEPT]
+        refused = RefusedMove(ply=play.ply, code=code, action=sent, id=play.id)
+        text = f"refused as {code}: {message}"[:_NOTE_KEPT]
+        return Noted(seq=self.seq + 1, at_ms=at, seat=play.seat, text=text, refused=refused)
 
     def _resign(self, command: Resign, at: int) -> list[Effect]:
         if not self._in_play(command.seat):

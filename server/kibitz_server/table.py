@@ -73,6 +73,9 @@ class Floor(Protocol):
     def unwritten(self, table: Table, error: StoreError) -> None:
         """The log could not be written: load the match again, `table` is of no use any more."""
 
+    def rate(self, setup: Setup, result: Result) -> None:
+        """Count a match on the ladder, in the batch that closes its log."""
+
     def want_stand_in(self, table: Table, want: rules.WantStandIn) -> None:
         """Find a house bot, then `replace` or `forfeit` the seat."""
 
@@ -172,9 +175,9 @@ class Table:
                 return False
             seat = found
         play = Play(seat, move.id, move.ply, move.action, move.comment, peer.rtt_ms)
-        before = self.match.seq
+        before = self.match.ply
         self.command(play, peer, move.id)
-        return self.match.seq > before
+        return self.match.ply > before
 
     def move_again(self, peer: Peer, move: Move) -> None:
         """Answer a move of a match that is over, as before if it was answered before."""
@@ -337,7 +340,7 @@ class Table:
             watchable=self.gallery.open,
             result=self.match.result,
             tag=setup.tag,
-            rated=setup.rated,
+            rated=setup.rated is not None,
         )
 
     # --- the mechanism ----------------------------------------------------------------------
@@ -521,6 +524,7 @@ class Table:
         """Close the log in the batch of its last entry, and tell the end after it."""
         footer = line(Footer(result=result, hash=self.stream.chain))
         self._floor.store.finish(self.stream, footer, encode(self.brief()))
+        self._floor.rate(self.match.setup, result)
         self._held.append((self.match.seq, self._tell_end))
 
     def _tell_end(self) -> None:

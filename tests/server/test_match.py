@@ -166,21 +166,39 @@ def test_an_action_of_the_wrong_shape_is_malformed(action: dict[str, Any], messa
     assert found.message.startswith(message)
 
 
-def test_an_illegal_move_says_why_and_changes_nothing() -> None:
+def test_an_illegal_move_says_why_and_is_noted_for_its_seat() -> None:
     shell = grid()
     shell.play(x=1, y=1)
-    before = digest(shell.match)
+    before = shell.match.state.tobytes(), shell.match.ply, shell.match.turn, shell.match.clocks
     found = refusal(shell.play(x=1, y=1))
     assert (found.code, found.message) == (Code.ILLEGAL, "cell 1,1 is taken")
-    assert digest(shell.match) == before
+    after = shell.match.state.tobytes(), shell.match.ply, shell.match.turn, shell.match.clocks
+    assert after == before
+    noted = shell.log[-1]
+    assert isinstance(noted, Noted)
+    assert noted.text == "refused as illegal: cell 1,1 is taken"
+    assert noted.refused is not None
+    assert (noted.seat, noted.refused.ply, noted.refused.code) == (1, 1, Code.ILLEGAL)
+    assert noted.refused.action == '{"x":1,"y":1}'
+
+
+def test_what_is_kept_of_a_refused_move_is_bounded() -> None:
+    shell = grid()
+    long = {f"{n}{'k' * 30}": "v" * 200 for n in range(8)}
+    shell.play(**long)
+    noted = shell.log[-1]
+    assert isinstance(noted, Noted)
+    assert noted.refused is not None
+    assert len(noted.refused.action) == 1000
+    assert len(noted.text) <= 2000
 
 
 def test_too_many_illegal_moves_lose() -> None:
     shell = grid(conduct=Conduct(max_illegal=3))
     shell.play(x=0, y=0)
-    assert kinds(shell.play(x=0, y=0)) == ["Refuse"]
-    assert kinds(shell.play(x=9, y=9)) == ["Refuse"]
-    assert kinds(shell.play(x=0)) == ["Refuse", "forfeit", "Finished"]
+    assert kinds(shell.play(x=0, y=0)) == ["Refuse", "note"]
+    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "note"]
+    assert kinds(shell.play(x=0)) == ["Refuse", "note", "forfeit", "Finished"]
     lost = shell.finished[0].seats[1]
     assert lost.cause is Cause.ILLEGAL
     assert lost.detail == "3 illegal moves, the last: action.y: field required"
@@ -190,9 +208,9 @@ def test_illegal_moves_of_one_seat_do_not_count_for_another() -> None:
     shell = grid(conduct=Conduct(max_illegal=2))
     shell.play(x=9, y=9)
     shell.play(x=0, y=0)
-    assert kinds(shell.play(x=9, y=9)) == ["Refuse"]
+    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "note"]
     shell.play(x=1, y=1)
-    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "forfeit", "Finished"]
+    assert kinds(shell.play(x=9, y=9)) == ["Refuse", "note", "forfeit", "Finished"]
 
 
 def test_where_something_is_hidden_the_result_does_not_quote_a_refusal() -> None:

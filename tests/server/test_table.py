@@ -31,6 +31,7 @@ class Floor:
     figures: FakeFigures = field(default_factory=FakeFigures)
     scribe: Scribe = field(default_factory=Scribe)
     ended: list[Table] = field(default_factory=list)
+    rated: list[Result] = field(default_factory=list)
     losses: list[StoreError] = field(default_factory=list)
     wants: list[WantStandIn] = field(default_factory=list)
 
@@ -44,6 +45,9 @@ class Floor:
 
     def unwritten(self, table: Table, error: StoreError) -> None:
         self.losses.append(error)
+
+    def rate(self, setup: Setup, result: Result) -> None:
+        self.rated.append(result)
 
     def want_stand_in(self, table: Table, want: WantStandIn) -> None:
         self.wants.append(want)
@@ -174,16 +178,16 @@ def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seat", "ply", "xy", "code"),
+    ("seat", "ply", "xy", "code", "noted"),
     [
-        (1, 0, {"x": 0, "y": 0}, "not_your_turn"),
-        (0, 5, {"x": 0, "y": 0}, "stale"),
-        (0, 0, {"x": 9, "y": 0}, "illegal"),
-        (0, 0, {"z": 1}, "malformed"),
+        (1, 0, {"x": 0, "y": 0}, "not_your_turn", 0),
+        (0, 5, {"x": 0, "y": 0}, "stale", 0),
+        (0, 0, {"x": 9, "y": 0}, "illegal", 1),
+        (0, 0, {"z": 1}, "malformed", 1),
     ],
 )
-def test_refusals_come_at_once_and_change_nothing(
-    seat: int, ply: int, xy: dict[str, int], code: str
+def test_refusals_come_at_once_and_illegal_moves_are_noted(
+    seat: int, ply: int, xy: dict[str, int], code: str, noted: int
 ) -> None:
     play = Play()
     play.begin()
@@ -191,7 +195,7 @@ def test_refusals_come_at_once_and_change_nothing(
     [refused] = play.heard(seat)
     assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
     assert play.heard(1 - seat) == []
-    assert play.tape.waiting == 0
+    assert play.tape.waiting == noted
 
 
 def test_a_connection_without_a_seat_moves_nothing() -> None:
