@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any, cast
 
 from kibitz_bots.sdk import Bot
 
@@ -23,7 +24,8 @@ def load(spec: str) -> Factory:
 
     `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
     `personalities`). A file has exactly one public subclass of `Bot` of its own, or says
-    which one it means with ``BOT = ThatOne``. Raises `SpecError`.
+    which one it means with ``BOT = ThatOne``; or it has a plain function ``agent(observation)``
+    (see `bridges.function`). Raises `SpecError`.
     """
     if spec.endswith(".py") or Path(spec).is_file():
         return from_file(Path(spec))
@@ -33,7 +35,7 @@ def load(spec: str) -> Factory:
 
 
 def from_file(path: Path) -> Factory:
-    """Return the bot class of a file, or what its ``BOT`` says."""
+    """Return the bot class of a file, what its ``BOT`` says, or a bot of its ``agent``."""
     if not path.is_file():
         raise SpecError(f"{path}: no such file; expected a Python file with a Bot in it")
     module = _execute(path.resolve())
@@ -47,9 +49,12 @@ def from_file(path: Path) -> Factory:
         and each.__module__ == module.__name__
         and not name.startswith("_")
     ]
+    if not bots and hasattr(module, "agent"):
+        return _function(path, module.agent)
     if len(bots) != 1:
         found = ", ".join(bot.__name__ for bot in bots) or "none"
-        raise SpecError(f"{path}: expected one subclass of kibitz.Bot, or BOT = ...; found {found}")
+        expected = "one subclass of kibitz.Bot, BOT = ..., or a function agent(observation)"
+        raise SpecError(f"{path}: expected {expected}; found {found}")
     return _checked(path, bots[0])
 
 
@@ -85,6 +90,15 @@ def _declared(path: Path, declared: object) -> Factory:
     if callable(declared):
         return declared
     raise SpecError(f"{path}: expected BOT to be a subclass of Bot, not {declared!r:.80}")
+
+
+def _function(path: Path, agent: object) -> Factory:
+    from kibitz_bots.bridges.function import FunctionBot, flaw
+
+    if (reason := flaw(agent)) is not None:
+        raise SpecError(f"{path}: {reason}")
+    function = cast("Callable[[Any], Any]", agent)
+    return lambda: FunctionBot(function, path.stem)
 
 
 def _checked(path: Path, bot: type[Bot]) -> Factory:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_bots import SpecError, load
+from kibitz_bots.bridges.function import FunctionBot
 from kibitz_bots.sdk import Bot
 
 ONE = """
@@ -51,10 +52,25 @@ class Mine(_Base):
     assert type(load(_file(tmp_path, text))()).__name__ == "Mine"
 
 
+def test_a_file_may_have_a_function_instead(tmp_path: Path) -> None:
+    bot = load(_file(tmp_path, "def agent(observation):\n    return 0\n", "taker.py"))()
+    assert isinstance(bot, FunctionBot)
+    assert bot.name == "taker"
+    both = ONE + "\ndef agent(observation):\n    return 0\n"
+    assert type(load(_file(tmp_path, both, "both.py"))()).__name__ == "First"
+
+
 @pytest.mark.parametrize(
     ("text", "expectation"),
     [
-        ("x = 1", "expected one subclass of kibitz.Bot, or BOT = ...; found none"),
+        (
+            "x = 1",
+            "expected one subclass of kibitz.Bot, BOT = ..., or a function agent(observation);"
+            " found none",
+        ),
+        ("agent = 17", "expected agent to be a function, not 17"),
+        ("def agent():\n    pass", "expected agent(observation), not agent()"),
+        ("async def agent(seen):\n    pass", "expected agent to be a plain function"),
         (ONE + "class B(First):\n    pass", "found First, B"),
         ("BOT = 17", "expected BOT to be a subclass of Bot, not 17"),
         ("from kibitz import Bot\nclass A(Bot):\n    pass", "A needs a method choose"),
