@@ -29,10 +29,14 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kibitz_bots.bridges import foreign
 from kibitz_bots.loading import Factory, SpecError, load
 from kibitz_bots.sdk import Bot
+
+if TYPE_CHECKING:
+    from kibitz_protocol.rooms import ProgrammeItem
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
@@ -61,6 +65,12 @@ def parser(*, spec: bool) -> argparse.ArgumentParser:
         help="a file that keeps the secret for coming back as the same player; read if it is there",
     )
     made.add_argument(
+        "--warm",
+        type=_programme,
+        metavar="JSON",
+        help="a programme to warm up for before connecting: a list of items, as a lobby has it",
+    )
+    made.add_argument(
         "--on-fault",
         choices=("resign", "exit"),
         default="resign",
@@ -74,6 +84,19 @@ def _positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, not {text!r}")
     return int(text)
+
+
+def _programme(text: str) -> list[ProgrammeItem]:
+    from pydantic import TypeAdapter, ValidationError
+
+    from kibitz_protocol.rooms import ProgrammeItem
+
+    try:
+        return TypeAdapter(list[ProgrammeItem]).validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path = ".".join(map(str, first["loc"]))
+        raise argparse.ArgumentTypeError(f"expected a programme: {path}: {first['msg']}") from None
 
 
 def main(
@@ -159,6 +182,7 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
         at_once=arguments.at_once,
         on_fault=arguments.on_fault,
         stop=stop,
+        warm=arguments.warm,
         keep=arguments.resume_file and functools.partial(_keep, arguments.resume_file),
     )
     if tally.trouble:

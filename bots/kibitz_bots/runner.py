@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TextIO
 
@@ -145,11 +145,13 @@ async def run(
     on_fault: OnFault = "resign",
     stop: Stop | None = None,
     keep: Callable[[str], None] | None = None,
+    warm: Sequence[ProgrammeItem] | None = None,
 ) -> Tally:
     """Connect, play, and return how it went.
 
     `make` builds a bot for every match, and one more that is asked for its attributes. `keep` is
-    given the secret with which another process can come back as this player. Raises
+    given the secret with which another process can come back as this player. With `warm` the bot
+    warms up for that before it connects: who comes back to a seat finds its clock running. Raises
     `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
     cannot be reached or ends the session.
     """
@@ -167,10 +169,13 @@ async def run(
         agent=f"kibitz_bots ({type(first).__name__})",
     )
     with captured_stderr() as terminal:
+        if warm is not None:
+            await in_thread(lambda: first.warm(warm))
         async with client:
             if keep is not None:
                 keep(client.resume)
-            return await Run(client, make, aim, first, terminal).until(stop or Stop())
+            play = Run(client, make, aim, first, terminal, warmed=warm)
+            return await play.until(stop or Stop())
 
 
 class Run:
@@ -184,6 +189,7 @@ class Run:
         first: Bot,
         terminal: TextIO,
         clock: Reading | None = None,
+        warmed: Sequence[ProgrammeItem] | None = None,
     ) -> None:
         self._peer = peer
         self._make = make
@@ -204,7 +210,7 @@ class Run:
         self._past: set[str] = set()
         self._lobbies: set[str] = set()
         self._readying: set[str] = set()
-        self._warmed: list[ProgrammeItem] | None = None
+        self._warmed = None if warmed is None else [*warmed]
         self._draining = False
         self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -231,7 +237,7 @@ class Run:
         welcome = self._peer.welcome
         self._expected = set(welcome.seats)
         self._lobbies = set(welcome.lobbies)
-        if self._expected:
+        if self._expected and self._warmed is None:
             await self._warm([])
         if self._aim.lobby is not None:
             await self._join(self._aim.lobby)
