@@ -16,6 +16,7 @@ import click
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("kibitz.demo", "Show the whole thing on one screen."),
     "play": ("kibitz.play", "Let bots play each other, here and now."),
+    "arena": ("kibitz.arena", "Hold a whole event: tournaments with ratings."),
     "serve": ("kibitz.serve", "Run a server."),
     "host": ("kibitz.host", "Open a lobby with a programme of matches."),
     "bot": ("kibitz.bot", "Connect a bot to a server."),

@@ -60,7 +60,7 @@ class Contest:
     def names(self) -> list[str]:
         """A name for each player, from what it is, told apart by numbers where that is the same."""
         foreign = [] if self.program is None else [_free(self.program.name)]
-        return distinct([*(_name(bot) for bot in self.bots), *foreign])
+        return distinct([*(name_of(bot) for bot in self.bots), *foreign])
 
     def settings(self) -> LobbySettings:
         """The lobby where it is played: a seat for each bot and for nobody else."""
@@ -83,7 +83,7 @@ class Contest:
         )
 
 
-def _name(bot: str) -> str:
+def name_of(bot: str) -> str:
     """Return ``random`` for ``game/random:seed=1``, ``mybot`` for ``bots/mybot.py``."""
     stem = Path(bot).stem if bot.endswith(".py") else bot.partition(":")[0].rpartition("/")[2]
     return _free(re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot")

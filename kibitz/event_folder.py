@@ -1,0 +1,146 @@
+"""The directory of an event: everything that it is made of and leaves behind.
+
+event.jsonl      the journal: the event itself, and what has happened (see `arena/journal`)
+kibitz.db        the database of its private server
+bots/NAME.log    what an entrant's process has said
+bots/NAME.resume the secret with which it comes back as the same player (mode 0600)
+host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
+records/         a record for each game
+results.json, results.csv, games.csv, results.html
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from kibitz_clients.arena import journal
+from kibitz_clients.arena.event import Event
+from kibitz_protocol.values import Strict
+
+
+class Place(Strict):
+    """Where the games of an event are played, and the secret of whoever arranges them."""
+
+    resume: str
+    lobby: str | None = None
+    server: str | None = None
+    """The address of a server that is not the event's own."""
+
+
+class Origin(Strict):
+    """Where an event comes from; paths in it are seen from there."""
+
+    base: str
+
+
+class NoEvent(OSError):
+    """A directory that holds no event; the message says what was looked for."""
+
+
+@dataclass(frozen=True)
+class EventFolder:
+    """The paths in an event's directory, and the small files that are read and written whole."""
+
+    path: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "event.jsonl"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "kibitz.db"
+
+    @property
+    def records(self) -> Path:
+        return self.path / "records"
+
+    def log(self, name: str) -> Path:
+        """Return the log of an entrant."""
+        return self.path / "bots" / f"{safe(name)}.log"
+
+    def secret(self, name: str) -> Path:
+        """Return the file that keeps an entrant's secret."""
+        return self.path / "bots" / f"{safe(name)}.resume"
+
+    def make(self, base: Path) -> None:
+        """Make the directories; `base` is where the paths of the event are seen from."""
+        for directory in (self.path, self.path / "bots", self.records):
+            directory.mkdir(parents=True, exist_ok=True)
+        origin = Origin(base=os.path.relpath(base.resolve(), self.path.resolve()))
+        self.write("origin.json", origin.model_dump_json() + "\n")
+
+    def base(self) -> Path:
+        """Return where the paths of the event are seen from."""
+        try:
+            origin = Origin.model_validate_json((self.path / "origin.json").read_bytes())
+        except (OSError, ValidationError):
+            return self.path.resolve().parent
+        return (self.path / origin.base).resolve()
+
+    def event(self) -> Event:
+        """Return the event that the journal was begun with; raises `NoEvent`, `JournalError`."""
+        try:
+            reading = journal.read(self.journal.read_bytes())
+        except FileNotFoundError:
+            raise NoEvent(f"{self.path}: expected an event's directory, with event.jsonl") from None
+        if reading.header is None:
+            raise NoEvent(f"{self.journal}: nothing has begun here; name the event's own file")
+        return Event.model_validate(reading.header.event)
+
+    # Secrets
+
+    def place(self) -> Place | None:
+        """Return where the event was played before, if it was."""
+        try:
+            return Place.model_validate_json((self.path / "host.resume").read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+    def keep_place(self, place: Place) -> None:
+        """Write down where the event is played."""
+        self.write("host.resume", place.model_dump_json() + "\n", mode=0o600)
+
+    def known(self, name: str) -> str | None:
+        """Return an entrant's secret, None while it has none."""
+        try:
+            return self.secret(name).read_text(encoding="utf-8").strip() or None
+        except FileNotFoundError:
+            return None
+
+    def keep_secret(self, name: str, secret: str) -> None:
+        """Write down an entrant's secret."""
+        self.write(f"bots/{safe(name)}.resume", secret + "\n", mode=0o600)
+
+    def forget(self) -> None:
+        """Throw the secrets away: the server that gave them does not know them any more."""
+        for path in (self.path / "host.resume", *(self.path / "bots").glob("*.resume")):
+            path.unlink(missing_ok=True)
+
+    def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:
+        """Write a file of the directory; there is never a part of it under its name."""
+        return write(self.path / name, text, mode=mode)
+
+
+def write(path: Path, text: str, *, mode: int = 0o644) -> Path:
+    """Write a file whole or not at all."""
+    partial = path.with_name(f"{path.name}.part")
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return partial.replace(path)
+
+
+def safe(name: str) -> str:
+    """Return a name as a file's: what is not plain becomes its number, so that all differ.
+
+    Names differ in more than their case already.
+    """
+    return "".join(
+        c if c.isascii() and (c.isalnum() or c in "-_.") else f"%{ord(c):x}" for c in name
+    )
