@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from kibitz_protocol.messages import (
     Arrange,
+    AskLadder,
     Close,
     Hello,
     History,
@@ -44,6 +45,7 @@ REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         ListGames: "only reads",
         ListLobbies: "only reads",
         ListMatches: "only reads",
+        AskLadder: "only reads",
         History: "only reads",
         Join: "joining again changes nothing",
         Leave: "who has left is refused as not_member, and has left",

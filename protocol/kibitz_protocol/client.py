@@ -50,6 +50,7 @@ from kibitz_protocol.messages import (
     Answer,
     Arrange,
     Arranged,
+    AskLadder,
     Capabilities,
     Close,
     Done,
@@ -59,6 +60,7 @@ from kibitz_protocol.messages import (
     Host,
     Join,
     Kick,
+    Ladders,
     Leave,
     LeaveMatch,
     ListGames,
@@ -234,6 +236,12 @@ class Client:
 
     async def matches(self, lobby: str | None = None) -> MatchList:
         return await self._ask(lambda id: ListMatches(id=id, lobby=lobby), MatchList)
+
+    async def ladder(self, game: str | None = None, first: int = 1, count: int = 100) -> Ladders:
+        """The ladder of a game, or of all, from place `first` on."""
+        return await self._ask(
+            lambda id: AskLadder(id=id, game=game, first=first, count=count), Ladders
+        )
 
     # --- lobbies --------------------------------------------------------------------------
 

@@ -29,7 +29,14 @@ from kibitz_protocol.records import (
     Spectating,
 )
 from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import Arrangement, LobbyBrief, LobbySettings, LobbyView, MatchBrief
+from kibitz_protocol.rooms import (
+    Arrangement,
+    LadderTable,
+    LobbyBrief,
+    LobbySettings,
+    LobbyView,
+    MatchBrief,
+)
 from kibitz_protocol.values import (
     Action,
     Fields,
@@ -103,6 +110,15 @@ class ListMatches(Request):
 
     type: Literal["list_matches"] = "list_matches"
     lobby: Key | None = None
+
+
+class AskLadder(Request):
+    """The ladder of a game, or of every game where a rated match was played, from `first` on."""
+
+    type: Literal["ladder"] = "ladder"
+    game: GameName | None = None
+    first: int = Field(1, ge=1, le=1_000_000, description="the place of the first line")
+    count: int = Field(100, ge=1, le=200, description="lines of each game")
 
 
 class Host(Request):
@@ -239,6 +255,7 @@ ClientMessage: TypeAlias = Annotated[
     | ListGames
     | ListLobbies
     | ListMatches
+    | AskLadder
     | Host
     | Join
     | Leave
@@ -352,6 +369,11 @@ class Event(Tolerant):
     entry: AnyEntry
     view: Fields | None = Field(None, description="absent where the entry changed nothing seen")
     clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
+
+
+class Ladders(Answer):
+    type: Literal["ladders"] = "ladders"
+    games: list[LadderTable]
 
 
 class Arranged(Answer):
@@ -492,6 +514,7 @@ ServerMessage: TypeAlias = Annotated[
     | GameList
     | LobbyList
     | MatchList
+    | Ladders
     | Arranged
     | EventList
     | Event
@@ -515,6 +538,7 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         ListGames: GameList,
         ListLobbies: LobbyList,
         ListMatches: MatchList,
+        AskLadder: Ladders,
         Host: Done,
         Join: Done,
         Leave: Done,
@@ -543,6 +567,7 @@ COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
         ListGames: 4,
         ListLobbies: 2,
         ListMatches: 2,
+        AskLadder: 4,
         Host: 5,
         Arrange: 2,
         Watch: 2,

@@ -180,6 +180,35 @@ class MatchBrief(Tolerant):
     rated: bool = Field(False, description="whether its result counts on the ladder")
 
 
+class LadderLine(Tolerant):
+    """A player on a game's ladder. `key` is that of an account, or a house bot's personality.
+
+    A new player has a rating of 1500; two players who differ by 400 points win in the
+    proportion of 10 to 1. `deviation` is one standard deviation of the rating.
+    """
+
+    place: int
+    key: str
+    name: str
+    kind: PlayerKind
+    rating: float
+    deviation: float
+    matches: int
+    last_played: int = Field(description="seconds of the epoch")
+
+
+class LadderTable(Tolerant):
+    """A game's ladder, or a part of it: `players` and `matches` say how long all of it is.
+
+    Lines are in the order of the rating less two deviations.
+    """
+
+    game: GameName
+    players: int
+    matches: int
+    lines: list[LadderLine]
+
+
 class LobbyBrief(Tolerant):
     """A lobby in a list."""
 

@@ -12,6 +12,7 @@ from kibitz_protocol.clocks import Clock, TimeControl
 from kibitz_protocol.messages import (
     Arrange,
     Arranged,
+    AskLadder,
     Capabilities,
     ClientMessage,
     Close,
@@ -28,6 +29,7 @@ from kibitz_protocol.messages import (
     Host,
     Join,
     Kick,
+    Ladders,
     Leave,
     LeaveMatch,
     Limits,
@@ -80,6 +82,8 @@ from kibitz_protocol.refusals import HINTS, Code
 from kibitz_protocol.rooms import (
     Arrangement,
     HouseSeat,
+    LadderLine,
+    LadderTable,
     LobbyBrief,
     LobbySettings,
     LobbyView,
@@ -184,6 +188,7 @@ REQUESTS: Final[tuple[ClientMessage, ...]] = (
     ListGames(id=2),
     ListLobbies(id=3),
     ListMatches(id=4, lobby="L1"),
+    AskLadder(id=23, game="line"),
     Host(id=5, settings=SETTINGS),
     Join(id=6, lobby="L1", invite="blue-fox", role="spectator"),
     Leave(id=7, lobby="L1"),
@@ -258,6 +263,28 @@ NEWS: Final[tuple[ServerMessage, ...]] = (
         ],
     ),
     MatchList(re=4, matches=[_BRIEF]),
+    Ladders(
+        re=23,
+        games=[
+            LadderTable(
+                game="line",
+                players=2,
+                matches=12,
+                lines=[
+                    LadderLine(
+                        place=1,
+                        key="p1",
+                        name="ada",
+                        kind="bot",
+                        rating=1687.5,
+                        deviation=70.1,
+                        matches=12,
+                        last_played=1_893_553_445,
+                    )
+                ],
+            )
+        ],
+    ),
     Arranged(
         re=21,
         matches=[_BRIEF.model_copy(update={"tag": "b1.1", "rated": True, "result": RESULT}), None],

@@ -150,6 +150,11 @@ class Accounts:
         )
         return Admission(identity, resume, fresh=former is None)
 
+    def is_account(self, player: str) -> bool:
+        """Whether a player is an account, whom a token names for good."""
+        row = self._store.row(f"{_PLAYER} WHERE key = ?", (player,))
+        return row is not None and _identity(row).account
+
     def void_tokens(self) -> set[bytes]:
         """Return the digests of all tokens that were revoked or have expired."""
         rows = self._store.rows(

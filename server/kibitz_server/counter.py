@@ -23,6 +23,7 @@ from kibitz_protocol.messages import (
     EventList,
     GameLine,
     GameList,
+    Ladders,
     Limits,
     LobbyList,
     MatchList,
@@ -30,7 +31,13 @@ from kibitz_protocol.messages import (
 )
 from kibitz_protocol.records import Setup
 from kibitz_protocol.refusals import CloseCode, Code
-from kibitz_protocol.rooms import Arrangement, HouseSeat, LobbySettings, ProgrammeItem
+from kibitz_protocol.rooms import (
+    Arrangement,
+    HouseSeat,
+    LadderTable,
+    LobbySettings,
+    ProgrammeItem,
+)
 from kibitz_protocol.values import MAX_FRAME
 from kibitz_server import lobby as rules
 from kibitz_server import record
@@ -56,6 +63,7 @@ class Counter:
             messages.ListGames: self._list_games,
             messages.ListLobbies: self._list_lobbies,
             messages.ListMatches: self._list_matches,
+            messages.AskLadder: self._ladder,
             messages.Host: self._host,
             messages.Join: self._join,
             messages.Leave: self._leave,
@@ -236,6 +244,25 @@ class Counter:
         ]
         over = [brief for brief in self._hall.finished if request.lobby in (None, brief.lobby)]
         peer.answer(MatchList(re=request.id, matches=live + over[::-1]))
+
+    def _ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
+        if request.game is not None and request.game not in self._hall.games:
+            peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
+            return
+        self._hall.spawn(self._tell_ladder(peer, request))
+
+    async def _tell_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
+        ladder = await self._hall.ledger.ladder()
+        games = ladder.games() if request.game is None else [request.game]
+        first = request.first - 1
+        tables = []
+        for game in games:
+            lines = ladder.lines(game)
+            part = lines[first : first + request.count]
+            tables.append(
+                LadderTable(game=game, players=len(lines), matches=ladder.matches(game), lines=part)
+            )
+        peer.answer(Ladders(re=request.id, games=tables))
 
     # --- lobbies ----------------------------------------------------------------------------
 

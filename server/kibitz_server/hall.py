@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,12 +24,13 @@ from kibitz_protocol.messages import (
 from kibitz_protocol.records import Cause, Player, Result, SeatResult, Setup
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbySettings, MatchBrief
+from kibitz_server import ladder, record, roll
 from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
-from kibitz_server import record, roll
 from kibitz_server.accounts import Accounts, Admission, Guests
 from kibitz_server.door import Door
 from kibitz_server.house import Employee, Staff
+from kibitz_server.ledger import Ledger
 from kibitz_server.lobby import Lobby
 from kibitz_server.metrics import Figures
 from kibitz_server.peer import Peer
@@ -67,6 +69,7 @@ class Hall:
         self.loop = loop
         self.clock = clock
         self.store = store
+        self.ledger = Ledger(store)
         self.figures = figures
         self.scribe = Scribe()
         self.tables: dict[str, Table] = {}
@@ -236,6 +239,23 @@ class Hall:
         self.stand_ins.moved(table, fresh)
         fresh.inherit(table)
 
+    def rate(self, setup: Setup, result: Result) -> None:
+        if setup.rated is None or not ladder.counts(result):
+            return
+        entrants = [
+            _entrant(player, key) for player, key in zip(setup.seats, setup.rated, strict=True)
+        ]
+        ranks = [seat.rank for seat in result.seats]
+        self.ledger.enter(
+            ladder.Counted(
+                match=setup.match,
+                game=setup.game,
+                entrants=entrants,
+                ranks=ranks,
+                ended=int(time.time()),
+            )
+        )
+
     def want_stand_in(self, table: Table, want: match_rules.WantStandIn) -> None:
         self.stand_ins.wanted(table, want)
 
@@ -285,6 +305,7 @@ class Hall:
             number=planned.number,
             block=planned.block,
             tag=planned.tag,
+            rated=self._rated(room, planned.players) if settings.rated else None,
             game=item.game,
             rules_version=game.info.rules_version,
             options=game.dump(options),
@@ -298,6 +319,17 @@ class Hall:
             started=_utc(),
             server=self.name,
         )
+
+    def _rated(self, room: Room, players: Sequence[Player]) -> list[str] | None:
+        """Return who the players are on the ladder; None where this match cannot be rated."""
+        entrants = ladder.entrants_of([self._entrant(room, player) for player in players])
+        return None if entrants is None else [each.key for each in entrants]
+
+    def _entrant(self, room: Room, player: Player) -> ladder.Entrant | None:
+        key = room.lobby.personality(player.player)
+        if key is None and self.accounts.is_account(player.player):
+            key = player.player
+        return None if key is None else _entrant(player, key)
 
     def vacate(self, vacate: rules.Vacate) -> None:
         table = self.tables.get(vacate.match)
@@ -462,6 +494,12 @@ class Hall:
         peer.holdings.pop(table.key, None)
         self._unseat(player.player, table.key)
         return False
+
+
+def _entrant(player: Player, key: str) -> ladder.Entrant:
+    """Return who a player is on the ladder; house bots go by their personality."""
+    name = key if player.kind == "house" else player.name
+    return ladder.Entrant(key=key, name=name, kind=player.kind)
 
 
 def _utc() -> str:

@@ -437,6 +437,13 @@ class Lobby:
                 briefs.append(self._settled_brief(number, tag, durable))
         return briefs
 
+    def personality(self, player: str) -> str | None:
+        """Return which house bot a member is; None where it is none."""
+        member = self.roll.members.get(player)
+        spec = None if member is None else self.settings.seats[member.seat]
+        hired = member is not None and member.player.kind == "house"
+        return spec.personality if hired and isinstance(spec, HouseSeat) else None
+
     def _settled_brief(self, number: int, tag: str, durable: int) -> MatchBrief | None:
         settled = self.roll.settled.get(number)
         if settled is None or (settled.result is None and settled.seq > durable):
@@ -1066,6 +1073,10 @@ def _programme_trouble(
 def _conduct_trouble(settings: LobbySettings) -> tuple[Code, str] | None:
     if settings.conduct.on_leave == "replace" and settings.conduct.stand_in is None:
         return Code.BAD_OPTION, "conduct.on_leave 'replace' needs a conduct.stand_in"
+    if settings.rated and settings.conduct.on_leave != "forfeit":
+        return Code.BAD_OPTION, (
+            "conduct.on_leave: expected 'forfeit' in a rated lobby, where nobody plays for another"
+        )
     if settings.spectating.mode == "shoulder" and settings.spectating.seat is None:
         return Code.BAD_OPTION, "spectating.mode 'shoulder' needs a spectating.seat"
     return None

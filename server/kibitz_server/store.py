@@ -58,7 +58,7 @@ Kind: TypeAlias = Literal["match", "lobby"]
 Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION = 0x6B69627A
 """`PRAGMA application_id`: "kibz"."""
 STRETCH = 32
@@ -92,7 +92,10 @@ CREATE TABLE token (
     id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, player TEXT NOT NULL REFERENCES player,
     created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
 );
+CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
 """
+UPGRADES = {1: SCHEMA[SCHEMA.index("CREATE TABLE ledger") :]}
+"""What a database of an older version lacks of the next one."""
 
 
 class StoreError(Exception):
@@ -386,6 +389,13 @@ class Store:
         older = await self._read(lambda db: _stretches(db, stream.number, first, last, edge))
         return older + fresh
 
+    async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
+        """Return the next lines of the ledger after a place, with their places."""
+        sql = "SELECT place, line FROM ledger WHERE place > ? ORDER BY place LIMIT ?"
+        return await self._read(
+            lambda db: [(row[0], _blob(row[1])) for row in db.execute(sql, (after, count))]
+        )
+
     async def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
         return await self._loop.run_in_executor(self._readers, self._query, query)
 
@@ -645,11 +655,24 @@ def _prepare(db: sqlite3.Connection, path: Path) -> None:
         return
     if application != APPLICATION:
         raise ForeignDatabase(f"{str(path)!r} is a database of another program")
+    while version in UPGRADES:
+        version = _upgrade(db, version)
     if version != SCHEMA_VERSION:
         raise ForeignDatabase(
             f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
             " start it with another database or with the release that wrote this one"
         )
+
+
+def _upgrade(db: sqlite3.Connection, version: int) -> int:
+    """Bring a database to the next version, and return which one it has."""
+    with _transaction(db):
+        found = _number(db, "PRAGMA user_version")  # again: another program may have been faster
+        if found == version:
+            for statement in UPGRADES[version].split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {version + 1}")
+    return max(found, version + 1)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from typing import Literal, Protocol, TypeAlias, assert_never
 
 from kibitz_protocol.codec import encode
 from kibitz_protocol.messages import Done, Finished, Move, Rejoin, Resign, ServerMessage
-from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult
+from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult, Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import match as rules

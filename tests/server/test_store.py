@@ -496,7 +496,7 @@ async def test_another_version_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(ForeignDatabase, match="schema version 99, this server reads 1"):
+    with pytest.raises(ForeignDatabase, match="schema version 99, this server reads 2"):
         opened(path)
 
 

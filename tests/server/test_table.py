@@ -10,7 +10,7 @@ import pytest
 
 from kibitz_games.api import Game
 from kibitz_protocol.messages import Move, Rejoin, Resign
-from kibitz_protocol.records import Cause, Conduct, Player, Setup, Spectating
+from kibitz_protocol.records import Cause, Conduct, Player, Result, Setup, Spectating
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server.accounts import Identity
 from kibitz_server.match import Match, WantStandIn

@@ -1,0 +1,136 @@
+"""The ledger: a rated match is on the disk exactly when its result is, and counts once."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kibitz_server.ladder import Counted, Entrant
+from kibitz_server.ledger import AT_ONCE, Ledger
+from kibitz_server.store import Store
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = Store(tmp_path / "kibitz.db", asyncio.get_running_loop())
+    yield opened
+    await opened.close()
+
+
+def counted(number: int, *, winner: str = "ada") -> Counted:
+    names = ["ada", "bob"]
+    return Counted(
+        match=f"m{number}",
+        game="toy",
+        entrants=[Entrant(key=name, name=name, kind="bot") for name in names],
+        ranks=[1 if name == winner else 2 for name in names],
+        ended=number,
+    )
+
+
+def end(store: Store, ledger: Ledger, number: int) -> None:
+    """Close a match's log and count it, as a table does: in one turn of the loop."""
+    stream = store.create("match", f"m{number}", b"head", owner=None, waiter=None)
+    store.append(stream, 1, b"entry", None)
+    store.finish(stream, b"footer", b"summary")
+    ledger.enter(counted(number))
+
+
+async def test_the_ladder_is_what_is_on_the_disk(store: Store) -> None:
+    ledger = Ledger(store)
+    end(store, ledger, 1)
+    await store.flush()
+    assert (await ledger.ladder()).matches("toy") == 1
+    assert (await ledger.ladder()).matches("toy") == 1
+    end(store, ledger, 2)
+    await store.flush()
+    assert (await ledger.ladder()).matches("toy") == 2
+
+
+async def test_a_match_that_is_entered_twice_counts_once(store: Store) -> None:
+    ledger = Ledger(store)
+    ledger.enter(counted(1))
+    await store.flush()
+    ledger.enter(counted(1, winner="bob"))
+    await store.flush()
+    ladder = await ledger.ladder()
+    assert ladder.matches("toy") == 1
+    assert ladder.lines("toy")[0].key == "ada"
+
+
+async def test_a_restart_folds_the_same_ladder(store: Store) -> None:
+    before = Ledger(store)
+    for number in range(AT_ONCE + 20):
+        before.enter(counted(number, winner="bob" if number % 3 else "ada"))
+        if number % 100 == 0:
+            await store.flush()
+            await before.ladder()
+    await store.flush()
+    after = Ledger(store)
+    assert (await after.ladder()).lines("toy") == (await before.ladder()).lines("toy")
+    assert (await after.ladder()).matches("toy") == AT_ONCE + 20
+
+
+async def test_many_may_ask_at_the_same_time(store: Store) -> None:
+    ledger = Ledger(store)
+    for number in range(AT_ONCE + 1):
+        ledger.enter(counted(number))
+    await store.flush()
+    ladders = await asyncio.gather(*(ledger.ladder() for _ in range(5)))
+    assert {ladder.matches("toy") for ladder in ladders} == {AT_ONCE + 1}
+
+
+async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
+    """Whenever the server dies: a copy of the database has both, or neither."""
+    path = tmp_path / "kibitz.db"
+    seen: list[tuple[int, int]] = []
+
+    def copied() -> tuple[int, int]:
+        dead = tmp_path / "dead"
+        shutil.rmtree(dead, ignore_errors=True)
+        dead.mkdir()
+        for part in tmp_path.glob("kibitz.db*"):
+            shutil.copy(part, dead / part.name)
+        with sqlite3.connect(dead / "kibitz.db") as db:
+            ended = db.execute("SELECT count(*) FROM stream WHERE state = 'closed'").fetchone()[0]
+            rated = db.execute("SELECT count(*) FROM ledger").fetchone()[0]
+        db.close()
+        return ended, rated
+
+    store = Store(
+        path,
+        asyncio.get_running_loop(),
+        observe=lambda entries, seconds: seen.append(copied()),
+    )
+    ledger = Ledger(store)
+    for number in range(12):
+        end(store, ledger, number)
+        seen.append(copied())
+        if number % 2:
+            await asyncio.sleep(0)
+    await store.close()
+    assert seen[-1] == (12, 12)
+    assert len(set(seen)) > 2
+    assert all(ended == rated for ended, rated in seen)
+
+
+async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "kibitz.db"
+    loop = asyncio.get_running_loop()
+    await Store(path, loop).close()
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE ledger")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    store = Store(path, loop)
+    ledger = Ledger(store)
+    end(store, ledger, 1)
+    await store.close()
+    store = Store(path, loop)
+    assert (await Ledger(store).ladder()).matches("toy") == 1
+    await store.close()
