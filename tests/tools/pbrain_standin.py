@@ -47,9 +47,9 @@ class Engine:
 
     def write(self, text: str) -> None:
         ending = "\r\n" if "chatty" in self.quirks else "\n"
+        self.replied = time.monotonic()  # before anybody can hear it, so a pause is never too short
         sys.stdout.write(text + ending)
         sys.stdout.flush()
-        self.replied = time.monotonic()
 
     def note(self, text: str) -> None:
         if self.log:
