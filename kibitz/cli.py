@@ -29,6 +29,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bots": ("kibitz.lists", "List the house bots."),
     "replay": ("kibitz.replay", "Step through a recorded match."),
     "export": ("kibitz.replay", "Draw a position of a record as a picture."),
+    "report": ("kibitz.forensic", "Say why a seat dropped out of a match."),
+    "retry": ("kibitz.forensic", "Send a recorded turn to a bot once more."),
     "doctor": ("kibitz.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
     "token": ("kibitz.token", "Make, list and revoke the tokens of accounts."),
 }

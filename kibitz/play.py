@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from kibitz import notation, report, terms
+from kibitz import forensic, notation, report, terms
 from kibitz.children import child, tail
 from kibitz.course import Course
 from kibitz.foreign import Program, WithProgram, program, program_options
@@ -111,10 +111,21 @@ class Played:
     course: Course
     trouble: list[str] = field(default_factory=list)
     """A sentence for everything that ended in another way than it should."""
+    reports: dict[str, Path] = field(default_factory=dict)
+    """The forensic reports of matches in which a seat was at fault."""
+
+    def leave_reports(self) -> None:
+        """Write a report beside each record of a match in which a seat was at fault."""
+        for match, record in self.course.records.items():
+            if (written := forensic.leave(Path(record))) is not None:
+                self.reports[match] = written
+        self.trouble += report.abnormal(self.course.matches, self.reports)
 
     def json(self) -> str:
         """The tables for a program: one JSON object."""
-        return json.dumps(self.course.summary() | {"trouble": self.trouble})
+        reports = {match: str(path) for match, path in self.reports.items()}
+        summary = self.course.summary()
+        return json.dumps(summary | {"trouble": self.trouble, "reports": reports})
 
 
 async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> Played:
@@ -130,7 +141,7 @@ async def contest(plan: Contest, records: Path, db: Path | None, tell: Tell) -> 
             await referee.follow(processes)
             await played.course.close(client)
             played.trouble += await _let_go(processes)
-        played.trouble += report.abnormal(played.course.matches)
+        played.leave_reports()
         return played
 
 
@@ -286,6 +297,8 @@ def play(
     records.mkdir(parents=True, exist_ok=True)
     played = run(contest(plan, records, db, _silent if quiet else _tell))
     click.echo(played.json() if as_json else played.course.tables())
+    for path in played.reports.values():
+        click.echo(f"a seat was at fault: {path}", err=True)
     for sentence in played.trouble:
         click.echo(sentence, err=True)
     sys.exit(1 if played.trouble else 0)

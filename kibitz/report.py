@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from kibitz_clients import plain, words
 from kibitz_protocol.records import Cause, Player, Result
@@ -77,9 +78,17 @@ ABNORMAL = frozenset({Cause.CRASH, Cause.DISCONNECT, Cause.ABANDONED, Cause.INFR
 """Causes that neither the rules nor a player's decision brought about."""
 
 
-def abnormal(briefs: Sequence[MatchBrief]) -> list[str]:
-    """Return a sentence for each match or seat that ended for an abnormal cause."""
-    return [sentence for brief in briefs for sentence in _abnormal(brief)]
+def abnormal(briefs: Sequence[MatchBrief], reports: Mapping[str, Path] | None = None) -> list[str]:
+    """Return a sentence for each match or seat that ended for an abnormal cause.
+
+    `reports` has the path of the forensic report of matches that left one.
+    """
+    known = reports or {}
+    return [
+        f"{sentence}; see {known[brief.match]}" if brief.match in known else sentence
+        for brief in briefs
+        for sentence in _abnormal(brief)
+    ]
 
 
 def _abnormal(brief: MatchBrief) -> Iterable[str]:

@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 from kibitz_protocol.messages import (
     Arrange,
     AskLadder,
+    AskReport,
     Close,
     Hello,
     History,
@@ -46,6 +47,7 @@ REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         ListLobbies: "only reads",
         ListMatches: "only reads",
         AskLadder: "only reads",
+        AskReport: "only reads",
         History: "only reads",
         Join: "joining again changes nothing",
         Leave: "who has left is refused as not_member, and has left",

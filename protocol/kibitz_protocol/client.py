@@ -51,6 +51,7 @@ from kibitz_protocol.messages import (
     Arrange,
     Arranged,
     AskLadder,
+    AskReport,
     Capabilities,
     Close,
     Done,
@@ -74,6 +75,7 @@ from kibitz_protocol.messages import (
     Refused,
     Rejoin,
     Rematch,
+    Reported,
     Request,
     Resign,
     Start,
@@ -324,6 +326,10 @@ class Client:
 
     async def leave_match(self, match: str) -> Done:
         return await self._do(lambda id: LeaveMatch(id=id, match=match))
+
+    async def report(self, match: str, seat: int | None = None) -> Reported:
+        """What there is to know of the seats at fault in a match that is over."""
+        return await self._ask(lambda id: AskReport(id=id, match=match, seat=seat), Reported)
 
     async def note(self, match: str, text: str) -> Done:
         """Write a line into the own record, which nobody else sees."""

@@ -29,6 +29,7 @@ from kibitz_protocol.records import (
     Spectating,
 )
 from kibitz_protocol.refusals import Code
+from kibitz_protocol.reports import MatchReport
 from kibitz_protocol.rooms import (
     Arrangement,
     LadderTable,
@@ -241,6 +242,15 @@ class Note(Request):
     text: str = Field(max_length=2000)
 
 
+class AskReport(Request):
+    """The forensic report of a match that is over: the host of its lobby is told of every seat at
+    fault, anybody else of the own one only. With `seat` of that one, at fault or not."""
+
+    type: Literal["report"] = "report"
+    match: Key
+    seat: SeatIndex | None = None
+
+
 class History(Request):
     """Ask for the events of a match from `first` on, as this viewer may see them."""
 
@@ -272,6 +282,7 @@ ClientMessage: TypeAlias = Annotated[
     | Resign
     | LeaveMatch
     | Note
+    | AskReport
     | History,
     Field(discriminator="type"),
 ]
@@ -398,6 +409,11 @@ class EventList(Answer):
     more: bool
 
 
+class Reported(Answer):
+    type: Literal["reported"] = "reported"
+    report: MatchReport
+
+
 class Snapshot(Tolerant):
     """A match as this viewer sees it now; the next event is `seq` + 1.
 
@@ -516,6 +532,7 @@ ServerMessage: TypeAlias = Annotated[
     | MatchList
     | Ladders
     | Arranged
+    | Reported
     | EventList
     | Event
     | Snapshot
@@ -555,6 +572,7 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         Resign: Done,
         LeaveMatch: Done,
         Note: Done,
+        AskReport: Reported,
         History: EventList,
     }
 )
@@ -571,6 +589,7 @@ COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
         Host: 5,
         Arrange: 2,
         Watch: 2,
+        AskReport: 4,
         History: 4,
         Move: 0,
     }

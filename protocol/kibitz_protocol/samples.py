@@ -13,6 +13,7 @@ from kibitz_protocol.messages import (
     Arrange,
     Arranged,
     AskLadder,
+    AskReport,
     Capabilities,
     ClientMessage,
     Close,
@@ -48,6 +49,7 @@ from kibitz_protocol.messages import (
     Refused,
     Rejoin,
     Rematch,
+    Reported,
     Resign,
     ServerMessage,
     Snapshot,
@@ -79,6 +81,7 @@ from kibitz_protocol.records import (
     Spectating,
 )
 from kibitz_protocol.refusals import HINTS, Code
+from kibitz_protocol.reports import MatchReport, Received, SeatReport, Spent
 from kibitz_protocol.rooms import (
     Arrangement,
     HouseSeat,
@@ -172,6 +175,14 @@ ENTRIES: Final[tuple[Entry, ...]] = (
 
 _VIEW: Final = {"cells": [0, 1, 2], "last": {"to": 12}, "note": None}
 _CLOCKS: Final = [Clock(main_ms=9_700), Clock(main_ms=10_000)]
+_REFUSAL = Received(
+    kind="refused",
+    ply=1,
+    at_ms=900,
+    action='{"to":99}',
+    code=Code.ILLEGAL,
+    detail="refused as illegal: no hole 99",
+)
 _BRIEF: Final = MatchBrief(match="m1", lobby="L1", block=1, game="line", seats=[ADA, GRACE])
 _EVENT: Final = Event(match="m1", ply=1, to_act=1, entry=ENTRIES[0], view=_VIEW, clocks=_CLOCKS)
 
@@ -212,6 +223,7 @@ REQUESTS: Final[tuple[ClientMessage, ...]] = (
     Resign(id=17, match="m1", fault="crash", detail="ValueError: no book"),
     LeaveMatch(id=18, match="m1"),
     Note(id=19, match="m1", text="warming up"),
+    AskReport(id=22, match="m1", seat=1),
     History(id=20, match="m1", first=1, count=50),
 )
 
@@ -288,6 +300,28 @@ NEWS: Final[tuple[ServerMessage, ...]] = (
     Arranged(
         re=21,
         matches=[_BRIEF.model_copy(update={"tag": "b1.1", "rated": True, "result": RESULT}), None],
+    ),
+    Reported(
+        re=22,
+        report=MatchReport(
+            match="m1",
+            game="line",
+            cause=Cause.ILLEGAL,
+            plies=1,
+            seats=[
+                SeatReport(
+                    seat=1,
+                    player=GRACE,
+                    cause=Cause.ILLEGAL,
+                    detail="2 illegal moves",
+                    sent={"type": "your_turn", "match": "m1", "seat": 1, "ply": 1},
+                    received=_REFUSAL,
+                    refused=[_REFUSAL],
+                    notes=["thinking about 11"],
+                    ledger=[Spent(ply=1, elapsed_ms=120, allowance_ms=20, charged_ms=100)],
+                )
+            ],
+        ),
     ),
     EventList(re=20, match="m1", events=[_EVENT], more=False),
     _EVENT,

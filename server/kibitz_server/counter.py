@@ -39,8 +39,8 @@ from kibitz_protocol.rooms import (
     ProgrammeItem,
 )
 from kibitz_protocol.values import MAX_FRAME
+from kibitz_server import inquest, record, roll
 from kibitz_server import lobby as rules
-from kibitz_server import record
 from kibitz_server.accounts import Admission, Denied, Identity
 from kibitz_server.door import Door
 from kibitz_server.hall import RETRY_AFTER_MS, Hall
@@ -79,6 +79,7 @@ class Counter:
             messages.Resign: self._resign,
             messages.LeaveMatch: self._leave_match,
             messages.Note: self._note,
+            messages.AskReport: self._report,
             messages.History: self._history,
         }
 
@@ -494,6 +495,42 @@ class Counter:
                 then(table)
 
         self._hall.spawn(load())
+
+    def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
+        self._hall.spawn(self._tell_report(peer, identity, request))
+
+    async def _tell_report(
+        self, peer: Peer, identity: Identity, request: messages.AskReport
+    ) -> None:
+        """Tell a player of its own seats and the host of all, when the match is over."""
+        if request.match in self._hall.tables:
+            peer.refuse(request.id, Code.WRONG_STATE, "the match is not over")
+            return
+        found = await self._hall.store.transcript(request.match)
+        setup = None if found is None else record.read_setup(found.head)
+        game = None if setup is None else self._hall.games.get(setup.game)
+        if found is None or setup is None or game is None:
+            peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
+            return
+        entries = [record.read_entry(line) for line in found.lines]
+        told = await asyncio.to_thread(inquest.report, game, setup, entries, request.seat)
+        if not await self._hosts(identity.key, setup.lobby):
+            own = [seat for seat in told.seats if seat.player.player == identity.key]
+            if not own and not inquest.sat(setup, entries, identity.key):
+                peer.refuse(request.id, Code.NOT_SEATED, "you had no seat at this match")
+                return
+            told = told.model_copy(update={"seats": own})
+        peer.answer(messages.Reported(re=request.id, report=told))
+
+    async def _hosts(self, player: str, lobby: str | None) -> bool:
+        """Whether a player is the host of a lobby, which may be closed by now."""
+        if lobby is None:
+            return False
+        room = self._hall.rooms.get(lobby)
+        if room is not None:
+            return room.lobby.host.player == player
+        found = await self._hall.store.transcript(lobby)
+        return found is not None and roll.host_of(found.head) == player
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
         self._hall.spawn(self._tell_history(peer, identity, request))

@@ -191,6 +191,16 @@ Entry: TypeAlias = (
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
+
+
+def host_of(head: bytes) -> str:
+    """Return the key of the player who opened a lobby, from the first line of its log."""
+    opened = ENTRY.validate_json(head)
+    if not isinstance(opened, Opened):
+        raise AssertionError(f"the first line of a lobby's log is its opening, not {opened.kind}")
+    return opened.host.player
+
+
 """Reads a line of the log: ``ENTRY.validate_json(line)``; ``entry.model_dump_json()`` writes it."""
 
 

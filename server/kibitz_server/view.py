@@ -10,6 +10,9 @@ game:
    and by the referee; whatever of it is public is in the view. Why a seat was dropped is
    public, but what its bot said of it is not.
 3. What a bot says of its own move is not shown to the other seats while the match runs.
+4. When the match is over, a forensic report (`inquest.py`) tells the player of a seat about that
+   seat, notes and refused moves included, and the host of the lobby about every seat: whoever runs
+   an event has to find out what went wrong in it. Nobody else is told, and nobody before the end.
 
 An entry that a viewer may not see is a `Hidden` one with the same number, so the numbers that
 a viewer gets never have a hole. Whose turn it is, how many plies were played, the clocks, and

@@ -521,3 +521,31 @@ async def test_two_servers_in_one_process_know_nothing_of_each_other(
             await caller.hello("ada")
             assert (await caller.ask("list_lobbies"))["lobbies"] == []
         assert other.port != house.server.port
+
+
+async def test_a_report_is_for_the_player_of_the_seat_and_for_the_host(house: House) -> None:
+    (ada, bob), lobby = await house.match("ada", "bob", conduct={"max_illegal": 1})
+    match = f"{lobby}-1-1"
+    eve = await house.guest("eve")
+    assert (await ada.ask("report", match=match))["code"] == "wrong_state"
+    await ada.move(await ada.next("your_turn"))
+    turn = await bob.next("your_turn")
+    refused = await bob.ask("move", match=match, ply=turn["ply"], action={"x": 99})
+    assert refused["code"] == "malformed"
+    await ada.next("finished")
+
+    for reader in (ada, bob):  # ada has opened the lobby
+        told = await reader.ask("report", match=match)
+        [seat] = told["report"]["seats"]
+        assert (seat["seat"], seat["cause"]) == (1, "illegal")
+        assert seat["received"]["action"] == '{"x":99}'
+        assert seat["sent"] == turn
+    assert (await eve.ask("report", match=match))["code"] == "not_seated"
+    assert (await eve.ask("report", match="no-such"))["code"] == "no_such_match"
+    assert (await bob.ask("report", match=match, seat=0))["report"]["seats"] == []
+
+    await ada.ask("close", lobby=lobby)
+    assert len((await ada.ask("report", match=match))["report"]["seats"]) == 1
+    assert (await bob.ask("history", match=match, first=2))["events"][0]["entry"]["kind"] == "note"
+    entries = (await eve.ask("history", match=match, first=2))["events"]
+    assert entries[0]["entry"]["kind"] == "hidden"

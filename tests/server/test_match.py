@@ -184,7 +184,7 @@ def test_an_illegal_move_says_why_and_is_noted_for_its_seat() -> None:
 
 def test_what_is_kept_of_a_refused_move_is_bounded() -> None:
     shell = grid()
-    long = {f"{n}{'k' * 30}": "v" * 200 for n in range(8)}
+    long: Any = {f"{n}{'k' * 30}": "v" * 200 for n in range(8)}
     shell.play(**long)
     noted = shell.log[-1]
     assert isinstance(noted, Noted)
