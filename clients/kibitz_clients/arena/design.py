@@ -13,7 +13,9 @@ With more ways than `FEW` the design is *cyclic*: entrants stand on a circle, an
 moved on by one place at a time gives as many groups as there are entrants. How often two
 entrants meet then depends only on their distance, so it is enough to balance the distances
 within a few base groups (R. C. Bose, "On the construction of balanced incomplete block
-designs", Annals of Eugenics 9, 1939). They are found by a seeded hill climb.
+designs", Annals of Eugenics 9, 1939). They are found by a hill climb that is the same for every
+event, so that a test of all numbers of entrants and seats shows that it always ends; the event's
+seed only says who stands where on the circle.
 """
 
 from __future__ import annotations
@@ -28,7 +30,11 @@ from typing import Final, TypeAlias, TypeVar
 FEW: Final = 84
 """All groups are played when there are no more than this: three out of nine."""
 PATIENCE: Final = 4000
-"""Steps of the hill climb before one more base group is tried."""
+"""Steps of a hill climb before it begins anew elsewhere."""
+CLIMBS: Final = 10
+"""Climbs before one more base group is tried."""
+SLIPS: Final = 0.03
+"""How often a step to a worse balance is taken, which leads out of dead ends."""
 
 Group: TypeAlias = tuple[int, ...]
 Item = TypeVar("Item")
@@ -41,7 +47,7 @@ def groups(entrants: int, seats: int, seed: int) -> tuple[Group, ...]:
     if math.comb(entrants, seats) <= FEW:
         return tuple(shuffled(list(itertools.combinations(range(entrants), seats)), rng))
     places = shuffled(range(entrants), rng)
-    bases = _bases(entrants, seats, rng)
+    bases = _bases(entrants, seats)
     moved = [[(place + step) % entrants for place in base] for base in bases for step in places]
     return tuple(tuple(places[place] for place in group) for group in moved)
 
@@ -55,18 +61,21 @@ def _first(pair: tuple[float, object]) -> float:
     return pair[0]
 
 
-def _bases(entrants: int, seats: int, rng: random.Random) -> list[list[int]]:
+@functools.lru_cache(maxsize=16)
+def _bases(entrants: int, seats: int) -> list[list[int]]:
     """Return as few base groups as are found whose distances are balanced."""
+    rng = random.Random(entrants)
     fewest = -(-(entrants - 1) // (seats * (seats - 1)))
     for count in itertools.count(fewest):
-        found = _climb(entrants, seats, count, rng)
-        if found is not None:
-            return found
+        for _ in range(CLIMBS):
+            found = _climb(entrants, seats, count, rng)
+            if found is not None:
+                return found
     raise AssertionError("counting ends only with a design")
 
 
 def _climb(entrants: int, seats: int, count: int, rng: random.Random) -> list[list[int]] | None:
-    """Move one place of one group at a time, never to a worse balance; None if it gets stuck."""
+    """Move one place of one group at a time, rarely to a worse balance; None if it gets stuck."""
     bases = [shuffled(range(entrants), rng)[:seats] for _ in range(count)]
     meetings = _meetings(bases, entrants)
     for _ in range(PATIENCE):
@@ -78,7 +87,7 @@ def _climb(entrants: int, seats: int, count: int, rng: random.Random) -> list[li
             continue
         base[seat] = new
         after = _meetings(bases, entrants)
-        if _unevenness(after) <= _unevenness(meetings):
+        if _unevenness(after) <= _unevenness(meetings) or rng.random() < SLIPS:
             meetings = after
         else:
             base[seat] = old
