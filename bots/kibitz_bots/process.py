@@ -36,10 +36,13 @@ from kibitz_bots.loading import Factory, SpecError, load
 from kibitz_bots.sdk import Bot
 
 if TYPE_CHECKING:
+    from kibitz_bots.runner import Stop
     from kibitz_protocol.rooms import ProgrammeItem
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
+LOOK_SECONDS = 0.05
+"""How often a bot that waits for others looks whether they are there."""
 LEAST_SECRET = 8
 """Characters of the shortest token that the protocol takes."""
 
@@ -69,6 +72,12 @@ def parser(*, spec: bool) -> argparse.ArgumentParser:
         type=_programme,
         metavar="JSON",
         help="a programme to warm up for before connecting: a list of items, as a lobby has it",
+    )
+    made.add_argument(
+        "--hold",
+        type=Path,
+        metavar="FILE",
+        help="make this file when warm, and connect once there is a file 'go' beside it",
     )
     made.add_argument(
         "--on-fault",
@@ -183,11 +192,25 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
         on_fault=arguments.on_fault,
         stop=stop,
         warm=arguments.warm,
+        hold=arguments.hold and functools.partial(_hold, arguments.hold, stop),
         keep=arguments.resume_file and functools.partial(_keep, arguments.resume_file),
     )
     if tally.trouble:
         _fail(tally.trouble)
     return 0 if tally.clean else 1
+
+
+async def _hold(file: Path, stop: Stop) -> None:
+    """Wait for others to be warm too, so that nobody's first turn competes with a compiler."""
+    try:
+        await asyncio.to_thread(file.touch)
+    except OSError as error:
+        raise SpecError(f"{file}: cannot be made: {error}") from None
+    with contextlib.suppress(TimeoutError):
+        while not await asyncio.to_thread((file.parent / "go").exists):
+            async with asyncio.timeout(LOOK_SECONDS):
+                await stop.draining.wait()
+                return
 
 
 def _newcomer(name: str, environment: Mapping[str, str]) -> str | None:

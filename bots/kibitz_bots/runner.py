@@ -131,6 +131,15 @@ def capabilities(bot: Bot, at_once: int | None = None) -> Capabilities:
     return Capabilities(games=claims, at_once=at_once or bot.at_once)
 
 
+def _warm(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
+    """Warm a bot up, and if it gets ready for anything at all also what its turns will need."""
+    bot.warm(programme)
+    if type(bot).warm is not Bot.warm:
+        from kibitz_bots.first_turn import rehearse
+
+        rehearse(programme, bot.games)
+
+
 async def run(
     make: Factory,
     url: str,
@@ -146,12 +155,14 @@ async def run(
     stop: Stop | None = None,
     keep: Callable[[str], None] | None = None,
     warm: Sequence[ProgrammeItem] | None = None,
+    hold: Callable[[], Awaitable[None]] | None = None,
 ) -> Tally:
     """Connect, play, and return how it went.
 
     `make` builds a bot for every match, and one more that is asked for its attributes. `keep` is
     given the secret with which another process can come back as this player. With `warm` the bot
-    warms up for that before it connects: who comes back to a seat finds its clock running. Raises
+    warms up for that before it connects, and waits for `hold`: who comes back to a seat finds its
+    clock running. Raises
     `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
     cannot be reached or ends the session.
     """
@@ -170,7 +181,9 @@ async def run(
     )
     with captured_stderr() as terminal:
         if warm is not None:
-            await in_thread(lambda: first.warm(warm))
+            await in_thread(lambda: _warm(first, warm))
+        if hold is not None:
+            await hold()
         async with client:
             if keep is not None:
                 keep(client.resume)
@@ -413,7 +426,7 @@ class Run:
         idle = type(self._first).warm is Bot.warm
         if not idle and self._warmed != programme:
             self._warmed = programme
-            await in_thread(lambda: self._first.warm(programme))
+            await in_thread(lambda: _warm(self._first, programme))
 
     def _closed(self, message: LobbyClosed) -> None:
         self._lobbies.discard(message.lobby)

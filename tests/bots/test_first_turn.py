@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from kibitz_bots.first_turn import rehearse
+from kibitz_games import registry
+from kibitz_games.api import Game
+from kibitz_protocol.rooms import ProgrammeItem
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The games in which a move was read, which is the last thing of a turn."""
+    found: list[str] = []
+    for name in registry.names():
+        game = registry.get(name)
+
+        def decode(state: object, move: object, game: Game = game) -> int:
+            found.append(game.info.name)
+            return type(game).decode(game, state, move)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(game, "decode", decode)
+    return found
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_first_turn_is_gone_through_to_its_move(name: str, decoded: list[str]) -> None:
+    for seats in registry.get(name).info.seats:
+        rehearse([ProgrammeItem(game=name, seats=seats)], [])
+    assert decoded == [name] * len(registry.get(name).info.seats)
+
+
+def test_games_of_others_and_games_unknown_are_left_out(decoded: list[str]) -> None:
+    first, second = registry.names()[:2]
+    seats = max(registry.get(second).info.seats)
+    items = [ProgrammeItem(game=name, seats=seats) for name in (first, "go", second)]
+    rehearse(items, [second])
+    assert decoded == [second]
