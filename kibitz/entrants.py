@@ -15,13 +15,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from kibitz.children import child, tail
 from kibitz.director import item
-from kibitz.event_folder import EventFolder
+from kibitz.event_folder import EventFolder, safe
 from kibitz.leash import leashed
 from kibitz_clients.arena.event import Entrant, Event
 from kibitz_protocol.client import Client
@@ -32,6 +34,8 @@ LIVES: Final = 3
 """How often in a row a process may end without a game that ended meanwhile."""
 CANNOT_BEGIN: Final = 2
 """The exit status of a bot that could not begin: starting it again changes nothing."""
+LOOK_SECONDS: Final = 0.05
+"""How often to look whether all are warm."""
 PAUSE_SECONDS: Final = 0.5
 """What is waited before a process is started again."""
 OURS: Final = frozenset(f"KIBITZ_{word}" for word in ("TOKEN", "RESUME", "SERVER", "LOBBY", "NAME"))
@@ -88,9 +92,25 @@ class Team:
 
         Cancelling it ends them.
         """
+        shutil.rmtree(self._folder.start, ignore_errors=True)
+        self._folder.start.mkdir()
         async with asyncio.TaskGroup() as group:
-            for entrant in self._event.entrants:
-                group.create_task(self._keep(entrant))
+            lives = [group.create_task(self._keep(each)) for each in self._event.entrants]
+            starter = group.create_task(self._start_together())
+            await asyncio.wait(lives)
+            starter.cancel()
+
+    async def _start_together(self) -> None:
+        """Let them connect once all are warm: a game that goes on waits for nobody's compiler."""
+        waiting = [self._warm(each.name) for each in self._event.entrants if each.command is None]
+        while waiting:
+            waiting = [path for path in waiting if not path.exists()]
+            await asyncio.sleep(LOOK_SECONDS)
+        (self._folder.start / "go").touch()
+
+    def _warm(self, name: str) -> Path:
+        """Return the file that an entrant makes when it is warm."""
+        return self._folder.start / f"{safe(name)}.warm"
 
     async def _keep(self, entrant: Entrant) -> None:
         deaths = 0
@@ -165,7 +185,9 @@ class Team:
         most = ["--at-once", str(self._seat.at_once)]
         secret = ["--resume-file", str(self._folder.secret(entrant.name).resolve())]
         warm = ["--warm", f"[{item(self._event).model_dump_json()}]"]
-        return leashed("kibitz_bots", *place, *most, *secret, *warm, *self._spec(entrant)), env
+        hold = ["--hold", str(self._warm(entrant.name).resolve())]
+        words = [*place, *most, *secret, *warm, *hold, *self._spec(entrant)]
+        return leashed("kibitz_bots", *words), env
 
     def _spec(self, entrant: Entrant) -> list[str]:
         """Return what says which bot it is; it comes last."""

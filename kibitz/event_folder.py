@@ -67,6 +67,11 @@ class EventFolder:
         """Return the file that keeps an entrant's secret."""
         return self.path / "bots" / f"{safe(name)}.resume"
 
+    @property
+    def start(self) -> Path:
+        """Return the directory where bots wait for each other before they connect."""
+        return self.path / "bots" / "start"
+
     def make(self, base: Path) -> None:
         """Make the directories; `base` is where the paths of the event are seen from."""
         for directory in (self.path, self.path / "bots", self.records):
