@@ -19,7 +19,8 @@ restore: it anchors the match to the caller's clock and settles what a crash has
        | open_turn(now)               the clock of the seat to act runs
        v
     turn open --Play in time--------------------------------> Moved, the next turn comes
-       |  \\--Play refused: stale, not your turn, illegal -->  nothing; illegal: Noted, at last Forfeited
+       |  \\--Play refused: stale, not your turn -->  nothing
+       |  \\--Play refused: illegal --> Noted, and at last Forfeited
        |
        +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random)
        |                                        \\--> the next turn comes (skip)

@@ -31,8 +31,8 @@ MAY_NAME_A_GAME = (
     "clients/kibitz_clients/testing.py",
     "kibitz/demo.py",
 )
-"""The table of games, the house bots, evaluations (one module a game), a protocol that is spoken for
-one game only (its engines here, our bots there), test tools, the demo."""
+"""The table of games, the house bots, evaluations (one module a game), a protocol that is spoken
+for one game only (its engines here, our bots there), test tools, the demo."""
 
 
 def sources() -> list[Path]:
