@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "watch": ("kibitz.watch", "Follow matches, live or from a file."),
     "lobbies": ("kibitz.lists", "List the open lobbies of a server."),
     "matches": ("kibitz.lists", "List the matches of a server."),
+    "ladder": ("kibitz.ladder", "Show how strong the rated players of a server are."),
     "games": ("kibitz.lists", "List the games, or explain one."),
     "bots": ("kibitz.lists", "List the house bots."),
     "replay": ("kibitz.replay", "Step through a recorded match."),

@@ -105,6 +105,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 @terms.rotate_option
 @click.option("--at-once", default=4, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
+@click.option("--rated", is_flag=True, help="Count the matches on the server's ladder.")
 @click.option("--unlisted", is_flag=True, help="Do not show the lobby in lists.")
 @click.option("--invite", "joinable", flag_value="invite", help="Only with the invite code.")
 @click.option("--closed", "joinable", flag_value="closed", help="Only for reserved seats.")
@@ -167,6 +168,7 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
                 given["rotate"],
             ),
             at_once=given["at_once"],
+            rated=given["rated"],
             conduct=_conduct(given["grace"], given["stand_in"], strict=given["strict"]),
             spectating=notation.spectating(given["spectate"], given["delay"]),
         )

@@ -177,7 +177,6 @@ class MatchBrief(Tolerant):
     void: bool = Field(
         False, description="it will not be played: a player has left, or the lobby was closed"
     )
-    rated: bool = Field(False, description="whether its result counts on the ladder")
 
 
 class LadderLine(Tolerant):

@@ -299,7 +299,7 @@ NEWS: Final[tuple[ServerMessage, ...]] = (
     ),
     Arranged(
         re=21,
-        matches=[_BRIEF.model_copy(update={"tag": "b1.1", "rated": True, "result": RESULT}), None],
+        matches=[_BRIEF.model_copy(update={"tag": "b1.1", "result": RESULT}), None],
     ),
     Reported(
         re=22,

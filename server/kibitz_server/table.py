@@ -340,7 +340,6 @@ class Table:
             watchable=self.gallery.open,
             result=self.match.result,
             tag=setup.tag,
-            rated=setup.rated is not None,
         )
 
     # --- the mechanism ----------------------------------------------------------------------
