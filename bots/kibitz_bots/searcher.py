@@ -71,7 +71,8 @@ class Searcher(Bot):
         for state, info in _starts(programme, self.games):
             with kernels.lock():
                 self._prepare(state, info)
-                self._find(state, seconds=0.001, seed=0, called_off=None)
+                found = self._find(state, seconds=0.001, seed=0, called_off=None)
+                _texts(registry.get(info.name), state, found.line)
 
     def choose(self, turn: Turn) -> Move:
         """Return the move that the search finds."""
