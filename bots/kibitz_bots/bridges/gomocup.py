@@ -58,8 +58,8 @@ EXACT = 1
 """The rule of the protocol where longer rows do not win; 0 is where they do."""
 HUMAN, BRAIN = 0, 1
 """Who the opponent is, as the protocol's ``game_type``."""
-SILENCE = 3
-"""An engine that has said nothing for so many pauses has read what it was told."""
+AGAIN_S = 0.25
+"""How long the answer to ABOUT may take before it is said again."""
 OWN, OTHER = 1, 2
 """Whose a stone of a BOARD is."""
 _STONE = re.compile(r"(\d{1,3})\s*,\s*(\d{1,3})")
@@ -116,9 +116,8 @@ class Engine:
             self._expect_ok(f"START {self.size}")
             self._started = True
         if match is not None:
-            for key, value in terms(match, self._limits).items():
-                self._say(f"INFO {key} {value}")
-            self._introduce()
+            self._inform(terms(match, self._limits))
+            self._complains = self._read_all(_note)
 
     def stone(self, turn: Turn) -> Stone:
         """Return the engine's stone for a turn.
@@ -126,12 +125,11 @@ class Engine:
         Raises `EngineError`, `ProgramError` when it has ended, `CalledOffError` when nobody waits.
         """
         stones = [(x, y) for x, y in turn.view["moves"]]
-        limits = times(turn, self._manners.margin_ms)
-        for key, value in limits.items():
-            self._say(f"INFO {key} {value}")
-        patience = len(limits) - self._settle() if self._complains else 0
+        self._inform(times(turn, self._manners.margin_ms))
+        if self._complains:
+            self._read_all()
         command = self._position(stones, turn)
-        found = self._answer(command, patience, turn.called_off)
+        found = self._answer(command, turn.called_off)
         self._known = [*stones, found]
         return found
 
@@ -160,7 +158,7 @@ class Engine:
             self._say(line)
         return "BOARD"
 
-    def _answer(self, command: str, patience: int, called_off: Flag) -> Stone:
+    def _answer(self, command: str, called_off: Flag) -> Stone:
         for line in self._lines(called_off=called_off):
             word, _, rest = line.partition(" ")
             if found := _STONE.fullmatch(line):
@@ -169,22 +167,39 @@ class Engine:
                 self._say(f"PLAY {rest.strip()}")
             elif _complains(line):
                 _note(line)
-                if not patience:
-                    raise EngineError(f"the engine answered {line!r} to {command}")
-                patience -= 1
+                raise EngineError(f"the engine answered {line!r} to {command}")
             else:
                 _note(line)
         raise AssertionError("lines end by an exception only")
 
-    def _introduce(self) -> None:
-        """Ask who it is. Its answer also tells that it has read every limit before."""
-        self._complains = self._settle() > 0
-        self._say("ABOUT")
-        for line in self._lines(self._manners.start_s):
-            _note(line)
-            if not _complains(line):
-                return
-            self._complains = True
+    def _inform(self, limits: Mapping[str, int]) -> None:
+        for key, value in limits.items():
+            self._say(f"INFO {key} {value}")
+
+    def _read_all(self, hear: Callable[[str], object] = str) -> bool:
+        """Wait until it has read everything so far; return whether it complained of some of it.
+
+        ABOUT is what every engine answers. One that drops commands may drop it right after a
+        complaint, so it is said until it is answered.
+        """
+        complained = answered = False
+        said, end = 0, time.monotonic() + self._manners.start_s
+        while True:
+            self._say("ABOUT")
+            said += 1
+            try:
+                for line in self._lines(AGAIN_S):
+                    hear(line)
+                    complained |= _complains(line)
+                    answered |= not _complains(line)
+                    if answered and said == 1:
+                        return complained
+            except EngineError:
+                # Said more than once, it may be answered more than once; now it is silent.
+                if answered:
+                    return complained
+                if time.monotonic() >= end:
+                    raise
 
     def _expect_ok(self, command: str) -> None:
         for line in self._lines(self._manners.start_s):
@@ -214,29 +229,18 @@ class Engine:
         self._program.send(line)
         return line
 
-    def _settle(self) -> int:
-        """Let it complain of the limits that it was just told, until it is silent; count that."""
-        complaints = 0
-        while True:
-            try:
-                line = self._program.receive(SILENCE * self._manners.pause_ms / 1000)
-            except TimeoutError:
-                return complaints
-            self._heard = time.monotonic()
-            complaints += _complains(line)
-            _note(line)
-
 
 def terms(match: Match, limits: Limits) -> dict[str, int]:
     """Return what an engine is told of a match: its whole time (0 for no clock), memory, rule."""
     control = match.time_control
     memory = limits.memory_mib or 0
     people = any(player.kind == "human" for player in match.players)
+    # The rule comes first: an engine that complains of a limit may drop what follows.
     return {
+        "rule": EXACT if match.options.get("exact") else 0,
         "timeout_match": control.main_ms + control.bank_ms,
         "max_memory": int(memory * MIB * MEMORY_SHARE),
         "game_type": HUMAN if people else BRAIN,
-        "rule": EXACT if match.options.get("exact") else 0,
     }
 
 
