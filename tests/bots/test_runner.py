@@ -538,6 +538,20 @@ async def test_a_rematch_is_followed() -> None:
     assert task.result().played == 2
 
 
+async def test_a_bot_that_comes_to_an_arranged_lobby_while_it_runs_says_ready() -> None:
+    peer = ScriptedPeer()
+    view = lobby(state="running").lobby
+    settings = LobbySettings(seats=[OpenSeat()], programme=[], arranged=True)
+    arranged = LobbyNews(lobby=view.model_copy(update={"settings": settings}))
+    async with running(First, peer, lobby="L1", matches=1) as task:
+        peer.tell(lobby(state="running"), arranged)
+        await peer.expect("ready")
+        peer.tell(snapshot("m1"), finished("m1"))
+        assert (await peer.expect("leave")).about == "L1"
+    assert task.result().played == 1
+    assert len(peer.called("ready")) == 1
+
+
 async def test_being_kicked_is_trouble() -> None:
     peer = ScriptedPeer()
     async with running(First, peer, lobby="L1") as task:

@@ -12,7 +12,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from kibitz_protocol.client import Client
+from kibitz_protocol.client import Client, portions
 from kibitz_protocol.codec import decode_request, encode
 from kibitz_protocol.errors import (
     BacklogError,
@@ -26,6 +26,9 @@ from kibitz_protocol.errors import (
     UnreachableError,
 )
 from kibitz_protocol.messages import (
+    MOST_ARRANGED,
+    Arrange,
+    Arranged,
     ClientMessage,
     Done,
     Farewell,
@@ -42,6 +45,7 @@ from kibitz_protocol.messages import (
     Welcome,
 )
 from kibitz_protocol.refusals import CloseCode, Code
+from kibitz_protocol.rooms import Arrangement, MatchBrief, ProgrammeItem
 from kibitz_protocol.samples import NEWS, SETTINGS
 from kibitz_protocol.session import Told
 from kibitz_protocol.testing import LIMITS
@@ -163,6 +167,48 @@ async def test_a_refusal_is_raised_with_all_that_it_says() -> None:
         with pytest.raises(RefusedError, match="stale: ply 4 is past") as caught:
             await client.move("m1", 4, {"to": 1})
         assert (caught.value.code, caught.value.ply) == (Code.STALE, 5)
+
+
+async def test_more_matches_than_a_frame_holds_are_arranged_in_several() -> None:
+    wanted = [
+        Arrangement(tag=f"b{number}.1", item=ProgrammeItem(game="line"), players=["p1", "p2"])
+        for number in range(600)
+    ]
+    frames: list[int] = []
+
+    async def script(line: Line) -> None:
+        await line.greet()
+        told = 0
+        while told < len(wanted):
+            request = await line.hear(Arrange)
+            assert isinstance(request, Arrange)
+            frames.append(len(encode(request)))
+            assert request.matches == wanted[told : told + len(request.matches)]
+            told += len(request.matches)
+            briefs = [
+                MatchBrief(match="m1", game="line", seats=[], tag=each.tag)
+                for each in request.matches
+            ]
+            await line.say(Arranged(re=request.id, matches=[*briefs[:-1], None]))
+        await _stay(line)
+
+    async with _server(script) as url, Client(url) as client:
+        answer = await client.arrange("L1", wanted)
+        assert (await client.arrange("L1", [])).matches == []
+    assert all(size <= LIMITS.frame_bytes for size in frames)
+    assert len(frames) > 3
+    assert [brief and brief.tag for brief in answer.matches].count(None) == len(frames)
+    assert [brief.tag for brief in answer.matches if brief] == [
+        each.tag for each, brief in zip(wanted, answer.matches, strict=True) if brief
+    ]
+
+
+def test_a_request_holds_no_more_matches_than_the_server_reads() -> None:
+    item = ProgrammeItem(game="line")
+    wanted = [Arrangement(tag=f"b{n}", item=item, players=["p1"]) for n in range(300)]
+    assert [len(part) for part in portions(wanted, 10**9)] == [MOST_ARRANGED, 300 - MOST_ARRANGED]
+    assert [len(part) for part in portions(wanted[:3], 10)] == [1, 1, 1]
+    assert list(portions([], 10)) == []
 
 
 async def test_an_answer_of_the_wrong_type_is_a_fault_of_the_server() -> None:

@@ -331,6 +331,111 @@ async def test_a_balanced_game_is_played_in_blocks(house: House) -> None:
     assert read_setup(record.head).block == 1
 
 
+def arrangement(tag: str, *players: Caller, game: str = "toy-grid", **item: Any) -> dict[str, Any]:
+    return {
+        "tag": tag,
+        "item": {"game": game, "seats": len(players), **item},
+        "players": [player.player for player in players],
+    }
+
+
+async def arranged(house: House, *names: str, **fields: Any) -> tuple[Caller, list[Caller], str]:
+    """Open and start an arranged lobby whose members are ready."""
+    host = await house.guest("host")
+    chosen = {"seats": [OPEN] * len(names), "programme": [], "arranged": True, **fields}
+    done = await host.ask("host", settings=chosen)
+    players = [await house.guest(name) for name in names]
+    for player in players:
+        await player.ask("join", lobby=done["lobby"])
+        await player.ask("ready", lobby=done["lobby"])
+    assert (await host.ask("start", lobby=done["lobby"]))["type"] == "done"
+    return host, players, done["lobby"]
+
+
+async def test_matches_are_arranged_and_their_tags_are_in_news_and_records(house: House) -> None:
+    host, (ada, bob), lobby = await arranged(house, "ada", "bob")
+    matches = [arrangement("b1.1", ada, bob, seed=5), arrangement("b1.2", bob, ada, seed=5)]
+    answer = await host.ask("arrange", lobby=lobby, matches=matches)
+    assert answer["type"] == "arranged"
+    assert [each and each["tag"] for each in answer["matches"]] in ([None, None], ["b1.1", None])
+    assert (await host.next("match_started"))["match"]["tag"] == "b1.1"
+    await play_out([ada, bob])
+    ended = (await host.next("match_ended"))["match"]
+    assert (ended["tag"], ended["result"]["cause"]) == ("b1.1", "rules")
+    await play_out([ada, bob])
+    await host.next("match_ended")
+    answer = await host.ask("arrange", lobby=lobby, matches=matches)
+    assert [each["match"] for each in answer["matches"]] == [f"{lobby}-1-1", f"{lobby}-1-2"]
+    assert answer["matches"][0]["result"] == ended["result"]
+    stored = await house.server._store.transcript(f"{lobby}-1-2")
+    assert stored is not None
+    setup = read_setup(stored.head)
+    assert (setup.tag, setup.rated, setup.seats[0].name) == ("b1.2", None, "bob")
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "where"),
+    [
+        ({"game": "chess"}, "unknown_game", "matches.1.item.game"),
+        ({"options": {"columns": 0}}, "bad_option", "matches.1.item.options.columns"),
+        ({"time_control": {"periods": 3}}, "bad_option", "matches.1.item.time_control"),
+    ],
+    ids=["game", "option", "clock"],
+)
+async def test_what_cannot_be_played_is_not_arranged(
+    house: House, fields: dict[str, Any], code: str, where: str
+) -> None:
+    host, (ada, bob), lobby = await arranged(house, "ada", "bob")
+    matches = [arrangement("good", ada, bob), arrangement("bad", ada, bob, **fields)]
+    refused = await host.ask("arrange", lobby=lobby, matches=matches)
+    assert (refused["type"], refused["code"]) == ("refused", code)
+    assert where in refused["message"]
+    [brief] = (await host.ask("list_lobbies"))["lobbies"]
+    assert brief["games"] == []
+
+
+async def test_a_tag_is_made_of_safe_signs(house: House) -> None:
+    host, (ada, bob), lobby = await arranged(house, "ada", "bob")
+    for tag in ("", "a b", "x" * 65, "a/b", "a\n"):
+        matches = [arrangement(tag, ada, bob)]
+        assert (await host.ask("arrange", lobby=lobby, matches=matches))["code"] == "malformed"
+
+
+async def test_arranged_matches_of_a_game_that_hides_have_seeds_of_their_own(
+    house: House,
+) -> None:
+    host, (ada, bob), lobby = await arranged(house, "ada", "bob", at_once=2)
+    matches = [arrangement(f"v{n}", ada, bob, game="toy-veil", seed=5) for n in (1, 2)]
+    await host.ask("arrange", lobby=lobby, matches=matches)
+    ends = [await play_out([ada, bob]), await play_out([ada, bob])]
+    assert len({end["seed"] for end in ends} | {f"{5:016x}"}) == 3
+
+
+async def test_only_matches_between_accounts_are_rated(house: House) -> None:
+    with Register(house.server.config.db) as register:
+        tokens = [register.issue(name, "bot").token for name in ("Deep", "Thought")]
+    host, (guest,), lobby = await arranged(house, "guest", seats=[OPEN] * 3, rated=True)
+    bots = []
+    for token in tokens:
+        caller = await house.call()
+        caller.player = (await caller.ask("hello", versions=[1], token=token))["player"]
+        await caller.ask("join", lobby=lobby)
+        await caller.ask("ready", lobby=lobby)
+        bots.append(caller)
+    for tag, pair in (("one", bots), ("two", [bots[0], guest]), ("three", bots[::-1])):
+        await host.ask("arrange", lobby=lobby, matches=[arrangement(tag, *pair)])
+        await play_out(pair)
+    (table,) = (await guest.ask("ladder"))["games"]
+    assert (table["game"], table["matches"], table["players"]) == ("toy-grid", 2, 2)
+    assert {line["key"] for line in table["lines"]} == {bot.player for bot in bots}
+    assert {line["name"] for line in table["lines"]} == {"Deep", "Thought"}
+    (part,) = (await guest.ask("ladder", game="toy-grid", first=2, count=1))["games"]
+    assert part["lines"] == table["lines"][1:]
+    (none,) = (await guest.ask("ladder", game="toy-race"))["games"]
+    assert (none["players"], none["lines"]) == (0, [])
+    assert (await guest.ask("ladder", game="chess"))["code"] == "unknown_game"
+
+
 async def test_a_lobby_that_shows_nobody_in(house: House) -> None:
     _, lobby = await house.match("ada", "bob", watchable=False)
     eve = await house.guest("eve")

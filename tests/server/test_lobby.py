@@ -835,6 +835,31 @@ def test_blocks_count_all_their_matches_against_the_limit() -> None:
     assert "this has 20002" in trouble[1]
 
 
+def test_only_an_arranged_lobby_may_have_no_programme() -> None:
+    chosen = LobbySettings(seats=[OpenSeat()], programme=[])
+    assert objection(chosen) is not None
+    assert objection(chosen.model_copy(update={"arranged": True})) is None
+    prepared = settings(programme=[ProgrammeItem(game="toy", games=9_999)] * 3, arranged=True)
+    assert objection(prepared) is None
+
+
+def test_nobody_plays_for_another_in_a_rated_lobby() -> None:
+    conduct = Conduct(on_leave="replace", stand_in="toy/random")
+    trouble = objection(settings(rated=True, conduct=conduct))
+    assert trouble is not None
+    assert trouble[1].startswith("conduct.on_leave: expected 'forfeit'")
+    assert objection(settings(rated=True)) is None
+
+
+def test_a_house_bot_is_known_by_its_personality() -> None:
+    room = Room(settings(OpenSeat(), HOUSE))
+    room.seat("ada")
+    room.do(Join(player("h", "house"), ticket=1))
+    assert room.lobby.personality("h") == "toy/random"
+    assert room.lobby.personality("ada") is None
+    assert room.lobby.personality("nobody") is None
+
+
 def test_good_settings_have_no_objection() -> None:
     chosen = settings(OpenSeat(), ReservedSeat(name="ada"), HOUSE)
     assert objection(chosen) is None

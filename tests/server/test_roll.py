@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from kibitz_protocol.records import Player
 from kibitz_protocol.rooms import LobbySettings, OpenSeat, ProgrammeItem
-from kibitz_server.roll import ENTRY, Closed, Entry, Left, Opened, Roll
+from kibitz_server.roll import ENTRY, Allotted, Arranged, Closed, Entry, Left, Opened, Roll
 
 OPENED = Opened(
     lobby="l1",
@@ -43,7 +43,13 @@ def test_a_lobby_is_opened_once() -> None:
 
 
 def test_entries_travel_as_lines() -> None:
-    for entry in (OPENED, Left(seq=4, player="ada", reason="away")):
+    item = ProgrammeItem(game="toy", seats=1, options={"size": 5}, seed=3)
+    allotted = Allotted(tag="b1.1~2", item=item, players=["ada"], seed=2**53 - 1)
+    for entry in (
+        OPENED,
+        Left(seq=4, player="ada", reason="away"),
+        Arranged(seq=5, matches=[allotted]),
+    ):
         line = entry.model_dump_json()
         assert "\n" not in line
         assert json.loads(line)["kind"] == entry.kind

@@ -1,0 +1,28 @@
+"""The ladder of a server with house bots, from the command that hosts to the one that shows it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+
+from kibitz.testing import Kibitz
+
+GAME = "line-nim"
+BOTS = (f"{GAME}/greedy", f"{GAME}/random")
+
+
+def test_house_bots_are_rated_by_their_personality(kibitz: Kibitz) -> None:
+    with ExitStack() as stack:
+        words = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]
+        there = ["--server", stack.enter_context(kibitz.start(*words)).json()["url"]]
+        assert kibitz.run("ladder", *there).stdout == "no rated match was played yet\n"
+        seats = ",".join(f"house={bot}" for bot in BOTS)
+        for rated in ([], ["--rated"]):
+            kibitz.run("host", GAME, "--seats", seats, "--games", "4", *rated, *there)
+        (table,) = map(json.loads, kibitz.run("ladder", GAME, "--json", *there).stdout.splitlines())
+        assert (table["game"], table["matches"], table["players"]) == (GAME, 4, 2)
+        assert sorted(line["key"] for line in table["lines"]) == sorted(BOTS)
+        assert {line["matches"] for line in table["lines"]} == {4}
+        shown = kibitz.run("ladder", *there).stdout
+        assert f"{GAME}: 2 players, 4 rated matches" in shown
+        assert all(bot in shown for bot in BOTS)
