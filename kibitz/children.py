@@ -11,6 +11,8 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
+from kibitz import bounds
+
 POLITE_SECONDS = 12.0
 """How long a child may take to end after it was asked to; a server drains for up to ten."""
 TAIL_LINES = 12
@@ -81,6 +83,7 @@ async def end(process: Process) -> int:
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+        bounds.clear(process.pid)
 
 
 async def _end(process: Process) -> int:

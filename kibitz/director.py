@@ -9,7 +9,6 @@ games are asked after from time to time as well, so news that is lost costs a mo
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,13 +25,17 @@ from kibitz_clients.arena.journal import (
     Requeued,
     Stopped,
 )
+from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import Arranged as Answered
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded
 from kibitz_protocol.records import Cause
+from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import Arrangement, LobbyView, MatchBrief, ProgrammeItem
 
 ASK_SECONDS: Final = 10.0
 """How often all outstanding games are asked after."""
+PASSING: Final = frozenset({Code.NO_SUCH_PLAYER, Code.RATE_LIMITED, Code.UNAVAILABLE})
+"""Refusals of games that may be taken a little later: somebody is away, or too much is asked."""
 AHEAD: Final = 16
 """How many games further down the schedule one may be taken because its players are free."""
 
@@ -180,9 +183,11 @@ class Director:
         """Until something has happened, or it is time to ask."""
         moment = asyncio.get_running_loop().time()
         due = self._asked_at if self._running else moment
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout_at(due + ASK_SECONDS):
                 await self._wake.wait()
+        except TimeoutError:  # a timer may be a hair early, and then it is time all the same
+            self._asked_at = float("-inf")
 
     def _heed_deadline(self) -> None:
         deadline = self.event.deadline
@@ -231,7 +236,15 @@ class Director:
         able = [due for due in games if self._keys.keys() >= set(due.game.players)]
         if not able:
             return
-        answer = await self._host.arrange(self._lobby, [self._arrangement(due) for due in able])
+        try:
+            answer = await self._host.arrange(
+                self._lobby, [self._arrangement(due) for due in able]
+            )
+        except RefusedError as error:
+            if error.code not in PASSING:
+                raise
+            self._tell(f"the server refuses games, which are asked for again soon: {error}")
+            return
         for due, brief in zip(able, answer.matches, strict=True):
             if brief is not None:
                 self._report(due.tag, brief)

@@ -136,7 +136,8 @@ def program(options: Mapping[str, Any]) -> Program | None:
     said = foreign(command, options)
     if command:
         return Program(said, connects=options["kind"] is None)
-    stray = [f"--{options['kind']}"] if options["kind"] else [*said.general, *said.manners]
+    # The limits hold for bots of ours too.
+    stray = [f"--{options['kind']}"] if options["kind"] else said.manners
     if stray:
         raise click.UsageError(f"{stray[0]} is for a program after --, such as -- node bot.js")
     return None

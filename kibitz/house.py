@@ -10,11 +10,13 @@ from kibitz.leash import leashed
 class LocalHouse:
     """House bots as processes of this machine, on a leash that this process holds.
 
-    `pace` is the least number of seconds that they take for a move, so that people can follow.
+    `pace` is the least number of seconds that they take for a move, so that people can follow;
+    `limits` are those of `leash.leashed`, for each process.
     """
 
-    def __init__(self, pace: float = 0.0) -> None:
+    def __init__(self, pace: float = 0.0, limits: Sequence[str] = ()) -> None:
         self._pace = pace
+        self._limits = limits
 
     def personalities(self) -> Sequence[str]:
         """Return the names that a lobby may ask for."""
@@ -24,5 +26,6 @@ class LocalHouse:
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of the process that plays `personality` in `lobby`."""
+        place = ("--url", url, "--lobby", lobby)
         module = ("kibitz.paced", f"{self._pace:g}") if self._pace else ("kibitz_bots",)
-        return leashed(*module, personality, "--url", url, "--lobby", lobby)
+        return leashed(*module, personality, *place, limits=self._limits)

@@ -15,6 +15,9 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
+
+from kibitz import bounds
 
 ASK_SECONDS = 0.5
 """How often the thread looks who the parent is."""
@@ -22,9 +25,12 @@ PATIENCE_SECONDS = 10.0
 """How long a process may take to end politely."""
 
 
-def leashed(module: str, *arguments: str) -> list[str]:
-    """Return the command line that runs `module` on a leash held by this process."""
-    return [sys.executable, "-m", "kibitz.leash", str(os.getpid()), module, *arguments]
+def leashed(module: str, *arguments: str, limits: Sequence[str] = ()) -> list[str]:
+    """Return the command line that runs `module` on a leash held by this process.
+
+    `limits` are ``--memory MIB`` and ``--cpu SECONDS``, as far as there are any (see `bounds`).
+    """
+    return [sys.executable, "-m", "kibitz.leash", str(os.getpid()), *limits, module, *arguments]
 
 
 def hold(parent: int) -> None:
@@ -37,17 +43,31 @@ def _watch(parent: int) -> None:
         time.sleep(ASK_SECONDS)
     signal.raise_signal(signal.SIGTERM)
     time.sleep(PATIENCE_SECONDS)
+    _end_group()
     os._exit(1)
+
+
+def _end_group() -> None:
+    """Kill what this process has started and left in its group, and with it this process."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
     """Run the module that the command line names."""
-    parent, module = int(sys.argv[1]), sys.argv[2]
+    parent = int(sys.argv[1])
+    memory, cpu, (module, *arguments) = bounds.split(sys.argv[2:])
     with contextlib.suppress(OSError, AttributeError):
         os.setsid()
     hold(parent)
-    sys.argv = [module, *sys.argv[3:]]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    if memory is not None or cpu is not None:
+        bounds.impose(memory, cpu)
+    sys.argv = [module, *arguments]
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    finally:
+        if os.getppid() != parent:  # nobody is left who would look after the group
+            _end_group()
 
 
 if __name__ == "__main__":

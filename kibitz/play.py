@@ -55,6 +55,8 @@ class Contest:
     seed: int | None = None
     time_control: TimeControl = field(default_factory=TimeControl)
     at_once: int = AT_ONCE
+    limits: Sequence[str] = ()
+    """What each bot of ours may use, as `terms.limits` says it."""
 
     @property
     def names(self) -> list[str]:
@@ -182,7 +184,7 @@ def _commands(
     """Yield how each player is started: a command line, and an environment where it is not ours."""
     for name, bot in zip(plan.names, plan.bots, strict=False):
         place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
-        yield leashed("kibitz_bots", bot, *place), None
+        yield leashed("kibitz_bots", bot, *place, limits=plan.limits), None
     if plan.program is not None:
         yield plan.program.started(url, lobby, plan.names[-1], plan.at_once)
 
@@ -292,6 +294,7 @@ def play(
         seed=given["seed"],
         time_control=given["tc"],
         at_once=given["at_once"],
+        limits=terms.limits(given["memory"], given["cpu"]),
     )
     check(plan)
     records.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import click
 import platformdirs
 
+from kibitz import terms
 from kibitz.notation import sentence
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ db_option = click.option(
     help="Seconds that house bots take for a move at least, so that people can follow.",
 )
 @click.option(
+    "--bot-memory", type=click.IntRange(1), metavar="MIB", help="Most memory of a house bot."
+)
+@click.option(
+    "--bot-cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a house bot."
+)
+@click.option(
     "--notes", is_flag=True, help="Downloaded records hold what bots noted for themselves."
 )
 @click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
@@ -64,7 +71,14 @@ db_option = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Say where it is as a line of JSON.")
 @click.pass_context
 def serve(
-    context: click.Context, /, file: Path | None, pace: float, as_json: bool, **given: Any
+    context: click.Context,
+    /,
+    file: Path | None,
+    pace: float,
+    bot_memory: int | None,
+    bot_cpu: int | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Run a server until Ctrl-C or SIGTERM, which suspend its matches and tell everybody.
 
@@ -81,7 +95,8 @@ def serve(
     )
     config.db.parent.mkdir(parents=True, exist_ok=True)
     try:
-        run(config, games("compiled"), LocalHouse(pace), started=_told(config, as_json=as_json))
+        house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
+        run(config, games("compiled"), house, started=_told(config, as_json=as_json))
     except StoreError as error:
         raise click.ClickException(f"{config.db}: {error}") from None
 

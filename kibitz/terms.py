@@ -30,3 +30,9 @@ strict_option = click.option(
 def most_illegal(*, strict: bool) -> int:
     """Return how many illegal moves a seat may send before it loses."""
     return 1 if strict else Conduct().max_illegal
+
+
+def limits(memory_mib: int | None, cpu_s: int | None) -> list[str]:
+    """Return what a leash is told of the limits of a process, as far as there are any."""
+    memory = [] if memory_mib is None else ["--memory", str(memory_mib)]
+    return memory + ([] if cpu_s is None else ["--cpu", str(cpu_s)])
