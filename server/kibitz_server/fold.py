@@ -33,6 +33,7 @@ from kibitz_protocol.records import (
 )
 from kibitz_protocol.values import Action
 from kibitz_server import clock as ledger
+from kibitz_server.trusted import lean
 from kibitz_server.verdict import Departure, by_departure, tied, verdict
 from kibitz_server.view import Sight, Views
 
@@ -82,7 +83,7 @@ class Fold:
         options = game.Options.model_validate(setup.options)
         control = setup.time_control
         self.game = game
-        self.setup = setup
+        self.setup = lean(setup)
         self.state: State = game.start(options, seats, setup.deal)
         self.seq = 0
         self.at_ms = 0

@@ -27,3 +27,11 @@ def trusted(model: type[_M], values: dict[str, Any]) -> _M:
     _set(made, "__pydantic_extra__", None)
     _set(made, "__pydantic_private__", None)
     return made
+
+
+def lean(model: _M) -> _M:
+    """Return a model with the same values that does not keep which of its fields were given.
+
+    For models that are many and stay: that set takes two kilobytes once there are 19 fields.
+    """
+    return trusted(type(model), model.__dict__)

@@ -58,11 +58,15 @@ class World:
     tokens: dict[str, str] = field(default_factory=dict)
 
     def state(self) -> tuple[Any, ...]:
-        """Return all that could have changed."""
+        """Return all that could have changed for who watches.
+
+        A refused move leaves a note in its seat's own record, of which others see that it is there.
+        """
+        events = self.eve.ask("history", match=self.match)["events"]
         return (
             self.eve.ask("list_lobbies")["lobbies"],
             self.eve.ask("list_matches")["matches"],
-            self.eve.ask("history", match=self.match)["events"],
+            [event for event in events if event["entry"]["kind"] != "hidden"],
         )
 
     @contextlib.contextmanager
