@@ -237,9 +237,7 @@ class Director:
         if not able:
             return
         try:
-            answer = await self._host.arrange(
-                self._lobby, [self._arrangement(due) for due in able]
-            )
+            answer = await self._host.arrange(self._lobby, [self._arrangement(due) for due in able])
         except RefusedError as error:
             if error.code not in PASSING:
                 raise

@@ -396,5 +396,3 @@ def test_what_can_never_be_played_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(RefusedError, match="not now"):
         virtually(main())
-
-
