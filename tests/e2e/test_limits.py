@@ -93,6 +93,6 @@ def test_what_a_bot_leaves_behind_is_gone(kibitz: Kibitz) -> None:
 def runs(pid: int) -> bool:
     """Whether a process is there and not just unread by who has to hear of its end."""
     try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
