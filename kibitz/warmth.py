@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from kibitz_protocol.rooms import ProgrammeItem
+
+if TYPE_CHECKING:
+    from kibitz_bots import Bot
 
 
 def warm_up(tell: Callable[[str], None], programme: Sequence[ProgrammeItem] | None = None) -> None:
@@ -20,7 +24,13 @@ def warm_up(tell: Callable[[str], None], programme: Sequence[ProgrammeItem] | No
     for personality in PERSONALITIES.values():
         tell(f"warming {personality.name}")
         bot = personality.make()
-        bot.warm([item for item in items if not bot.games or item.game in bot.games])
+        bot.warm([item for item in items if _plays(bot, item)])
+
+
+def _plays(bot: Bot, item: ProgrammeItem) -> bool:
+    return (not bot.games or item.game in bot.games) and (
+        not bot.seats or item.seats is None or item.seats in bot.seats
+    )
 
 
 def _everything() -> Iterable[ProgrammeItem]:

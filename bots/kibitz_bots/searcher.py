@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from kibitz_bots.sdk import Bot, Move, Turn
-from kibitz_bots.search.found import Found
+from kibitz_bots.search.found import Found, Sample
 from kibitz_bots.threads import Flag
 from kibitz_games import kernels, registry
 from kibitz_games import operations as op
@@ -21,9 +21,14 @@ Evaluation = Callable[[np.record], np.record]
 
 
 class Search(Protocol):
-    """What a search has to offer; a new one is made for every match."""
+    """What a search has to offer; a new one is made for every match.
 
-    def __init__(self, state: np.record) -> None: ...
+    A search class takes the state of a start, to make its workspace for, and as keywords the
+    parameters that are its own, such as the size of its table. `search` must not change `state`;
+    where something is hidden, `state` is one that agrees with what the seat knows and `sample`
+    gives others.
+    """
+
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None: ...
     def search(
@@ -35,6 +40,7 @@ class Search(Protocol):
         depth: int,
         seed: int | str,
         called_off: Flag | None,
+        sample: Sample | None,
     ) -> Found: ...
 
 
@@ -44,7 +50,8 @@ class Searcher(Bot):
     `evaluation` names a function, ``"package.module:function"``, that makes the evaluation record
     for a state; it is imported when the bot is warmed or plays its first turn. `seconds` is the
     most time for a move, None for what the clock allows; `depth` the search's limit, 0 for none;
-    `seed` makes the play repeatable, as far as the time spent on it is.
+    `seed` makes the play repeatable, as far as the time spent on it is. `parameters` are the
+    search's own.
     """
 
     def __init__(
@@ -56,6 +63,7 @@ class Searcher(Bot):
         seconds: float | None = None,
         depth: int = 0,
         at_once: int = 4,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
         self.at_once = at_once
         self._kind = search
@@ -63,16 +71,18 @@ class Searcher(Bot):
         self._seed = seed
         self._seconds = seconds
         self._depth = depth
+        self._parameters = dict(parameters or {})
         self._search: Search | None = None
         self._ev: np.record | None = None
 
     def warm(self, programme: Sequence[ProgrammeItem]) -> None:
         """Compile or load everything that the programme needs, by searching each start once."""
-        for state, info in _starts(programme, self.games):
+        for state, info in _starts(programme, self.games, self.seats):
             with kernels.lock():
                 self._prepare(state, info)
-                found = self._find(state, seconds=0.001, seed=0, called_off=None)
-                _texts(registry.get(info.name), state, found.line)
+                sample = (lambda seed, st=state: st.copy()) if info.hidden else None
+                found = self._find(state, seconds=0.001, seed=0, called_off=None, sample=sample)
+                _texts(registry.get(info.name), state, found)
 
     def choose(self, turn: Turn) -> Move:
         """Return the move that the search finds."""
@@ -80,12 +90,15 @@ class Searcher(Bot):
         if self._search is None:
             self._prepare(state, turn.match.rules.info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
-        found = self._find(state, seconds=budget.left, seed=seed, called_off=turn.called_off)
+        sample = turn.sample if turn.match.rules.info.hidden else None
+        found = self._find(
+            state, seconds=budget.left, seed=seed, called_off=turn.called_off, sample=sample
+        )
         turn.comment(
             value=round(found.value, 3),
             depth=found.depth,
             nodes=found.nodes,
-            line=_texts(turn.match.rules, state, found.line),
+            line=_texts(turn.match.rules, state, found),
         )
         return turn.move(found.action)
 
@@ -95,10 +108,17 @@ class Searcher(Bot):
             raise ValueError(f"{self._kind.__name__} cannot play: {reason}")
         evaluation: Evaluation = getattr(importlib.import_module(module), name)
         self._ev = evaluation(state)
-        self._search = self._kind(state)
+        make: Callable[..., Search] = self._kind
+        self._search = make(state, **self._parameters)
 
     def _find(
-        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
+        self,
+        state: np.record,
+        *,
+        seconds: float,
+        seed: int | str,
+        called_off: Flag | None,
+        sample: Sample | None,
     ) -> Found:
         if self._search is None or self._ev is None:
             raise AssertionError("a search is prepared before it is used")
@@ -109,36 +129,43 @@ class Searcher(Bot):
             depth=self._depth,
             seed=seed,
             called_off=called_off,
+            sample=sample,
         )
 
 
 def _starts(
-    programme: Sequence[ProgrammeItem], games: Sequence[str]
+    programme: Sequence[ProgrammeItem], games: Sequence[str], seats: Sequence[int]
 ) -> list[tuple[np.record, GameInfo]]:
-    """Return the first states of a programme, of the bot's games without one."""
+    """Return the first states of what a bot of these games and numbers of seats can play.
+
+    Without a programme that is each game with the fewest seats.
+    """
     wanted: list[tuple[str, dict[str, Any], int | None]] = [
         (item.game, dict(item.options), item.seats)
         for item in programme
         if not games or item.game in games
     ]
     starts = []
-    for name, options, seats in wanted or [(name, {}, None) for name in games]:
+    for name, options, number in wanted or [(name, {}, None) for name in games]:
         game = registry.get(name)
-        chosen, count = game.Options.model_validate(options), seats or min(game.info.seats)
+        count = number or min(seats or game.info.seats)
+        if seats and count not in seats:
+            continue
+        chosen = game.Options.model_validate(options)
         deal = game.deal(chosen, count, 0)
         starts.append((game.start(chosen, count, deal), game.info))
     return starts
 
 
-def _texts(game: Game, state: np.record, line: Sequence[int]) -> list[str]:
-    """Write a line of actions, the others standing still where it is a line of own moves only."""
+def _texts(game: Game, state: np.record, found: Found) -> list[str]:
+    """Write what a search expects to be played."""
     st, texts = state.copy(), []
-    seat, held = op.to_act(st), op.offers(state.dtype, "hold")
-    for action in line:
+    seat = op.to_act(st)
+    for action in found.line:
         texts.append(game.text(game.encode(st, action)))
         op.play(st, action)
         if op.terminal(st):
             break
-        if held:
+        if found.alone:
             op.hold(st, seat)
     return texts

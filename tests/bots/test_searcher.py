@@ -79,3 +79,30 @@ def test_a_search_that_cannot_play_a_game_says_why() -> None:
     bot = Searcher(Picky, "kibitz_bots.evaluate.chinese_checkers:hand")
     with pytest.raises(ValueError, match="Picky cannot play: chinese-checkers is beneath it"):
         bot.choose(turn())
+
+
+def test_a_search_is_made_with_the_parameters_that_are_its_own() -> None:
+    made: list[dict[str, Any]] = []
+
+    class Tuned(OnePly):
+        def __init__(self, state: Any, **parameters: Any) -> None:
+            super().__init__(state)
+            made.append(parameters)
+
+    evaluation = "kibitz_bots.evaluate.chinese_checkers:hand"
+    Searcher(Tuned, evaluation, parameters={"table": 3}).choose(turn())
+    assert made == [{"table": 3}]
+
+
+def test_warming_passes_over_what_it_does_not_play_with_so_many() -> None:
+    seen: list[int] = []
+
+    class Counting(OnePly):
+        def __init__(self, state: Any) -> None:
+            super().__init__(state)
+            seen.append(int(state.seats))
+
+    bot = Searcher(Counting, "kibitz_bots.evaluate.chinese_checkers:hand")
+    bot.games, bot.seats = ("chinese-checkers",), (2, 4)
+    bot.warm([ProgrammeItem(game="chinese-checkers", seats=seats) for seats in (2, 3, 4)])
+    assert seen == [2, 4]

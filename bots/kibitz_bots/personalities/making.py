@@ -5,6 +5,7 @@ Nothing is imported before a bot is made, so that a bot without a search starts 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,12 @@ class Personality:
     build: Callable[..., Bot]
     """Makes the bot; takes the name and the parameters as keywords."""
     parameters: tuple[Parameter, ...] = ()
+    algorithm: str = ""
+    """The search's name as in the pages of `docs`, empty where it does not search."""
+    evaluation: str = ""
+    """The name of what judges its positions, empty where nothing does."""
+    seats: tuple[int, ...] = ()
+    """With how many seats it plays; empty for as many as its game has."""
 
     def make(self, **values: Any) -> Bot:
         """Return a bot with these parameters, and the defaults of the others."""
@@ -52,6 +59,7 @@ class Personality:
         bot = self.build(**(defaults | values))
         bot.name = self.name.rpartition("/")[2]
         bot.games = (self.name.partition("/")[0],)
+        bot.seats = self.seats
         return bot
 
 
@@ -67,24 +75,38 @@ def likely(seed: int | None) -> Bot:
     return LikelyBot(seed)
 
 
-def greedy(evaluation: str) -> Callable[..., Bot]:
-    def build(seed: int | None) -> Bot:
-        from kibitz_bots.search.one_ply import OnePly
+def searching(
+    search: str, evaluation: str, *, at_once: int = 4, **fixed: Any
+) -> Callable[..., Bot]:
+    """Return what builds a bot of a search and an evaluation, each ``package.module:name``.
+
+    The parameters ``seed``, ``time`` and ``depth`` are those of every search; all others, and
+    what is `fixed`, are handed to the search itself. The bot plays `at_once` matches at most.
+    """
+
+    def build(seed: int | None, time: float = 0.0, depth: int = 0, **parameters: Any) -> Bot:
         from kibitz_bots.searcher import Searcher
 
-        return Searcher(OnePly, evaluation, seed=seed, at_once=16)
+        module, _, name = search.partition(":")
+        return Searcher(
+            getattr(importlib.import_module(module), name),
+            evaluation,
+            seed=seed,
+            seconds=time or None,
+            depth=depth,
+            at_once=at_once,
+            parameters=fixed | parameters,
+        )
 
     return build
+
+
+def greedy(evaluation: str) -> Callable[..., Bot]:
+    return searching("kibitz_bots.search.one_ply:OnePly", evaluation, at_once=16)
 
 
 def iddfs(evaluation: str) -> Callable[..., Bot]:
-    def build(seed: int | None, time: float, depth: int) -> Bot:
-        from kibitz_bots.search.iddfs import Iddfs
-        from kibitz_bots.searcher import Searcher
-
-        return Searcher(Iddfs, evaluation, seed=seed, seconds=time or None, depth=depth)
-
-    return build
+    return searching("kibitz_bots.search.iddfs:Iddfs", evaluation)
 
 
 SEED = Parameter("seed", int, None, "makes the play repeatable; without it every match differs")

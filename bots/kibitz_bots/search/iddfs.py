@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, roots
+from kibitz_bots.search.found import WON, Found, Sample, roots
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -117,6 +117,7 @@ class Iddfs:
         depth: int = 0,
         seed: int | str = 0,
         called_off: Flag | None = None,
+        sample: Sample | None = None,
     ) -> Found:
         """Return the first move of the best plan that can be found in time.
 
@@ -133,7 +134,8 @@ class Iddfs:
             with alarm(self._ws, began + seconds, called_off or Flag()):
                 best = self._deepen(st, ev, seat, min(depth or DEEPEST, DEEPEST), actions, best)
         taken = time.monotonic() - began
-        return Found(best.line[0], best.value, best.depth, int(self._ws.nodes), best.line, taken)
+        nodes = int(self._ws.nodes)
+        return Found(best.line[0], best.value, best.depth, nodes, best.line, taken, alone=True)
 
     def _deepen(
         self, st: np.record, ev: np.record, seat: int, last: int, actions: list[int], best: _Plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.found import WON, Found, roots
+from kibitz_bots.search.found import WON, Found, Sample, roots
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -52,11 +52,12 @@ class OnePly:
         depth: int = 0,
         seed: int | str = 0,
         called_off: Flag | None = None,
+        sample: Sample | None = None,
     ) -> Found:
         """Return the best move; among equals `seed` decides.
 
         `state` must not be over and is unchanged. It takes the time that it takes, well under
-        a millisecond; `seconds`, `depth` and `called_off` are there for a common signature.
+        a millisecond; what bounds other searches is there for a common signature.
         """
         began = time.monotonic()
         st, ws = state.copy(), self._ws
