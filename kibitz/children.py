@@ -15,6 +15,8 @@ from kibitz import bounds
 
 POLITE_SECONDS = 12.0
 """How long a child may take to end after it was asked to; a server drains for up to ten."""
+LOOK_SECONDS = 0.02
+"""How often it is looked whether a process has ended."""
 TAIL_LINES = 12
 """How much of a log is shown when its writer failed."""
 
@@ -70,7 +72,18 @@ async def _listen(process: Process, tell: Callable[[str], None]) -> None:
     assert process.stdout is not None
     async for line in process.stdout:
         tell(line.decode(errors="replace").rstrip("\n"))
-    await process.wait()
+    await ended(process)
+
+
+async def ended(process: Process) -> int:
+    """Wait until a process has ended, and return its status.
+
+    `Process.wait` waits for the end of its pipes as well, which something that the process has
+    left running may hold open for ever (python/cpython#119710).
+    """
+    while (status := process.returncode) is None:  # noqa: ASYNC110 - nothing tells of it alone
+        await asyncio.sleep(LOOK_SECONDS)
+    return status
 
 
 async def end(process: Process) -> int:
@@ -92,11 +105,11 @@ async def _end(process: Process) -> int:
             process.terminate()
     try:
         async with asyncio.timeout(POLITE_SECONDS):
-            return await process.wait()
+            return await ended(process)
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
-        return await process.wait()
+        return await ended(process)
 
 
 def tail(log: Path) -> str:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kibitz.children import child, tail
+from kibitz.children import child, ended, tail
 from kibitz.director import item
 from kibitz.event_folder import EventFolder, safe
 from kibitz.leash import leashed
@@ -137,7 +137,7 @@ class Team:
         command, env = self._started(entrant)
         log = self._folder.log(entrant.name)
         async with child(command, log, env=env, cwd=self._base, append=True) as process:
-            return await process.wait()
+            return await ended(process)
 
     # Who it is
 

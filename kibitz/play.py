@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from kibitz import forensic, notation, report, terms
-from kibitz.children import child, tail
+from kibitz.children import child, ended, tail
 from kibitz.course import Course
 from kibitz.foreign import Program, WithProgram, program, program_options
 from kibitz.leash import leashed
@@ -196,7 +196,7 @@ async def _let_go(players: Sequence[_Player]) -> list[str]:
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(3):
-            await asyncio.gather(*(player.process.wait() for player in players))
+            await asyncio.gather(*(ended(player.process) for player in players))
     return [player.failure for player in players if player.process.returncode not in (0, None)]
 
 
@@ -228,7 +228,7 @@ class _Referee:
 
     async def _watch(self, player: _Player) -> None:
         """A process that ends while its lobby plays on has failed: nothing new is begun then."""
-        await player.process.wait()
+        await ended(player.process)
         if not self._played.course.over:
             self._tell(f"{player.failure}\n{tail(player.log)}".rstrip())
             await self._close("no new matches begin")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kibitz.children import ended
 from kibitz.clinic.checks import AT_ONCE, CHECKS, GENEROUS, SHORT_MS, Check, Ward
 from kibitz.clinic.findings import Chart, FailedError, Finding, SkippedError
 from kibitz.clinic.patient import Patient, Prescription, admitted
@@ -108,17 +109,17 @@ class _Practice:
         """Make one check; the bot ending or hanging in it is a fault of the bot."""
         there = await self._present()
         there.stage.matches.clear()
-        ended = asyncio.ensure_future(there.patient.process.wait())
+        gone = asyncio.ensure_future(ended(there.patient.process))
         making = asyncio.ensure_future(_awaited(check.run(self._ward(there, game, seats))))
         try:
-            await asyncio.wait((making, ended), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((making, gone), return_when=asyncio.FIRST_COMPLETED)
             if not making.done():
-                raise FailedError("that its process runs", f"it ended with status {ended.result()}")
+                raise FailedError("that its process runs", f"it ended with status {gone.result()}")
             making.result()
         finally:
-            for task in (making, ended):
+            for task in (making, gone):
                 task.cancel()
-            await asyncio.gather(making, ended, return_exceptions=True)
+            await asyncio.gather(making, gone, return_exceptions=True)
 
     def _ward(self, there: _Present, game: Game, seats: int) -> Ward:
         can = self._capabilities
@@ -209,7 +210,7 @@ class _Practice:
         there.stage.close_lobby()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PARTING_S):
-                await there.patient.process.wait()
+                await ended(there.patient.process)
         status = there.patient.process.returncode
         if status is None and not there.stage.arrived.is_set():
             raise FailedError("that it ends or stays connected", "it did neither")
@@ -269,7 +270,7 @@ async def _living(patient: Patient, seconds: float, expected: str) -> AsyncItera
 
     async def watch() -> None:
         nonlocal died
-        await patient.process.wait()
+        await ended(patient.process)
         died = True
         me.cancel()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kibitz.children import ChildFailedError, child, ended_well, tail
+from kibitz.children import ChildFailedError, child, ended, ended_well, tail
 
 
 def python(program: str) -> list[str]:
@@ -31,7 +31,7 @@ async def test_what_a_child_leaves_behind_ends_with_it(tmp_path: Path) -> None:
     async with child(python(program), tmp_path / "log", listen=True) as process:
         assert process.stdout is not None
         left = psutil.Process(int(await process.stdout.readline()))
-        await process.wait()
+        assert await ended(process) == 0
         assert left.is_running()
     _, alive = psutil.wait_procs([left], timeout=10)
     assert alive == []
