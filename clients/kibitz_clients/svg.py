@@ -9,6 +9,7 @@ identifiers.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -26,6 +27,9 @@ from kibitz_games.scene import Cell, Ground, Scene
 
 HEADER: Final = 62.0
 LEGEND_ROW: Final = 34.0
+TEXT_ROW: Final = 20.0
+LETTER: Final = 7.2
+"""Pixels of a letter of the scene's text, on average: lines are broken by it."""
 NARROWEST: Final = 420.0
 """Pixels that the words need beside each other."""
 
@@ -66,7 +70,10 @@ class _Page:
         self.columns = max(1, min(len(caption.players), int((self.width - 48) // 180), 3))
         rows = math.ceil(len(caption.players) / self.columns)
         legend = rows * LEGEND_ROW + 22 if rows else 0.0
-        self.legend = self.header + plan.board_height
+        room = int((self.width - 52) / LETTER)
+        self.told = [line for text in scene.text for line in textwrap.wrap(text, room)]
+        self.below = self.header + plan.board_height
+        self.legend = self.below + (len(self.told) * TEXT_ROW + 24 if self.told else 0.0)
         self.height = self.legend + legend
         plan.lay((self.width - plan.board_width) / 2, self.header)
         self.materials = list(_materials(plan))
@@ -87,6 +94,7 @@ class _Page:
         yield from _each(material.marks() for material in self.materials)
         yield from _each(material.pieces() for material in self.materials)
         yield from _each(material.ways() for material in self.materials)
+        yield from self._told()
         yield from self._legend()
         yield "</svg>"
 
@@ -112,6 +120,10 @@ class _Page:
         for label in self.scene.labels:
             x, y = self.plan.label(label)
             yield ink.text(x, y + 5, label.text, 14, fill=FAINT, anchor="middle")
+
+    def _told(self) -> Iterator[str]:
+        for row, line in enumerate(self.told):
+            yield ink.text(26, self.below + 16 + row * TEXT_ROW, line, 14)
 
     def _legend(self) -> Iterator[str]:
         column = (self.width - 48) / self.columns

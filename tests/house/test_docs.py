@@ -51,7 +51,7 @@ def understood(line: str) -> None:
 
 def _filled(word: str) -> str:
     """A file that stands for any file is there."""
-    return str(Path(__file__)) if word.endswith((".jsonl", ".toml")) else word
+    return str(Path(__file__)) if word.endswith((".jsonl", ".toml", ".resume", ".yaml")) else word
 
 
 def lines_of(prefix: str) -> list[tuple[str, str]]:
