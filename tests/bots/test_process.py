@@ -140,7 +140,7 @@ def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
         "bot.warm([])\n"
         "game = registry.get('chinese-checkers')\n"
         "found = bot._find(game.start(game.Options(), 2, {}), seconds=60, seed=0,"
-        " called_off=None)\n"
+        " called_off=None, sample=None)\n"
         "print(found.action, found.value, found.nodes)\n"
         "assert '.numba.unresolved' not in "
         "''.join(map(str, iddfs._explore.inspect_llvm().values()))\n"
