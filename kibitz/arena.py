@@ -15,12 +15,12 @@ from typing import Any
 import click
 
 from kibitz import connection, notation, report
-from kibitz.event_folder import EventFolder, NoEvent, write
-from kibitz.event_house import House, Site
+from kibitz.event.folder import EventFolder, NoEvent, write
+from kibitz.event.house import House, Site
+from kibitz.event.ticker import Ticker
 from kibitz.foreign import WithProgram, given
 from kibitz.play import check_bot, distinct, name_of
 from kibitz.running import INTERRUPTED, draining, run
-from kibitz.ticker import Ticker
 from kibitz_clients.arena import exports, tables
 from kibitz_clients.arena.event import Event, EventError, Flaw, build, load
 from kibitz_clients.arena.journal import JournalError, Progress

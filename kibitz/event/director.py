@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from kibitz.width import Width
+from kibitz.event.width import Width
 from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import (
     Arranged,

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kibitz.director import ASK_SECONDS, Director, Kept, LobbyGone
-from kibitz.width import Width
+from kibitz.event.director import ASK_SECONDS, Director, Kept, LobbyGone
+from kibitz.event.width import Width
 from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import Began, Journal, Progress, read
 from kibitz_clients.arena.schedule import Schedule
@@ -25,7 +25,7 @@ from kibitz_protocol.messages import LobbyClosed
 from kibitz_protocol.records import Cause
 from kibitz_protocol.refusals import Code
 from tests.clients.arena.events import event
-from tests.house.hall import LOBBY, Connection, Lobby
+from tests.house.event.hall import LOBBY, Connection, Lobby
 
 Answer = TypeVar("Answer")
 pytestmark = pytest.mark.filterwarnings(

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final
 
 from kibitz.children import child, ended, tail
-from kibitz.director import item
-from kibitz.event_folder import EventFolder, safe
+from kibitz.event.director import item
+from kibitz.event.folder import EventFolder, safe
 from kibitz.leash import leashed
 from kibitz_clients.arena.event import Entrant, Event
 from kibitz_protocol.client import Client

@@ -19,12 +19,12 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from kibitz import fetch
-from kibitz.director import Director, Kept, LobbyGone, item
-from kibitz.entrants import EntrantFailed, Seat, Team
-from kibitz.event_folder import EventFolder, Place
+from kibitz.event.director import Director, Kept, LobbyGone, item
+from kibitz.event.entrants import EntrantFailed, Seat, Team
+from kibitz.event.folder import EventFolder, Place
+from kibitz.event.ticker import Ticker
+from kibitz.event.width import Width
 from kibitz.private import private_server
-from kibitz.ticker import Ticker
-from kibitz.width import Width
 from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import Began, Journal, Progress
 from kibitz_protocol.client import Client

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
-from kibitz.width import Width
+from kibitz.event.width import Width
 from kibitz_clients.arena.journal import Progress
 from kibitz_protocol.records import Cause
 
