@@ -8,35 +8,42 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from kibitz import connection, notation, report
+from kibitz.bounds import MIB
 from kibitz.event.folder import EventFolder, NoEvent, write
-from kibitz.event.house import House, Site
+from kibitz.event.house import START_SECONDS, House, Site
 from kibitz.event.ticker import Ticker
 from kibitz.foreign import WithProgram, given
 from kibitz.play import check_bot, distinct, name_of
 from kibitz.running import INTERRUPTED, draining, run
 from kibitz_clients.arena import exports, tables
-from kibitz_clients.arena.event import Event, EventError, Flaw, build, load
+from kibitz_clients.arena.event import Entrant, Event, EventError, Flaw, build, load
 from kibitz_clients.arena.journal import JournalError, Progress
 from kibitz_clients.arena.lines import Document
+from kibitz_clients.arena.lines import Path as Place
 from kibitz_clients.arena.page import page
 from kibitz_clients.arena.results import Results
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
+UNABLE = 2
+"""The exit status of an event that could not begin."""
 
 
 @click.command(cls=WithProgram, short_help="Hold a whole event: tournaments with ratings.")
 @click.argument("words", nargs=-1, metavar="[EVENT.yaml | DIRECTORY]")
 @click.option("--game", metavar="GAME", help="Hold an event that these flags say.")
 @click.option("--players", multiple=True, metavar="BOT...", help="Who plays: bots, Python files.")
+@click.option("--remote", multiple=True, metavar="NAME", help="Who plays and comes by itself.")
 @click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to PROGRAM.")
 @click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol to it.")
+@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Most memory of a process.")
+@click.option("--cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a process.")
 @click.option(
     "--format", type=click.Choice(FORMATS), help="Who meets whom.  [default: round-robin]"
 )
@@ -67,6 +74,14 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 )
 @click.option("--server", metavar="URL", help="Play on this server, not on one of the event's own.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds your token there.")
+@click.option(
+    "--wait",
+    default=START_SECONDS,
+    show_default=True,
+    type=click.FloatRange(1),
+    metavar="S",
+    help="How long to wait until everybody is there.",
+)
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="The page, here too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
@@ -74,21 +89,26 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 def arena(words: tuple[str, ...], **said: Any) -> None:
     """Hold the event that EVENT.yaml says, or flags do, or go on with the one in DIRECTORY.
 
-    Every entrant is one process. Ctrl-C lets the running games end, and prints the command that
-    goes on; a second one ends at once. Whatever ends it, the same command again goes on with
-    nothing lost and nothing played twice. The status is 0 when all is played and all was well.
+    Every entrant is one process, and so is the event's own server; or it plays on the one at
+    --server, where others may join from elsewhere. Ctrl-C lets the running games end, and prints
+    the command that goes on; a second one ends at once. Whatever ends it, the same command again
+    goes on with nothing lost and nothing played twice.
+
+    The status is 0 when all is played and all was well, 1 when a bot crashed or went away, or
+    the event cannot go on, 2 when it could not begin, 130 when it was interrupted.
 
     \b
     kibitz arena final.yaml
     kibitz arena final.arena
     kibitz arena --game line-nim --players line-nim/random mybot.py --games 20 --tc 10+0.1
     kibitz arena --game five-in-a-row --players five-in-a-row/greedy --gomocup -- ./pbrain-engine
+    kibitz arena final.yaml --server ws://127.0.0.1:8765 --token-file host.token
     """
     event, folder, base = _found(words, said)
-    if said["concurrency"] and words:
+    if said["concurrency"] and said["game"] is None:
         event = _changed(event, said["concurrency"])
     token = connection.token(said["token_file"], None) if said["token_file"] else None
-    site = Site(server=said["server"], token=token)
+    site = Site(server=said["server"], token=token, wait=said["wait"])
     ticker = Ticker(sys.stderr, loud=said["verbose"], quiet=said["quiet"])
     folder.make(base)
     house = House(event, folder, site, ticker)
@@ -133,28 +153,37 @@ def _found(words: Sequence[str], said: dict[str, Any]) -> tuple[Event, EventFold
         if len(words) != 1:
             raise click.UsageError("expected an event's file or directory, or --game and --players")
         path = Path(words[0])
-        return _resumed(path) if path.is_dir() else _by_file(path, said["directory"])
+        return _resumed(path, said) if path.is_dir() else _by_file(path, said)
     except (EventError, NoEvent, JournalError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
 
 
-def _by_file(path: Path, directory: Path | None) -> tuple[Event, EventFolder, Path]:
+def _by_file(path: Path, said: dict[str, Any]) -> tuple[Event, EventFolder, Path]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NoEvent(f"{path}: expected an event's file: {error}") from None
     event = load(text, str(path))
-    flaws = [*_flaws(event, path.parent)]
+    folder = EventFolder(said["directory"] or path.parent / f"{event.name}.arena")
+    said["server"] = said["server"] or _before(folder)
+    flaws = [*_flaws(event, path.parent, said["server"])]
     if flaws:
-        raise EventError(str(path), flaws, Document.read(text).lines)
-    return event, EventFolder(directory or path.parent / f"{event.name}.arena"), path.parent
+        raise EventError(str(path), flaws, _plain_paths(Document.read(text).lines))
+    return event, folder, path.parent
 
 
-def _resumed(path: Path) -> tuple[Event, EventFolder, Path]:
+def _before(folder: EventFolder) -> str | None:
+    """Return the server that an event goes on on, if that is not one of its own."""
+    place = folder.place()
+    return None if place is None else place.server
+
+
+def _resumed(path: Path, said: dict[str, Any]) -> tuple[Event, EventFolder, Path]:
     folder = EventFolder(path)
     event, base = folder.event(), folder.base()
-    flaws = [*_flaws(event, base)]
+    said["server"] = said["server"] or _before(folder)
+    flaws = [*_flaws(event, base, said["server"])]
     if flaws:
         raise EventError(str(folder.journal), flaws, {})
     return event, folder, base
@@ -172,6 +201,19 @@ _FLAGS = {
     "concurrency": "concurrency",
 }
 """Flags that are keys of an event, and which."""
+_IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
+    "players": "--players",
+    "remote": "--remote",
+    "kind": "--stdio or --gomocup",
+    "memory": "--memory",
+    "cpu": "--cpu",
+    "options": "--option",
+    "openings": "--opening",
+    "sprt": "--sprt",
+    "rated": "--rated",
+    "title": "--name",
+}
+"""What an event's file says in place of a flag, and the flag."""
 
 
 def _by_flags(words: Sequence[str], said: dict[str, Any]) -> tuple[Event, EventFolder, Path]:
@@ -180,12 +222,15 @@ def _by_flags(words: Sequence[str], said: dict[str, Any]) -> tuple[Event, EventF
     values |= _game(said)
     if said["rated"]:
         values["rated"] = True
+    limits = {key: said[key] for key in ("memory", "cpu") if said[key] is not None}
+    if limits:
+        values["limits"] = limits | ({"memory": said["memory"] * MIB} if said["memory"] else {})
     if said["concurrency"] not in (None, "auto"):
         values["concurrency"] = _number(said["concurrency"])
     if said["sprt"]:
         values["stop"] = _stop(said["sprt"], values["entrants"])
     event = build(values, "flags")
-    flaws = [*_flaws(event, Path.cwd())]
+    flaws = [*_flaws(event, Path.cwd(), said["server"])]
     if flaws:
         raise EventError("flags", flaws, {})
     if not said["title"]:
@@ -222,6 +267,8 @@ def _entrants(words: Sequence[str], said: dict[str, Any]) -> Iterator[dict[str, 
     names = distinct([*map(name_of, bots), *([named(command)] if command else [])])
     for name, bot in zip(names, bots, strict=False):
         yield {"name": name, "bot": bot}
+    for name in said["remote"]:
+        yield {"name": name, "remote": True}
     if command:
         yield {"name": names[-1], said["kind"] or "command": command}
     elif said["kind"]:
@@ -244,11 +291,11 @@ def _stop(text: str, entrants: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _require_no_flags(said: dict[str, Any]) -> None:
     """Refuse what an event's file says when a file is what is played."""
-    told = [flag for flag in (*_FLAGS, "players", "options", "openings", "sprt") if said[flag]]
-    told = [flag for flag in told if flag != "concurrency"]
-    if told or said["rated"] or said["title"]:
-        flag = f"--{told[0].removesuffix('s')}" if told else "--rated or --name"
-        raise click.UsageError(f"{flag} goes with --game; an event's file says it itself")
+    told = next((flag for key, flag in _IN_FILES.items() if said[key]), None)
+    if told is not None or given():
+        raise click.UsageError(
+            f"{told or 'a program after --'} goes with --game; an event's file says it itself"
+        )
 
 
 def _changed(event: Event, concurrency: str) -> Event:
@@ -262,24 +309,57 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _flaws(event: Event, base: Path) -> Iterator[Flaw]:
-    """Yield what cannot be started, before anything is."""
-    from kibitz_bots.bridges.foreign import there
-    from kibitz_bots.bridges.gomocup import fit
+def _plain_paths(lines: Mapping[Place, int]) -> dict[Place, int]:
+    """Return the lines by the paths of keys as the event has them, with underscores."""
+    return {
+        tuple(part.replace("-", "_") if isinstance(part, str) else part for part in path): line
+        for path, line in lines.items()
+    }
+
+
+def _flaws(event: Event, base: Path, server: str | None) -> Iterator[Flaw]:
+    """Yield what cannot be started here, before anything is."""
+    if event.rated and server is None:
+        yield Flaw(("rated",), "expected --server: a server of the event's own has no ladder")
+    for index, entrant in enumerate(event.entrants):
+        for key, sentence in _unable(event, entrant, base, server):
+            yield Flaw(("entrants", index, key), sentence)
+
+
+def _unable(
+    event: Event, entrant: Entrant, base: Path, server: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the key and the sentence of everything that keeps an entrant from playing."""
     from kibitz_bots.loading import SpecError
 
-    for index, entrant in enumerate(event.entrants):
-        path = ("entrants", index, entrant.source)
+    try:
+        _check(event, entrant, base)
+    except SpecError as error:
+        yield entrant.source, str(error)
+    if entrant.remote and server is None:
+        yield "remote", "expected --server: nobody can join a server of the event's own"
+    if entrant.token_file is not None and server is None:
+        yield "token_file", "expected --server: a server of the event's own has no accounts"
+    elif entrant.token_file is not None:
         try:
-            if entrant.bot is not None:
-                bot = entrant.bot
-                check_bot(str(base / bot) if bot.endswith(".py") else bot)
-            else:
-                there(_seen_from(base, getattr(entrant, entrant.source)), entrant.source)
-            if entrant.gomocup is not None:
-                fit(event.game.name, event.game.options)
-        except SpecError as error:
-            yield Flaw(path, str(error))
+            connection.token(base / entrant.token_file, None)
+        except click.BadParameter as error:
+            yield "token_file", error.message
+    elif event.rated and not entrant.remote:
+        yield "token_file", "expected the token of an account, since guests are not rated"
+
+
+def _check(event: Event, entrant: Entrant, base: Path) -> None:
+    """Raise `SpecError` for what cannot be started."""
+    from kibitz_bots.bridges.foreign import there
+    from kibitz_bots.bridges.gomocup import fit
+
+    if entrant.bot is not None:
+        check_bot(str(base / entrant.bot) if entrant.bot.endswith(".py") else entrant.bot)
+    elif not entrant.remote:
+        there(_seen_from(base, getattr(entrant, entrant.source)), entrant.source)
+    if entrant.gomocup is not None:
+        fit(event.game.name, event.game.options)
 
 
 def _seen_from(base: Path, command: Sequence[str]) -> list[str]:
@@ -297,6 +377,7 @@ def _again(folder: EventFolder, site: Site, said: dict[str, Any]) -> str:
     words += ["--server", site.server] if site.server else []
     words += ["--token-file", str(said["token_file"])] if said["token_file"] else []
     words += ["--concurrency", said["concurrency"]] if said["concurrency"] else []
+    words += ["--wait", f"{said['wait']:g}"] if said["wait"] != START_SECONDS else []
     return shlex.join(words)
 
 
@@ -309,9 +390,17 @@ def _finish(house: House, progress: Progress, again: str, said: dict[str, Any]) 
     click.echo(text, nl=False)
     if not said["as_json"] and not said["quiet"]:
         click.echo(f"results: {house.folder.path / 'results.html'}", err=True)
+        _tell_reports(results, house.folder)
     if house.failure is not None:
         click.echo(f"Error: {house.failure}", err=True)
     return _status(house, progress, again)
+
+
+def _tell_reports(results: Results, folder: EventFolder) -> None:
+    reports = [game.report for game in results.games if game.report is not None]
+    if reports:
+        games = "a game" if len(reports) == 1 else f"{len(reports)} games"
+        click.echo(f"a seat was at fault in {games}: {folder.path / reports[-1]}", err=True)
 
 
 def _status(house: House, progress: Progress, again: str) -> int:
@@ -321,7 +410,9 @@ def _status(house: House, progress: Progress, again: str) -> int:
     if stopped is not None and stopped.reason == "failed" and house.failure is None:
         click.echo(f"Error: the event cannot go on: {stopped.detail}", err=True)
     click.echo(f"go on with: {again}", err=True)
-    return INTERRUPTED if house.asked and house.failure is None else 1
+    if house.failure is not None:
+        return 1 if progress.played else UNABLE
+    return INTERRUPTED if house.asked else 1
 
 
 def _abnormal(progress: Progress) -> bool:

@@ -38,16 +38,21 @@ def of(record: Record, seat: int | None = None) -> MatchReport:
 
 
 def leave(path: Path) -> Path | None:
-    """Write a report beside the record at `path` if a seat was at fault; return where it is.
+    """Write a report beside the record at `path` if a seat was at fault; return where it is."""
+    return write(of(read_record(path)), path, path.parent)
 
-    ``MATCH.jsonl`` gets ``MATCH.report.txt`` for people and ``MATCH.report.json`` for programs.
+
+def write(found: MatchReport, record: Path, directory: Path) -> Path | None:
+    """Write a report if a seat, or the server, was at fault; return where it is.
+
+    The match of ``MATCH.jsonl`` gets ``MATCH.report.txt`` for people and ``MATCH.report.json``
+    for programs.
     """
-    found = of(read_record(path))
     if not found.seats and found.cause != "infrastructure":
         return None
-    written = path.with_suffix(".report.txt")
-    written.write_text("\n".join(lines(found, str(path))) + "\n", encoding="utf-8")
-    path.with_suffix(".report.json").write_text(found.model_dump_json(indent=1), encoding="utf-8")
+    written = directory / f"{record.stem}.report.txt"
+    written.write_text("\n".join(lines(found, str(record))) + "\n", encoding="utf-8")
+    written.with_suffix(".json").write_text(found.model_dump_json(indent=1), encoding="utf-8")
     return written
 
 

@@ -56,6 +56,8 @@ class Kept:
 
     path: str
     used_ms: tuple[int, ...]
+    report: str | None = None
+    """The path of the forensic report, where a seat was at fault."""
 
 
 Fetch = Callable[[str], Awaitable[Kept | None]]
@@ -320,6 +322,7 @@ class Director:
             brief.result,
             used_ms=None if kept is None else kept.used_ms,
             record=None if kept is None else kept.path,
+            report=None if kept is None else kept.report,
         )
 
     def _line(self, entry: Ended | Requeued) -> str:

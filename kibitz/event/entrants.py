@@ -8,6 +8,10 @@ A process that ends while its event runs has crashed: its running games are lost
 `crash`, and it is started again. So everybody plays as many games as planned. Who ends `LIVES`
 times in a row without a game that ended meanwhile, or cannot even begin, cannot be kept alive,
 and `EntrantFailed` says so.
+
+Who is `remote` has no process here: it connects from elsewhere, and what becomes of it is the
+lobby's business. An entrant with a `token_file` is an account of the server, which needs no
+secret to come back.
 """
 
 from __future__ import annotations
@@ -16,16 +20,17 @@ import asyncio
 import contextlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from kibitz import bounds, connection, terms
 from kibitz.children import child, ended, tail
 from kibitz.event.director import item
 from kibitz.event.folder import EventFolder, safe
 from kibitz.leash import leashed
-from kibitz_clients.arena.event import Entrant, Event
+from kibitz_clients.arena.event import Entrant, Event, Limits
 from kibitz_protocol.client import Client
 from kibitz_protocol.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.messages import Capabilities
@@ -80,6 +85,8 @@ class Team:
         self._tell = tell
         self._base = folder.base()
         self._closing = False
+        self._checked: set[str] = set()
+        """Entrants whose account is known to have their name."""
         self.members: set[str] = set()
         """Entrants that have a seat in the lobby; whoever knows better says so."""
 
@@ -94,15 +101,18 @@ class Team:
         """
         shutil.rmtree(self._folder.start, ignore_errors=True)
         self._folder.start.mkdir()
+        ours = [each for each in self._event.entrants if not each.remote]
+        if not ours:
+            return
         async with asyncio.TaskGroup() as group:
-            lives = [group.create_task(self._keep(each)) for each in self._event.entrants]
-            starter = group.create_task(self._start_together())
+            lives = [group.create_task(self._keep(each)) for each in ours]
+            starter = group.create_task(self._start_together(ours))
             await asyncio.wait(lives)
             starter.cancel()
 
-    async def _start_together(self) -> None:
+    async def _start_together(self, ours: Sequence[Entrant]) -> None:
         """Let them connect once all are warm: a game that goes on waits for nobody's compiler."""
-        waiting = [self._warm(each.name) for each in self._event.entrants if each.command is None]
+        waiting = [self._warm(each.name) for each in ours if each.command is None]
         while waiting:
             waiting = [path for path in waiting if not path.exists()]
             await asyncio.sleep(LOOK_SECONDS)
@@ -119,7 +129,7 @@ class Team:
             status = await self._live(entrant)
             if self._closing:
                 return
-            await self._give_up(entrant.name, f"its process ended with status {status}")
+            await self._give_up(entrant, f"its process ended with status {status}")
             deaths = 1 if self._played(entrant.name) > before else deaths + 1
             hopeless = status == CANNOT_BEGIN and entrant.source != "command"
             if hopeless or deaths >= LIVES:
@@ -143,20 +153,30 @@ class Team:
 
     async def _enrol(self, entrant: Entrant) -> None:
         """Make the entrant a player; who connects by itself is given its seat in the lobby too."""
-        known = self._folder.known(entrant.name)
+        known = self._folder.known(entrant.name) is not None or entrant.name in self._checked
         walks_in = entrant.source == "command" and entrant.name not in self.members
         if known and not walks_in:
             return
-        async with self._as(entrant.name) as client:
-            if not known:
+        async with self._as(entrant) as client:
+            if entrant.token_file is not None:
+                self._require_own_name(entrant, client)
+            elif not known:
                 self._folder.keep_secret(entrant.name, client.resume)
             if walks_in:
                 await client.join(self._seat.lobby)
 
-    async def _give_up(self, name: str, why: str) -> None:
+    def _require_own_name(self, entrant: Entrant, client: Client) -> None:
+        """Its seat in the lobby is kept under the entrant's name, so its account has that too."""
+        name = client.welcome.name
+        if name != entrant.name:
+            text = f"{entrant.name}: {entrant.token_file} holds the token of {name}"
+            raise EntrantFailed(entrant.name, f"{text}; expected the entrant's own name")
+        self._checked.add(entrant.name)
+
+    async def _give_up(self, entrant: Entrant, why: str) -> None:
         """Resign the games of a process that is gone, and begin none until the next is ready."""
         with contextlib.suppress(KibitzError):
-            async with self._as(name) as client:
+            async with self._as(entrant) as client:
                 with contextlib.suppress(RefusedError):
                     await client.ready(self._seat.lobby, False)
                 for match in client.welcome.seats:
@@ -164,15 +184,26 @@ class Team:
                         await client.resign(match, fault="crash", detail=why)
 
     @contextlib.asynccontextmanager
-    async def _as(self, name: str) -> AsyncIterator[Client]:
+    async def _as(self, entrant: Entrant) -> AsyncIterator[Client]:
         """Connect as an entrant, for a moment."""
-        resume = self._folder.known(name)
-        can = Capabilities(at_once=self._seat.at_once)
+        token = self._token(entrant)
         client = Client(
-            self._seat.url, name=name, resume=resume, capabilities=can, agent="kibitz arena"
+            self._seat.url,
+            name=entrant.name if token is None else None,
+            token=token,
+            resume=self._folder.known(entrant.name) if token is None else None,
+            capabilities=Capabilities(at_once=self._seat.at_once),
+            agent="kibitz arena",
         )
         async with client:
             yield client
+
+    def _token(self, entrant: Entrant) -> str | None:
+        path = self._token_file(entrant)
+        return None if path is None else connection.token(path, None)
+
+    def _token_file(self, entrant: Entrant) -> Path | None:
+        return None if entrant.token_file is None else self._base / entrant.token_file
 
     # How it is started
 
@@ -180,36 +211,57 @@ class Team:
         """Return the command line of an entrant's process, and its environment."""
         env = {key: value for key, value in os.environ.items() if key not in OURS}
         if entrant.command is not None:
-            return self._walking_in(entrant.name, entrant.command), env | self._told(entrant.name)
-        place = ["--url", self._seat.url, "--lobby", self._seat.lobby, "--name", entrant.name]
+            return self._walking_in(entrant, entrant.command), env | self._told(entrant)
+        place = ["--url", self._seat.url, "--lobby", self._seat.lobby]
         most = ["--at-once", str(self._seat.at_once)]
-        secret = ["--resume-file", str(self._folder.secret(entrant.name).resolve())]
         warm = ["--warm", f"[{item(self._event).model_dump_json()}]"]
         hold = ["--hold", str(self._warm(entrant.name).resolve())]
-        words = [*place, *most, *secret, *warm, *hold, *self._spec(entrant)]
-        return leashed("kibitz_bots", *words), env
+        words = [*place, *most, *self._identity(entrant), *warm, *hold, *self._spec(entrant)]
+        # A program is limited by its bridge, which is no bot itself.
+        limits = self._limits(entrant) if entrant.bot is not None else []
+        return leashed("kibitz_bots", *words, limits=limits), env
+
+    def _identity(self, entrant: Entrant) -> list[str]:
+        token = self._token_file(entrant)
+        if token is not None:
+            return ["--token-file", str(token)]
+        secret = str(self._folder.secret(entrant.name).resolve())
+        return ["--name", entrant.name, "--resume-file", secret]
+
+    def _limits(self, entrant: Entrant) -> list[str]:
+        memory, cpu = allowed(self._event, entrant)
+        return terms.limits(memory, cpu)
 
     def _spec(self, entrant: Entrant) -> list[str]:
         """Return what says which bot it is; it comes last."""
+        from kibitz_bots.bridges import launch
         from kibitz_bots.bridges.foreign import Foreign
 
         if entrant.bot is not None:
             is_file = entrant.bot.endswith(".py")
             return [str(self._base / entrant.bot) if is_file else entrant.bot]
-        games = (self._event.game.name,)
+        games, limits = (self._event.game.name,), launch.Limits(*allowed(self._event, entrant))
         if entrant.stdio is not None:
-            return Foreign(kind="stdio", command=entrant.stdio, games=games).words()
-        return Foreign(kind="gomocup", command=entrant.gomocup or [], games=games).words()
+            return Foreign(kind="stdio", command=entrant.stdio, games=games, limits=limits).words()
+        command = entrant.gomocup or []
+        return Foreign(kind="gomocup", command=command, games=games, limits=limits).words()
 
-    def _walking_in(self, name: str, command: list[str]) -> list[str]:
-        from kibitz_bots.bridges.launch import Limits, launched
+    def _walking_in(self, entrant: Entrant, command: list[str]) -> list[str]:
+        from kibitz_bots.bridges import launch
 
-        return launched(command, Limits())
+        return launch.launched(command, launch.Limits(*allowed(self._event, entrant)))
 
-    def _told(self, name: str) -> dict[str, str]:
-        return {
-            "KIBITZ_SERVER": self._seat.url,
-            "KIBITZ_LOBBY": self._seat.lobby,
-            "KIBITZ_NAME": name,
-            "KIBITZ_RESUME": self._folder.known(name) or "",
-        }
+    def _told(self, entrant: Entrant) -> dict[str, str]:
+        token = self._token(entrant)
+        place = {"KIBITZ_SERVER": self._seat.url, "KIBITZ_LOBBY": self._seat.lobby}
+        if token is not None:
+            return place | {"KIBITZ_TOKEN": token}
+        known = self._folder.known(entrant.name) or ""
+        return place | {"KIBITZ_NAME": entrant.name, "KIBITZ_RESUME": known}
+
+
+def allowed(event: Event, entrant: Entrant) -> tuple[int | None, int | None]:
+    """Return the MiB of memory and the seconds of CPU of each process of an entrant."""
+    limits: Limits = entrant.limits or event.limits
+    memory = None if limits.memory is None else limits.memory // bounds.MIB
+    return memory, limits.cpu

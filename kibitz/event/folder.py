@@ -6,6 +6,7 @@ bots/NAME.log    what an entrant's process has said
 bots/NAME.resume the secret with which it comes back as the same player (mode 0600)
 host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
 records/         a record for each game
+reports/         a forensic report for each game in which a seat was at fault; for the host only
 results.json, results.csv, games.csv, results.html
 """
 
@@ -59,6 +60,10 @@ class EventFolder:
     def records(self) -> Path:
         return self.path / "records"
 
+    @property
+    def reports(self) -> Path:
+        return self.path / "reports"
+
     def log(self, name: str) -> Path:
         """Return the log of an entrant."""
         return self.path / "bots" / f"{safe(name)}.log"
@@ -74,7 +79,7 @@ class EventFolder:
 
     def make(self, base: Path) -> None:
         """Make the directories; `base` is where the paths of the event are seen from."""
-        for directory in (self.path, self.path / "bots", self.records):
+        for directory in (self.path, self.path / "bots", self.records, self.reports):
             directory.mkdir(parents=True, exist_ok=True)
         origin = Origin(base=os.path.relpath(base.resolve(), self.path.resolve()))
         self.write("origin.json", origin.model_dump_json() + "\n")

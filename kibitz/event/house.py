@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shlex
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -18,8 +19,8 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-from kibitz import fetch
-from kibitz.event.director import Director, Kept, LobbyGone, item
+from kibitz.event.archive import Archive
+from kibitz.event.director import Director, LobbyGone, item
 from kibitz.event.entrants import EntrantFailed, Seat, Team
 from kibitz.event.folder import EventFolder, Place
 from kibitz.event.ticker import Ticker
@@ -29,8 +30,7 @@ from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import Began, Journal, Progress
 from kibitz_protocol.client import Client
 from kibitz_protocol.errors import HelloRefusedError, KibitzError, RefusedError, SessionError
-from kibitz_protocol.recordfile import read_record
-from kibitz_protocol.records import Conduct, Moved
+from kibitz_protocol.records import Conduct
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbySettings, LobbyView, ReservedSeat
 
@@ -39,7 +39,7 @@ SITTINGS: Final = 3
 START_SECONDS: Final = 600.0
 """How long entrants may take to be ready: what they need may have to be compiled first."""
 TELL_SECONDS: Final = 10.0
-"""How often to say who is still waited for."""
+"""After how long to say for the first time who is waited for; then ever more rarely."""
 FREE_SECONDS: Final = 20.0
 """How long the server of a run that was killed may take to go: it drains for ten."""
 GRACE_MS: Final = 300_000
@@ -60,6 +60,12 @@ class Site:
 
     server: str | None = None
     token: str | None = None
+    wait: float = START_SECONDS
+    """Seconds that the entrants may take to be ready."""
+
+
+class NotReady(Exception):
+    """An entrant that has not come in time; waiting once more is for a person to decide."""
 
 
 @dataclass
@@ -104,13 +110,13 @@ class House:
             before = journal.progress.played
             try:
                 await self._sit(journal)
-            except* (KibitzError, LobbyGone, OSError) as group:
+            except* (KibitzError, LobbyGone, NotReady, OSError) as group:
                 failed = 1 if journal.progress.played > before else failed + 1
                 self._fail(group, failed)
 
     def _fail(self, group: BaseExceptionGroup[Exception], failed: int) -> None:
         error = _first(group)
-        if failed >= SITTINGS or isinstance(error, RefusedError):
+        if failed >= SITTINGS or isinstance(error, RefusedError | NotReady):
             self.failure = str(error)
         else:
             self.ticker.say(f"{error}; going on")
@@ -121,13 +127,15 @@ class House:
             client = await stack.enter_async_context(self._host(url))
             lobby = await self._lobby(client, url)
             await client.join(lobby, role="spectator")
+            own = self.site.server is None
+            archive = Archive(url, client, self.folder, own, self.ticker.say)
             director = Director(
                 client,
                 lobby,
                 journal,
                 self.width,
                 now=_now,
-                fetch=lambda match: self._keep(url, match),
+                fetch=archive.keep,
                 tell=self.ticker.game,
             )
             await self._direct(director, client, Seat(url, lobby, MOST_AT_ONCE))
@@ -174,25 +182,36 @@ class House:
             self.ticker.say(f"{', '.join(sorted(names))} cannot be kept running")
 
     async def _gather(self, director: Director, team: Team, client: Client, lobby: str) -> None:
-        """Begin once everybody is ready, and say who is waited for."""
+        """Begin once everybody is ready; say who is waited for, then and later."""
         clock = asyncio.get_running_loop().time
-        began = told = clock()
+        began, tell = clock(), Seldom(clock())
+        self._invite(client.url, lobby)
         while True:
             view = director.view
             if view is not None:
                 team.members = {self.event.names[member.seat] for member in view.members}
-                if view.state != "gathering":
-                    return
                 missing = self._missing(view)
-                if not missing:
-                    with contextlib.suppress(RefusedError):
-                        await client.start(lobby)
-                elif clock() > told + TELL_SECONDS:
-                    told = clock()
+                if view.state == "gathering":
+                    await self._begin(client, lobby, missing, clock() - began)
+                idle = view.state == "gathering" or not director.progress.outstanding
+                if tell.due(clock(), bool(missing) and idle):
                     self.ticker.say(f"waiting for {', '.join(missing)}")
-                if missing and clock() > began + START_SECONDS:
-                    raise TimeoutError(f"{missing[0]} was not ready in {START_SECONDS:g} seconds")
             await asyncio.sleep(0.05)
+
+    async def _begin(self, client: Client, lobby: str, missing: list[str], waited: float) -> None:
+        """Start the lobby if nobody is missing any more; give up when it took too long."""
+        if not missing:
+            with contextlib.suppress(RefusedError):
+                await client.start(lobby)
+        elif waited > self.site.wait:
+            raise NotReady(f"{', '.join(missing)} not ready in {self.site.wait:g} seconds")
+
+    def _invite(self, url: str, lobby: str) -> None:
+        """Say how those come in who connect from elsewhere."""
+        for entrant in self.event.entrants:
+            if entrant.remote:
+                where = f"--server {url} --lobby {lobby} --name {shlex.quote(entrant.name)}"
+                self.ticker.say(f"{entrant.name} joins with: kibitz bot BOT {where}")
 
     def _missing(self, view: LobbyView) -> list[str]:
         ready = {member.seat for member in view.members if member.ready and member.connected}
@@ -274,7 +293,10 @@ class House:
     def _place(self) -> Place | None:
         """Return where the event was played before, if that is here."""
         place = self.folder.place()
-        return place if place is not None and place.server == self.site.server else None
+        if place is None or place.server == self.site.server:
+            return place
+        self.folder.forget()  # secrets are worth nothing on another server
+        return None
 
     async def _lobby(self, client: Client, url: str) -> str:
         """Return the event's lobby, the one from before if it is still there."""
@@ -300,27 +322,23 @@ class House:
             conduct=Conduct(grace_ms=GRACE_MS),
         )
 
-    # Records
 
-    async def _keep(self, url: str, match: str) -> Kept | None:
-        """Fetch the record of a match; a record that cannot be had does not stop the event."""
-        try:
-            path = await fetch.record(url, match, self.folder.records)
-            used = await asyncio.to_thread(used_ms, path)
-        except (OSError, ValueError) as error:
-            self.ticker.say(f"the record of match {match} cannot be fetched: {error}")
-            return None
-        return Kept(path.relative_to(self.folder.path).as_posix(), used)
+class Seldom:
+    """When to say something once more that goes on: after twice as long each time."""
 
+    def __init__(self, now: float) -> None:
+        self._since = now
+        self._pause = TELL_SECONDS
 
-def used_ms(path: Path) -> tuple[int, ...]:
-    """Return how long each seat thought in a recorded match, in milliseconds."""
-    record = read_record(path)
-    used = [0] * len(record.setup.seats)
-    for entry in record.entries:
-        if isinstance(entry, Moved):
-            used[entry.seat] += max(0, entry.elapsed_ms - entry.allowance_ms)
-    return tuple(used)
+    def due(self, now: float, so: bool) -> bool:
+        """Whether it is time to say it; where it is not `so`, all begins anew."""
+        if not so:
+            self._since, self._pause = now, TELL_SECONDS
+            return False
+        if now < self._since + self._pause:
+            return False
+        self._since, self._pause = now, 2 * self._pause
+        return True
 
 
 def _more(progress: Progress) -> bool:

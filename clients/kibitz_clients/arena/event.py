@@ -50,9 +50,9 @@ from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.values import GameName, Options, PlayerName, Strict
 
 Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "free-for-all"]
-Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio"]
-SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio")
-"""How an entrant is started; each entrant has exactly one."""
+Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio", "remote"]
+SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio", "remote")
+"""How an entrant is started, or that it comes by itself; each entrant has exactly one."""
 MOST_ENTRANTS: Final = 64
 """As many as a lobby has seats."""
 MOST_GAMES: Final = 1_000_000
@@ -106,6 +106,12 @@ def _clock(value: Any) -> Any:
     return str(TimeControl.parse(str(value)))
 
 
+def _yes(value: Any) -> Any:
+    if value is True or value == "yes":
+        return True
+    raise ValueError("expected true, or another way to play")
+
+
 def _number_or_auto(value: Any) -> Any:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
@@ -134,12 +140,13 @@ Command: TypeAlias = Annotated[list[str], BeforeValidator(_words), Field(min_len
 
 
 class Limits(Spec):
-    """What the process of an entrant may use; None is no limit."""
+    """What each process of an entrant may use; None is no limit."""
 
     memory: Annotated[int, Field(ge=2**20), BeforeValidator(_bytes)] | None = None
-    """Bytes, also written ``512M`` or ``2G``."""
-    cpu: Annotated[float, Field(gt=0, le=1024)] | None = None
-    """How many processor cores it may keep busy, such as 1 or 0.5."""
+    """Bytes, also written ``512M`` or ``2G``; whole MiB count."""
+    cpu: Annotated[int, Field(ge=1, lt=2**31)] | None = None
+    """Seconds of CPU time. A bot's process lives as long as the event, that of a program on
+    `stdio` as long as a game; one that has used up its time ends, and is started again."""
 
 
 class GameSpec(Spec):
@@ -161,6 +168,10 @@ class Entrant(Spec):
     """A Gomocup engine."""
     stdio: Command | None = None
     """A program that reads and writes one JSON object a line."""
+    remote: Annotated[bool, BeforeValidator(_yes)] | None = None
+    """It connects from elsewhere, under its name, and joins the event's lobby by itself."""
+    token_file: Annotated[str, Field(min_length=1)] | None = None
+    """Holds the token of its account on the server; without one it is a guest."""
     limits: Limits | None = None
     """In place of the event's."""
     anchor: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
@@ -176,6 +187,8 @@ class Entrant(Spec):
     @property
     def what(self) -> str:
         """What it is, for a person: ``bot chinese-checkers/greedy``."""
+        if self.remote:
+            return "remote"
         value = getattr(self, self.source)
         return f"{self.source} {value if isinstance(value, str) else shlex.join(value)}"
 
@@ -533,6 +546,10 @@ def _entrant_flaws(event: Event) -> Iterator[Flaw]:
         seen.add(entrant.name.casefold())
         if entrant.seeding is not None and event.format != "swiss":
             yield Flaw(("entrants", index, "seeding"), "expected only with format: swiss")
+        for key in ("limits", "token_file"):
+            if entrant.remote and getattr(entrant, key) is not None:
+                text = "expected only for who is started here, not for who is remote"
+                yield Flaw(("entrants", index, key), text)
     yield from _twice_seeded(event)
 
 

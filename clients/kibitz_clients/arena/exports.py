@@ -71,6 +71,7 @@ def games_csv(results: Results) -> str:
     seats = range(1, results.event.seats + 1)
     heads = (
         *("tag", "block", "round", "match", "termination", "cause", "reason", "plies", "record"),
+        "report",
         *(f"{name}{seat}" for seat in seats for name in by_seat),
     )
     return _csv(heads, map(_game, results.games))
@@ -87,6 +88,7 @@ def _game(game: GameLine) -> list[object]:
         game.reason,
         game.plies,
         game.record,
+        game.report,
     ]
     for seat, player in enumerate(game.players):
         used = game.used_ms[seat] if game.used_ms else None

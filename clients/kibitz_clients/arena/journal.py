@@ -96,6 +96,9 @@ class Ended(EntryBase):
     result: Result
     used_ms: list[Millis] | None = None
     record: str | None = Field(None, description="path, from the event's directory")
+    report: str | None = Field(
+        None, description="path of the forensic report, where a seat was at fault"
+    )
 
 
 class Requeued(EntryBase):
@@ -331,6 +334,7 @@ class Progress:
         *,
         used_ms: Sequence[int] | None = None,
         record: str | None = None,
+        report: str | None = None,
     ) -> Ended | Requeued:
         """Return the entry for a match that is over: what failed is requeued, all else counts."""
         if result.cause is Cause.INFRASTRUCTURE:
@@ -343,6 +347,7 @@ class Progress:
             result=result,
             used_ms=None if used_ms is None else [*used_ms],
             record=record,
+            report=report,
         )
 
     # What happened

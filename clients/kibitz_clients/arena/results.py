@@ -105,6 +105,9 @@ class GameLine(Tolerant):
     plies: int
     used_ms: list[int] | None = Field(None, description="time used, by seat, where it was noted")
     record: str | None = Field(None, description="path of the record, from the event's directory")
+    report: str | None = Field(
+        None, description="path of the forensic report, where a seat was at fault"
+    )
 
 
 class Results(Tolerant):
@@ -311,4 +314,5 @@ def _game_line(progress: Progress, tag: str) -> GameLine:
         plies=result.plies,
         used_ms=ended.used_ms,
         record=ended.record,
+        report=ended.report,
     )

@@ -42,6 +42,12 @@ def test_a_file_makes_an_event() -> None:
     assert (event.games_each, event.blocks_each) == (10, 5)
 
 
+def test_who_comes_from_elsewhere_is_started_by_nobody() -> None:
+    event = load(GOOD.replace("command: node 'my bot.js'", "remote: yes"), "final.yaml")
+    assert (event.entrants[1].source, event.entrants[1].what) == ("remote", "remote")
+    assert build(event.dump(), "the journal") == event
+
+
 def test_flags_make_the_same_event() -> None:
     entrants = [
         {"name": "Ada", "bot": "bots/ada.py", "limits": {"memory": 512 * 2**20, "cpu": 1}},
@@ -129,18 +135,41 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
             ", limits:",
             ", stdio: x, limits:",
             "final.yaml:7: entrants.0: expected exactly one of"
-            " bot, command, gomocup, stdio, found bot and stdio",
+            " bot, command, gomocup, stdio, remote, found bot and stdio",
         ),
         (
             "    bot: chinese-checkers/greedy\n",
             "",
             "final.yaml:9: entrants.2: expected exactly one"
-            " of bot, command, gomocup, stdio, found none",
+            " of bot, command, gomocup, stdio, remote, found none",
         ),
         (
             "anchor: 100",
             "anchr: 100",
             "final.yaml:11: entrants.2.anchr: unknown key 'anchr'; did you mean 'anchor'?",
+        ),
+        (
+            "command: node 'my bot.js'",
+            "remote: no",
+            "final.yaml:8: entrants.1.remote: expected true, or another way to play, found 'no'",
+        ),
+        (
+            "command: node 'my bot.js'",
+            "remote: true, limits: {cpu: 9}",
+            "final.yaml:8: entrants.1.limits: expected only for who is started here,"
+            " not for who is remote",
+        ),
+        (
+            "command: node 'my bot.js'",
+            "remote: true, token-file: no.token",
+            "final.yaml:8: entrants.1.token-file: expected only for who is started here,"
+            " not for who is remote",
+        ),
+        (
+            "cpu: 1",
+            "cpu: 0.5",
+            "final.yaml:7: entrants.0.limits.cpu: expected a valid integer, got a number with a"
+            " fractional part, found 0.5",
         ),
         (
             "512M",
