@@ -230,13 +230,13 @@ def _by_flags(words: Sequence[str], said: dict[str, Any]) -> tuple[Event, EventF
     if said["sprt"]:
         values["stop"] = _stop(said["sprt"], values["entrants"])
     event = build(values, "flags")
-    flaws = [*_flaws(event, Path.cwd(), said["server"])]
+    flaws = [*_flaws(event, Path(), said["server"])]
     if flaws:
         raise EventError("flags", flaws, {})
     if not said["title"]:
         # The same flags again are the same event, and others are another.
         event = event.model_copy(update={"name": f"{event.game.name}-{event.hash[:8]}"})
-    return event, EventFolder(said["directory"] or Path(f"{event.name}.arena")), Path.cwd()
+    return event, EventFolder(said["directory"] or Path(f"{event.name}.arena")), Path()
 
 
 def _game(said: dict[str, Any]) -> dict[str, Any]:

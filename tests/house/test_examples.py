@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from kibitz.testing import END_SECONDS, Kibitz, ended, marked
+from kibitz_clients.arena.event import load
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("e2e")]
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "bridges.md"
+EVENTS = ROOT / "docs" / "arena.md"
 EXAMPLES = ROOT / "docs" / "examples"
 _LINE = re.compile(r"kibitz play [^\n\"]+")
 
@@ -108,7 +110,29 @@ def test_the_environments_of_the_page_run_to_their_end(number: int, last: str) -
     assert last in world
 
 
-def test_the_page_names_every_example() -> None:
-    text = PAGE.read_text()
-    for example in EXAMPLES.iterdir():
+def test_every_example_is_on_its_page() -> None:
+    text = PAGE.read_text() + EVENTS.read_text()
+    for example in EXAMPLES.glob("*.*"):
         assert f"docs/examples/{example.name}" in text
+
+
+def test_the_event_of_a_course_is_held(kibitz: Kibitz) -> None:
+    """All of it but its length, from a copy, so that nothing is left beside the example."""
+    text = (EXAMPLES / "course.yaml").read_text()
+    short = text.replace("blocks: 10", "blocks: 1").replace("free=19", "free=12")
+    assert short.count("blocks: 1 ") == short.count("free=12") == 1
+    if shutil.which("node") is None:
+        short = re.sub(r"^.*node bot.js.*$", "", short, flags=re.MULTILINE)
+    for example in ("first.py", "bot.js"):
+        shutil.copy(EXAMPLES / example, kibitz.directory)
+    (kibitz.directory / "course.yaml").write_text(short)
+    count = len(load(short, "course.yaml").entrants)
+    done = kibitz.run("arena", "course.yaml", "--json", seconds=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads(done.stdout)
+    assert results["played"] == count * (count - 1)
+    assert {line["name"]: line["games"] for line in results["standings"]} == dict.fromkeys(
+        ["Ada", "Bob", "random", "greedy"] if count == 4 else ["Ada", "random", "greedy"],
+        2 * (count - 1),
+    )
+    assert (kibitz.directory / "course.arena" / "results.html").is_file()
