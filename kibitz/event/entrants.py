@@ -144,7 +144,7 @@ class Team:
     async def _live(self, entrant: Entrant) -> int:
         """Run an entrant's process to its end, and return its status."""
         await self._enrol(entrant)
-        command, env = self._started(entrant)
+        command, env = self.started(entrant)
         log = self._folder.log(entrant.name)
         async with child(command, log, env=env, cwd=self._base, append=True) as process:
             return await ended(process)
@@ -207,7 +207,7 @@ class Team:
 
     # How it is started
 
-    def _started(self, entrant: Entrant) -> tuple[list[str], Mapping[str, str]]:
+    def started(self, entrant: Entrant) -> tuple[list[str], Mapping[str, str]]:
         """Return the command line of an entrant's process, and its environment."""
         env = {key: value for key, value in os.environ.items() if key not in OURS}
         if entrant.command is not None:

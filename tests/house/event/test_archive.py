@@ -1,0 +1,64 @@
+"""What an event keeps of its games: whose fault a game was, and where the time went."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kibitz.event.archive import Archive, at_fault, used_ms
+from kibitz.event.folder import EventFolder
+from kibitz_protocol.client import Client
+from kibitz_protocol.recordfile import Record, read_record
+from kibitz_protocol.records import Cause, Footer, Moved
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return read_record(ROOT / "docs/images/line-nim.jsonl")
+
+
+def ended(record: Record, *causes: Cause | None, whole: Cause = Cause.RULES) -> Record:
+    """The record of a match that ended so."""
+    assert record.footer is not None
+    old = record.footer.result
+    seats = [
+        seat.model_copy(update={"cause": cause})
+        for seat, cause in zip(old.seats, causes, strict=True)
+    ]
+    result = old.model_copy(update={"seats": seats, "cause": whole})
+    return replace(record, footer=Footer(result=result, hash=record.footer.hash))
+
+
+def test_a_seat_that_dropped_out_and_trouble_of_the_server_are_faults(record: Record) -> None:
+    assert not at_fault(ended(record, None, None))
+    assert at_fault(ended(record, None, Cause.TIME))
+    assert at_fault(ended(record, Cause.CRASH, None, whole=Cause.CRASH))
+    assert at_fault(ended(record, None, None, whole=Cause.INFRASTRUCTURE))
+    assert not at_fault(replace(record, footer=None))
+
+
+def test_the_time_of_a_seat_is_what_it_thought_less_what_the_wire_took(record: Record) -> None:
+    moves = [entry for entry in record.entries if isinstance(entry, Moved)]
+    first, second, *_ = [entry for entry in moves if entry.seat == moves[0].seat]
+    entries = (
+        first.model_copy(update={"elapsed_ms": 70, "allowance_ms": 20}),
+        second.model_copy(update={"elapsed_ms": 5, "allowance_ms": 9}),
+    )
+    used = used_ms(replace(record, entries=entries))
+    assert used[first.seat] == 50
+    assert sum(used) == 50
+
+
+async def test_a_record_that_cannot_be_had_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    folder, told = EventFolder(tmp_path / "cup.arena"), list[str]()
+    folder.make(tmp_path)
+    url = "ws://127.0.0.1:9"
+    archive = Archive(url, Client(url), folder, own=True, tell=told.append)
+    assert await archive.keep("m1") is None
+    [line] = told
+    assert line.startswith("the record of match m1 cannot be fetched: ")
+    assert not [*folder.records.iterdir()]
