@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "matches": ("kibitz.lists", "List the matches of a server."),
     "ladder": ("kibitz.ladder", "Show how strong the rated players of a server are."),
     "games": ("kibitz.lists", "List the games, or explain one."),
-    "bots": ("kibitz.lists", "List the house bots."),
+    "bots": ("kibitz.lists", "List the house bots, or explain one."),
     "replay": ("kibitz.replay", "Step through a recorded match."),
     "export": ("kibitz.replay", "Draw a position of a record as a picture."),
     "report": ("kibitz.forensic", "Say why a seat dropped out of a match."),

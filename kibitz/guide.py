@@ -7,13 +7,13 @@ the game was asked about.
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kibitz import notation
+from kibitz.prose import columns, wrapped
 from kibitz_games.api import FlagPolicy, Game, GameError, GameInfo
 from kibitz_games.play import Play
 
@@ -64,24 +64,24 @@ def lines(game: Game, bots: Sequence[Personality], width: int) -> Iterator[str]:
     """Yield the explanation, wrapped at `width` columns."""
     info, own = game.info, [bot for bot in bots if bot.name.startswith(f"{game.info.name}/")]
     chosen = list(options(game))
-    yield from _wrapped(f"{info.title} ({info.name})", width)
-    yield from _wrapped(info.summary, width)
+    yield from wrapped(f"{info.title} ({info.name})", width)
+    yield from wrapped(info.summary, width)
     yield ""
-    yield from _columns(_facts(info), width)
+    yield from columns(_facts(info), width)
     yield ""
     yield "Options follow the name, as in"
     yield INDENT + _host_line(game, chosen, own)
     for option in chosen:
         yield ""
-        yield from _wrapped(f"{option.name}: {option.takes}; {option.default}.", width, INDENT)
-        yield from _wrapped(option.summary, width, 2 * INDENT)
+        yield from wrapped(f"{option.name}: {option.takes}; {option.default}.", width, INDENT)
+        yield from wrapped(option.summary, width, 2 * INDENT)
         if option.example is not None:
             yield f"{2 * INDENT}{info.name}:{option.example}"
     yield ""
     yield from _move(game, width)
     yield ""
     yield "House bots"
-    yield from _columns([(bot.name, _introduced(bot)) for bot in own], width, INDENT)
+    yield from columns([(bot.name, _introduced(bot)) for bot in own], width, INDENT)
 
 
 def options(game: Game) -> Iterator[Option]:
@@ -98,13 +98,18 @@ def options(game: Game) -> Iterator[Option]:
         )
 
 
-def seats_for(game: Game, chosen: Mapping[str, Any]) -> int | None:
-    """Return the smallest number of players that these options are for, None if there is none."""
+def seats_for(
+    game: Game, chosen: Mapping[str, Any], offered: Sequence[int] | None = None
+) -> int | None:
+    """Return the smallest number of players that these options are for, None if there is none.
+
+    Of the numbers that are `offered`; None for those that the game offers.
+    """
     try:
         model = game.Options.model_validate(chosen)
     except ValueError:
         return None
-    for seats in game.info.seats:
+    for seats in offered or game.info.seats:
         try:
             game.start(model, seats, game.deal(model, seats, 0))
         except GameError:
@@ -274,27 +279,9 @@ def _move(game: Game, width: int) -> Iterator[str]:
     move = game.encode(play.state, first)
     yield f"A move, the first of {count} at the start"
     rows = [("on the wire", json.dumps(game.dump(move))), ("as text", game.text(move))]
-    yield from _columns(rows, width, INDENT)
+    yield from columns(rows, width, INDENT)
 
 
 def _introduced(bot: Personality) -> str:
     knobs = ", ".join(each.name for each in bot.parameters)
     return f"{bot.summary} ({knobs})" if knobs else bot.summary
-
-
-def _columns(rows: Sequence[tuple[str, str]], width: int, indent: str = "") -> Iterator[str]:
-    """Yield two columns, the second one wrapped."""
-    edge = max((len(head) for head, _ in rows), default=0) + 2
-    for head, text in rows:
-        yield from _wrapped(text, width, " " * (len(indent) + edge), indent + head.ljust(edge))
-
-
-def _wrapped(text: str, width: int, indent: str = "", first: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent if first is None else first,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -109,30 +109,54 @@ def _hidden(hidden: bool) -> str:
     return "yes" if hidden else "no"
 
 
-@click.command(short_help="List the house bots.")
+@click.command(short_help="List the house bots, or explain one.")
+@click.argument("name", required=False)
+@click.option("--game", metavar="GAME", help="Only those of this game.")
 @click.option("--warm", is_flag=True, help="Compile what they need, so that they start at once.")
 @json_option
-def bots(warm: bool, as_json: bool) -> None:
-    """List the house bots, each with its parameters: GAME/NAME:KEY=VALUE,KEY=VALUE."""
-    from kibitz_bots.personalities import PERSONALITIES
+def bots(name: str | None, game: str | None, warm: bool, as_json: bool) -> None:
+    """List the house bots, or explain the one called NAME: what it does, and its parameters.
 
+    A parameter follows a bot's name wherever one is written: GAME/BOT:KEY=VALUE,KEY=VALUE.
+    """
+    if name is not None and (game or warm):
+        raise click.UsageError("expected either one bot or --game and --warm")
+    chosen = _of_game(game) if name is None else [_named(name)]
     if warm:
         from kibitz.warmth import warm_up
 
-        warm_up(click.echo)
-        return None
+        return warm_up(click.echo, chosen)
+    return _print_lines(_bot_lines(chosen, explain=name is not None, as_json=as_json))
+
+
+def _named(name: str) -> Personality:
+    from kibitz_bots.loading import SpecError
+    from kibitz_bots.personalities import named
+
+    try:
+        return named(name)
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _of_game(game: str | None) -> Sequence[Personality]:
+    from kibitz_bots.personalities import PERSONALITIES
+    from kibitz_games import registry
+
+    if game is None:
+        return [*PERSONALITIES.values()]
+    registry.get(game)
+    return [bot for bot in PERSONALITIES.values() if bot.game == game]
+
+
+def _bot_lines(chosen: Sequence[Personality], *, explain: bool, as_json: bool) -> Iterable[str]:
+    from kibitz import lineup
+
+    games = box.games("plain")
     if as_json:
-        return _print_lines(json.dumps(_introduce(each)) for each in PERSONALITIES.values())
-    rows = [
-        (each.name, ", ".join(p.name for p in each.parameters) or "-", each.summary)
-        for each in PERSONALITIES.values()
-    ]
-    return _print_lines(plain.table(("bot", "parameters", "what it does"), rows))
-
-
-def _introduce(personality: Personality) -> dict[str, Any]:
-    return {
-        "name": personality.name,
-        "summary": personality.summary,
-        "parameters": {each.name: each.summary for each in personality.parameters},
-    }
+        facts = lineup.explained if explain else lineup.introduced
+        return (json.dumps(facts(each, games[each.game])) for each in chosen)
+    width = shutil.get_terminal_size().columns
+    if explain:
+        return lineup.lines(chosen[0], games[chosen[0].game], width)
+    return lineup.table(chosen, games, width)

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kibitz_protocol.rooms import ProgrammeItem
 
 if TYPE_CHECKING:
-    from kibitz_bots import Bot
+    from kibitz_bots.personalities import Personality
+
+Tell = Callable[[str], None]
 
 
-def warm_up(tell: Callable[[str], None], programme: Sequence[ProgrammeItem] | None = None) -> None:
-    """Warm every personality once; the code that it compiles stays in the cache.
+def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
+    """Warm `bots` one after the other; the code that they compile stays in the cache.
 
-    Without `programme` it is every game in the box with every number of players.
+    That is on their game's usual board with every number of seats that they play with. Bots of
+    one search on one game share the code of both: the first of them compiles it, and the others
+    are warm in a moment.
     """
-    from kibitz_bots.personalities import PERSONALITIES
     from kibitz_games import kernels
 
     kernels.mode()  # settled now, for some personalities would ask for plain rules
-    items = list(programme or _everything())
-    for personality in PERSONALITIES.values():
-        tell(f"warming {personality.name}")
-        bot = personality.make()
-        bot.warm([item for item in items if _plays(bot, item)])
+    for number, personality in enumerate(bots, 1):
+        began = time.monotonic()
+        personality.make().warm([*_programme(personality)])
+        took = time.monotonic() - began
+        tell(f"{number:>3}/{len(bots)}  {took:5.1f} s  {personality.name}")
 
 
-def _plays(bot: Bot, item: ProgrammeItem) -> bool:
-    return (not bot.games or item.game in bot.games) and (
-        not bot.seats or item.seats is None or item.seats in bot.seats
-    )
-
-
-def _everything() -> Iterable[ProgrammeItem]:
+def _programme(personality: Personality) -> Iterator[ProgrammeItem]:
     from kibitz_games import registry
 
-    for name in registry.names():
-        for seats in registry.get(name).info.seats:
-            yield ProgrammeItem(game=name, seats=seats)
+    for seats in personality.seats or registry.get(personality.game).info.seats:
+        yield ProgrammeItem(game=personality.game, seats=seats)

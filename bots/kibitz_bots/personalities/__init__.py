@@ -12,7 +12,7 @@ from typing import Any
 from kibitz_bots.loading import Factory, SpecError
 from kibitz_bots.personalities.making import Parameter, Personality
 
-__all__ = ["PERSONALITIES", "Parameter", "Personality", "find"]
+__all__ = ["PERSONALITIES", "Parameter", "Personality", "find", "named"]
 
 _GAMES = (
     "chinese_checkers",
@@ -33,23 +33,29 @@ PERSONALITIES: dict[str, Personality] = {each.name: each for game in _GAMES for 
 """Every personality by its full name."""
 
 
+def named(name: str) -> Personality:
+    """Return the personality of a full name, or raise `SpecError` with what may be meant."""
+    if name not in PERSONALITIES:
+        raise SpecError(_unknown(name))
+    return PERSONALITIES[name]
+
+
 def find(spec: str) -> Factory:
     """Return what makes the bots of a personality with its parameters, or raise `SpecError`."""
     name, _, text = spec.partition(":")
-    personality = PERSONALITIES.get(name)
-    if personality is None:
-        raise SpecError(_unknown(name))
+    personality = named(name)
     values = dict(_read(personality, part) for part in text.split(",") if part)
     return lambda: personality.make(**values)
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, PERSONALITIES, n=1, cutoff=0.5)
-    meant = f"; did you mean {near[0]}?" if near else ""
     game = name.partition("/")[0]
     own = [known for known in PERSONALITIES if known.startswith(f"{game}/")]
-    known = ", ".join(own or PERSONALITIES)
-    return f"unknown bot {name!r}; expected a path to a .py file, or one of {known}{meant}"
+    near = difflib.get_close_matches(name, own or PERSONALITIES, n=3, cutoff=0.5)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    listed = f"kibitz bots --game {game}" if own else "kibitz bots"
+    expected = f"a path to a .py file, or game/name as `{listed}` lists them"
+    return f"unknown bot {name!r}; expected {expected}{meant}"
 
 
 def _read(personality: Personality, part: str) -> tuple[str, Any]:

@@ -6,8 +6,8 @@ Nothing is imported before a bot is made, so that a bot without a search starts 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from kibitz_bots.loading import SpecError
@@ -23,6 +23,14 @@ class Parameter:
     default: Any
     summary: str
     least: float = 0
+    example: Any = None
+    """A value to show how it is said, where the default is none."""
+
+    @property
+    def takes(self) -> str:
+        """What may follow the equals sign, in words."""
+        kind = "a whole number" if self.type is int else "a number"
+        return f"{kind} from {self.least:g}"
 
     def read(self, text: str) -> Any:
         """Return the value, or raise `SpecError`."""
@@ -31,8 +39,7 @@ class Parameter:
         except ValueError:
             value = None
         if value is None or not self.least <= value < 2**53:
-            kind = "a whole number" if self.type is int else "a number"
-            raise SpecError(f"{self.name}: expected {kind} from {self.least:g}, not {text!r}")
+            raise SpecError(f"{self.name}: expected {self.takes}, not {text!r}")
         return value
 
 
@@ -53,12 +60,28 @@ class Personality:
     seats: tuple[int, ...] = ()
     """With how many seats it plays; empty for as many as its game has."""
 
+    def __post_init__(self) -> None:
+        """Take from the recipe what was not said."""
+        if isinstance(self.build, Recipe):
+            object.__setattr__(self, "algorithm", self.algorithm or self.build.algorithm)
+            object.__setattr__(self, "evaluation", self.evaluation or self.build.judge)
+
+    @property
+    def game(self) -> str:
+        """The name of its game."""
+        return self.name.partition("/")[0]
+
+    @property
+    def short(self) -> str:
+        """Its name without the game's."""
+        return self.name.rpartition("/")[2]
+
     def make(self, **values: Any) -> Bot:
         """Return a bot with these parameters, and the defaults of the others."""
         defaults = {each.name: each.default for each in self.parameters}
         bot = self.build(**(defaults | values))
-        bot.name = self.name.rpartition("/")[2]
-        bot.games = (self.name.partition("/")[0],)
+        bot.name = self.short
+        bot.games = (self.game,)
         bot.seats = self.seats
         return bot
 
@@ -75,40 +98,65 @@ def likely(seed: int | None) -> Bot:
     return LikelyBot(seed)
 
 
-def searching(
-    search: str, evaluation: str, *, at_once: int = 4, **fixed: Any
-) -> Callable[..., Bot]:
+def searching(search: str, evaluation: str, *, at_once: int = 4, **fixed: Any) -> Recipe:
     """Return what builds a bot of a search and an evaluation, each ``package.module:name``.
 
     The parameters ``seed``, ``time`` and ``depth`` are those of every search; all others, and
     what is `fixed`, are handed to the search itself. The bot plays `at_once` matches at most.
     """
+    return Recipe(search, evaluation, at_once, fixed)
 
-    def build(seed: int | None, time: float = 0.0, depth: int = 0, **parameters: Any) -> Bot:
+
+@dataclass(frozen=True)
+class Recipe:
+    """A search and an evaluation, and how they become a bot; see `searching`."""
+
+    search: str
+    evaluation: str
+    at_once: int = 4
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the search: that of its module, as a page of `docs` would write it."""
+        return self.search.partition(":")[0].rpartition(".")[2].replace("_", "-")
+
+    @property
+    def judge(self) -> str:
+        """The name of the evaluation: that of its function."""
+        return self.evaluation.rpartition(":")[2].replace("_", "-")
+
+    def __call__(
+        self, seed: int | None, time: float = 0.0, depth: int = 0, **parameters: Any
+    ) -> Bot:
         from kibitz_bots.searcher import Searcher
 
-        module, _, name = search.partition(":")
+        module, _, name = self.search.partition(":")
         return Searcher(
             getattr(importlib.import_module(module), name),
-            evaluation,
+            self.evaluation,
             seed=seed,
             seconds=time or None,
             depth=depth,
-            at_once=at_once,
-            parameters=fixed | parameters,
+            at_once=self.at_once,
+            parameters=dict(self.fixed) | parameters,
         )
 
-    return build
 
-
-def greedy(evaluation: str) -> Callable[..., Bot]:
+def greedy(evaluation: str) -> Recipe:
     return searching("kibitz_bots.search.one_ply:OnePly", evaluation, at_once=16)
 
 
-def iddfs(evaluation: str) -> Callable[..., Bot]:
+def iddfs(evaluation: str) -> Recipe:
     return searching("kibitz_bots.search.iddfs:Iddfs", evaluation)
 
 
-SEED = Parameter("seed", int, None, "makes the play repeatable; without it every match differs")
-TIME = Parameter("time", float, 1.0, "most seconds a move; 0 for as long as the clock allows")
-DEPTH = Parameter("depth", int, 0, "most own moves ahead; 0 for as many as the time allows")
+SEED = Parameter(
+    "seed", int, None, "makes the play repeatable; without it every match differs", example=7
+)
+TIME = Parameter(
+    "time", float, 1.0, "most seconds a move; 0 for as long as the clock allows", example=0.2
+)
+DEPTH = Parameter(
+    "depth", int, 0, "most own moves ahead; 0 for as many as the time allows", example=4
+)
