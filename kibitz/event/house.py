@@ -106,7 +106,7 @@ class House:
 
     async def _sit_until_done(self, journal: Journal) -> None:
         failed = 0
-        while not self.asked and self.failure is None and _more(journal.progress):
+        while not self.asked and self.failure is None and unfinished(journal.progress):
             before = journal.progress.played
             try:
                 await self._sit(journal)
@@ -246,7 +246,7 @@ class House:
     ) -> None:
         """Close the lobby if the event is over; else keep everybody's seat for the next time."""
         team.close()
-        if not _more(director.progress):
+        if not unfinished(director.progress):
             with contextlib.suppress(RefusedError):
                 await client.close_lobby(lobby)
             await asyncio.wait({running}, timeout=LEAVE_SECONDS)
@@ -341,7 +341,7 @@ class Seldom:
         return True
 
 
-def _more(progress: Progress) -> bool:
+def unfinished(progress: Progress) -> bool:
     """Whether the event is to go on, now or when it is begun again."""
     if progress.stopped is not None:
         return progress.stopped.reason not in ("decided", "deadline")

@@ -31,6 +31,7 @@ from functools import cached_property
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BeforeValidator,
     Field,
@@ -41,7 +42,7 @@ from pydantic import (
     model_validator,
 )
 
-from kibitz_clients.arena import design, gametext
+from kibitz_clients.arena import claims, design, gametext
 from kibitz_clients.arena.lines import Document, LineError, Path
 from kibitz_clients.arena.openings import random_opening
 from kibitz_games import registry
@@ -57,7 +58,9 @@ MOST_ENTRANTS: Final = 64
 """As many as a lobby has seats."""
 MOST_GAMES: Final = 1_000_000
 """An event with more is refused: nobody could wait for it, and its schedule is kept in memory."""
-FREE: Final = frozenset({"concurrency", "deadline", "ratings", "retries", "limits", "stop"})
+FREE: Final = frozenset(
+    {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
+)
 """What may change when an event goes on: none of it says which games there are."""
 _SIZES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -116,6 +119,11 @@ def _number_or_auto(value: Any) -> Any:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
     raise ValueError("expected a number of games at the same time, or auto")
+
+
+def _claim(text: str) -> str:
+    claims.read(text)
+    return text
 
 
 def _moment(value: Any) -> Any:
@@ -247,6 +255,10 @@ class Event(Spec):
     """Options that are added to the game's, a set for each block in turn; or random moves."""
     entrants: Annotated[list[Entrant], Field(min_length=2, max_length=MOST_ENTRANTS)]
     ratings: Scale = Scale()
+    claims: list[Annotated[str, AfterValidator(_claim), Field(max_length=200)]] = Field(
+        default_factory=list, max_length=64
+    )
+    """What the event is held to show (see `claims`)."""
     stop: Stop | None = None
     limits: Limits = Limits()
     """For every entrant that has none of its own."""
@@ -527,6 +539,7 @@ def _unsound(event: Event) -> Iterator[Flaw]:
     yield from _format_flaws(event)
     yield from _count_flaws(event)
     yield from _stop_flaws(event)
+    yield from _claim_flaws(event)
     if len(event.entrants) >= event.seats and event.challengers < len(event.entrants):
         yield from _too_many(event)
     if event.anchors and event.ratings.mean:
@@ -632,6 +645,14 @@ def _stop_flaws(event: Event) -> Iterator[Flaw]:
         yield Flaw(("stop", "elo1"), text)
     if not _ever_meet(event, *event.stop.better):
         yield Flaw(("stop", "better"), "expected two who meet in every round of blocks")
+
+
+def _claim_flaws(event: Event) -> Iterator[Flaw]:
+    for index, text in enumerate(event.claims):
+        for name in claims.read(text).names:
+            if name not in event.names:
+                sentence = f"unknown entrant {name!r}{_near(name, event.names)}"
+                yield Flaw(("claims", index), sentence)
 
 
 def _ever_meet(event: Event, a: str, b: str) -> bool:

@@ -92,15 +92,8 @@ def _game(game: GameLine) -> list[object]:
     ]
     for seat, player in enumerate(game.players):
         used = game.used_ms[seat] if game.used_ms else None
-        row += [player, game.places[seat], share(game, seat), game.causes[seat], used]
+        row += [player, game.places[seat], game.share(seat), game.causes[seat], used]
     return row
-
-
-def share(game: GameLine, seat: int) -> float:
-    """Return what a seat won: the share of the others that it finished before, ties half."""
-    own, others = game.places[seat], len(game.places) - 1
-    beaten = sum((own < place) + 0.5 * (own == place) for place in game.places) - 0.5
-    return beaten / others if others else 1.0
 
 
 def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

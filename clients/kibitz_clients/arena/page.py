@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import quote
 
 from kibitz_clients.arena import chart, dress, wording
+from kibitz_clients.arena.claims import Held
 from kibitz_clients.arena.results import GameLine, Pair, Results, Standing
 from kibitz_clients.arena.sequential import Verdict
 from kibitz_protocol.records import Cause
@@ -37,6 +38,7 @@ def page(results: Results, records: Mapping[str, str]) -> str:
     sections = [
         _ratings(results),
         *([_sequential(results.sequential)] if results.sequential else []),
+        *([_claims(results.claims)] if results.claims else []),
         *([_crosstable(results), _superiority(results), _ends(results)] if played else []),
         *([_games(results, records)] if played else []),
     ]
@@ -238,6 +240,14 @@ def _sequential(test: Verdict) -> str:
         f'<p class="soft">{_text(wording.hypotheses(test))}; LLR {wording.bound(test.llr)}</p>',
         chart.gauge(test),
     )
+
+
+# What was claimed
+
+
+def _claims(claims: Sequence[Held]) -> str:
+    rows = "".join(f"<li>{_text(wording.held(each))}</li>" for each in claims)
+    return _section("claims", "Claims", f"<ul>{rows}</ul>")
 
 
 # Everybody against everybody

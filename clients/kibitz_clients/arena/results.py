@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
+from kibitz_clients.arena import claims
+from kibitz_clients.arena.claims import Held
 from kibitz_clients.arena.event import Entrant, Event, Format
 from kibitz_clients.arena.journal import Ended, Progress
 from kibitz_clients.arena.ratings import Played, Ratings, rate
@@ -61,6 +63,7 @@ class Standing(Tolerant):
     draws: int = Field(description="games in which it shared the best place")
     losses: int = Field(description="all its other games")
     mean_place: float | None = Field(description="mean place, 1 is best, ties share the mean")
+    mean_score: float | None = Field(None, description="mean of the game's own points")
     points: float = Field(
         description="the share of the others that it has beaten, ties counting half, summed over"
         " its games; a game of two gives 1, 0.5 or 0. A bye gives what winning its block would"
@@ -98,6 +101,7 @@ class GameLine(Tolerant):
     match: str = Field(description="the key of the match on its server")
     players: list[str]
     places: list[int] = Field(description="1 is best, ties share it")
+    scores: list[float] = Field(default_factory=list, description="points as the game counts them")
     causes: list[Cause | None] = Field(description="why a seat dropped out before the end")
     cause: Cause = Field(description="what ended the game")
     termination: Termination
@@ -108,6 +112,12 @@ class GameLine(Tolerant):
     report: str | None = Field(
         None, description="path of the forensic report, where a seat was at fault"
     )
+
+    def share(self, seat: int) -> float:
+        """Return what a seat won: the share of the others that it finished before, ties half."""
+        own, others = self.places[seat], len(self.places) - 1
+        beaten = sum((own < place) + 0.5 * (own == place) for place in self.places) - 0.5
+        return beaten / others if others else 1.0
 
 
 class Results(Tolerant):
@@ -133,6 +143,7 @@ class Results(Tolerant):
     finished: bool = Field(description="whether nothing is left to play")
     stopped: str | None = Field(None, description="why the event ended before its last game")
     sequential: Verdict | None = Field(None, description="where the sequential test stands")
+    claims: list[Held] = Field(default_factory=list, description="what the event is held to show")
     interruptions: int = Field(description="how often the event went on after it was cut off")
     requeued: int = Field(description="games repeated after a failure of the infrastructure")
     seconds: float = Field(description="how long the event ran, breaks left out")
@@ -145,17 +156,19 @@ class Results(Tolerant):
         tallies.sort(key=lambda tally: (rated.order(tally.name), -tally.points))
         names = [tally.name for tally in tallies]
         pairs = _pairs(progress)
+        games = [_game_line(progress, tag) for tag in progress.ended]
         return cls(
             event=_facts(event),
             standings=[tally.standing(rated) for tally in tallies],
             crosstable=[[None if a == b else pairs[a, b] for b in names] for a in names],
             superiority=[[rated.above(a, b) for b in names] for a in names],
-            games=[_game_line(progress, tag) for tag in progress.ended],
+            games=games,
             planned=progress.planned,
             played=progress.played,
             finished=progress.finished,
             stopped=_why_stopped(progress),
             sequential=progress.verdict,
+            claims=[claims.hold(claims.read(text), games) for text in event.claims],
             interruptions=max(0, progress.sessions - 1),
             requeued=progress.requeued,
             seconds=progress.running_ms / 1000,
@@ -204,6 +217,7 @@ class _Tally:
         words = Counter(_termination(game.result.seats[seat].cause) for game, seat in games)
         used = [game.used_ms[seat] for game, seat in games if game.used_ms is not None]
         places = [game.result.seats[seat].rank for game, seat in games]
+        scores = [game.result.seats[seat].score for game, seat in games]
         rating, low, high = rated.interval(self.name)
         return Standing(
             name=self.name,
@@ -213,6 +227,7 @@ class _Tally:
             draws=outcomes["draw"],
             losses=outcomes["loss"],
             mean_place=(sum(places) + sum(tied) / 2) / len(games) if games else None,
+            mean_score=sum(scores) / len(scores) if scores else None,
             points=round(self.points, 6),
             byes=self.byes,
             rating=rating,
@@ -307,6 +322,7 @@ def _game_line(progress: Progress, tag: str) -> GameLine:
         match=ended.match,
         players=ended.players,
         places=[seat.rank for seat in result.seats],
+        scores=[seat.score for seat in result.seats],
         causes=[seat.cause for seat in result.seats],
         cause=result.cause,
         termination=_termination(result.cause),

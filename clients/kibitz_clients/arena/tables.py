@@ -60,6 +60,7 @@ def text(results: Results, width: int = plain.WIDTH, *, superiority: bool = Fals
         *([_superiority(results, width)] if superiority else []),
         _ends(results, width),
         _sequential(results.sequential, width) if results.sequential else [],
+        [line for each in results.claims for line in _folded(wording.held(each), width)],
         [line for note in wording.notes(results) for line in _folded(note, width)],
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"

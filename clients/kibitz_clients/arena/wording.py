@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from kibitz_clients import clockface
+from kibitz_clients.arena.claims import Held
 from kibitz_clients.arena.results import EventFacts, GameLine, Pair, Results, Standing, Termination
 from kibitz_clients.arena.sequential import Verdict
 from kibitz_protocol.records import Cause
@@ -122,8 +123,13 @@ def per_pairing(results: Results) -> int | None:
 
 def game(event: EventFacts) -> str:
     """Name the game and its options: ``chinese-checkers (board=small)``."""
-    options = ", ".join(f"{key}={_value(value)}" for key, value in event.options.items())
-    return f"{event.game} ({options})" if options else event.game
+    said = options(event)
+    return f"{event.game} ({said})" if said else event.game
+
+
+def options(event: EventFacts) -> str:
+    """Write the options of the game: ``board=small, pegs=6``; empty where none was said."""
+    return ", ".join(f"{key}={_value(value)}" for key, value in event.options.items())
 
 
 def _value(value: object) -> str:
@@ -224,6 +230,35 @@ def hypotheses(test: Verdict) -> str:
         f"H0 {_elo(test.elo0)}, H1 {_elo(test.elo1)}, errors {test.alpha:g} and {test.beta:g};"
         f" {counted(test.blocks, 'block')}{scored if test.score is not None else ''}"
     )
+
+
+def held(claim: Held) -> str:
+    """Say whether a claim holds: ``holds: Ada is better than Bob: 97.5% (94.1% to 98.9%)``."""
+    word = {True: "holds", False: "fails", None: "not played"}[claim.holds]
+    if claim.measured is None:
+        return f"{word}: {claim.claim}"
+    return f"{word}: {claim.claim}: {measured(claim)} ({bounds(claim)}), {counts(claim)}"
+
+
+def counts(claim: Held) -> str:
+    """Write the games that a claim is about: ``38-0-2``, won, drawn and lost."""
+    return f"{claim.wins}-{claim.draws}-{claim.losses}"
+
+
+def measured(claim: Held) -> str:
+    """Write what a claim's number was found to be."""
+    return _amount(claim, claim.measured)
+
+
+def bounds(claim: Held) -> str:
+    """Write the 95% interval of a claim's number."""
+    if claim.low is None or claim.high is None:
+        return NOTHING
+    return f"{_amount(claim, claim.low)} to {_amount(claim, claim.high)}"
+
+
+def _amount(claim: Held, value: float | None) -> str:
+    return percent(value, 1) if claim.share else decimal(value, 1)
 
 
 def _elo(value: float) -> str:

@@ -87,4 +87,4 @@ def test_the_scores_of_games_add_up_to_the_points(results: Results) -> None:
 
 def test_scores_of_ties_are_shared() -> None:
     game = samples.melee().games[0].model_copy(update={"places": [1, 1, 3, 3, 3, 6]})
-    assert [exports.share(game, seat) for seat in range(6)] == [0.9, 0.9, 0.4, 0.4, 0.4, 0.0]
+    assert [game.share(seat) for seat in range(6)] == [0.9, 0.9, 0.4, 0.4, 0.4, 0.0]

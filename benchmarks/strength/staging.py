@@ -1,0 +1,63 @@
+"""Playing a target: with the machinery of `kibitz arena`, in a directory that outlives a break."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from benchmarks.strength.targets import Target
+from kibitz.event_folder import EventFolder
+from kibitz.event_house import House, Site, unfinished
+from kibitz.running import draining, run
+from kibitz.ticker import Ticker
+from kibitz_clients.arena.event import Event
+from kibitz_clients.arena.journal import Journal, JournalError
+from kibitz_clients.arena.results import Results
+
+
+class Broken(Exception):
+    """An event that did not get to its end; the message says why."""
+
+
+def play(target: Target, event: Event, directory: Path, *, quiet: bool = False) -> Results:
+    """Play an event to its end and return what it has shown; raises `Broken`.
+
+    `directory` may hold the same event half played, which then goes on. An event that was over,
+    or another one, is played anew.
+    """
+    folder = EventFolder(directory)
+    if not _half_played(folder, event):
+        shutil.rmtree(directory, ignore_errors=True)
+    folder.make(target.path.parent)
+    ticker = Ticker(sys.stderr, quiet=quiet)
+    house = House(event, folder, Site(), ticker)
+    try:
+        return run(_held(house))
+    finally:
+        ticker.close()
+
+
+def _half_played(folder: EventFolder, event: Event) -> bool:
+    if not folder.journal.exists():
+        return False
+    try:
+        with Journal(folder.journal, event) as journal:
+            return unfinished(journal.progress)
+    except JournalError:
+        return False
+
+
+async def _held(house: House) -> Results:
+    """Hold the event; the first Ctrl-C lets the running games end."""
+
+    async def drain() -> None:
+        house.ticker.say("finishing the running games; Ctrl-C ends at once")
+        await house.drain()
+
+    async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
+        progress = await house.hold()
+    if unfinished(progress):
+        raise Broken(house.failure or "interrupted; the same command goes on")
+    return Results.of(house.event, progress)

@@ -1,0 +1,34 @@
+"""Results of events that nobody played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.strength.outcome import Outcome
+from kibitz_clients.arena.journal import Due, Progress
+from kibitz_clients.arena.results import Results
+from kibitz_protocol.records import Cause, Result, SeatResult
+from tests.clients.arena import events
+
+
+def by_name(due: Due) -> Result:
+    """Whoever comes first in the alphabet wins ten points, the second of two loses on time."""
+    order = sorted(due.game.players)
+    seats = []
+    for name in due.game.players:
+        late = Cause.TIME if name == "Bob" else None
+        place = order.index(name)
+        seats.append(SeatResult(rank=place + 1, score=10.0 / (place + 1), cause=late))
+    return Result(seats=seats, cause=Cause.RULES, plies=10)
+
+
+def results(count: int = 2, **fields: Any) -> Results:
+    form = events.event(count, **fields)
+    progress = Progress(form)
+    events.play(progress, by_name)
+    return Results.of(form, progress)
+
+
+def outcome(count: int = 2, **fields: Any) -> Outcome:
+    return Outcome.of(results(count, **fields), Path())
