@@ -8,9 +8,11 @@ Without a clock a bot may use `UNTIMED_MS`. With one::
     share = (main time + bank) / HORIZON + 3/4 of the increment, at most half of what is there
     ms    = free + share - overhead, at least 1 and at most (time until the flag) - overhead
 
-`overhead` is what a move costs beside thinking: the wire, the server's commit, the reading of
-the message. It is learnt from the round trips of the moves themselves, as TCP learns its
-retransmission timeout (RFC 6298): smoothed mean plus four times the smoothed deviation.
+`overhead` is what a move costs beside the thinking that was planned: the wire, the server's
+commit, the reading of the message, and by how much the bot itself is late. It is learnt from the
+moves themselves, as TCP learns its retransmission timeout (RFC 6298): smoothed mean plus four
+times the smoothed deviation. So a search that ends late, or a machine that is busy with others,
+is noticed with the first move and planned for from the second.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ FIRST_OVERHEAD_MS = 50
 LEAST_OVERHEAD_MS = 10
 """Never plan with less: a search itself may overrun its time by so much."""
 MOST_OVERHEAD_MS = 1000
-"""A round trip that took longer was a reconnect, not a measurement; it counts as this much."""
+"""What took longer was a reconnect, not a measurement; it counts as this much."""
 
 Reading = Callable[[], float]
 """A monotonic clock, in seconds."""
@@ -38,7 +40,7 @@ Reading = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """What a move costs beside thinking, learnt from measured round trips."""
+    """What a move costs beside the thinking that was planned, learnt from move to move."""
 
     mean_ms: float | None = None
     deviation_ms: float = 0.0
@@ -51,9 +53,13 @@ class Overhead:
         estimate = self.mean_ms + 4 * self.deviation_ms
         return int(min(max(estimate, LEAST_OVERHEAD_MS), MOST_OVERHEAD_MS))
 
-    def learn(self, round_trip_ms: float) -> Overhead:
-        """Return the estimate after one more round trip."""
-        sample = min(max(round_trip_ms, 0.0), float(MOST_OVERHEAD_MS))
+    def learn(self, round_trip_ms: float, late_ms: float = 0.0) -> Overhead:
+        """Return the estimate after one more move.
+
+        `round_trip_ms` passed from sending it until it was accepted; it was sent `late_ms` after
+        the budget's deadline, which counts nothing where it was sent before.
+        """
+        sample = min(max(round_trip_ms, 0.0) + max(late_ms, 0.0), float(MOST_OVERHEAD_MS))
         if self.mean_ms is None:
             return Overhead(sample, sample / 2)
         deviation = 0.75 * self.deviation_ms + 0.25 * abs(sample - self.mean_ms)

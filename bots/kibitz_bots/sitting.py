@@ -205,9 +205,15 @@ class Sitting:
                 if not await self._again(error):
                     return
             else:
-                taken_ms = (self._shared.clock() - sent) * 1000
-                self._shared.overhead = self._shared.overhead.learn(taken_ms)
+                self._learn(turn, sent)
                 return
+
+    def _learn(self, turn: Turn, sent: float) -> None:
+        """Learn from a move that was accepted just now what moves cost beside thinking."""
+        taken_ms = (self._shared.clock() - sent) * 1000
+        # Whoever was asked twice thought twice.
+        late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
+        self._shared.overhead = self._shared.overhead.learn(taken_ms, late_ms)
 
     async def _again(self, error: RefusedError) -> bool:
         """Return whether to send a refused move again; raise `BadAnswer` if the bot is to blame."""

@@ -61,6 +61,19 @@ def test_overhead_is_learnt_from_round_trips() -> None:
     assert 80 <= overhead.ms <= 90
 
 
+def test_being_late_is_learnt_and_being_early_is_not_made_up_for() -> None:
+    late, early = Overhead(), Overhead()
+    for _ in range(50):
+        late, early = late.learn(30, 50), early.learn(30, -50)
+    assert 80 <= late.ms <= 90
+    assert 30 <= early.ms <= 35
+
+
+def test_who_is_late_once_plans_for_it_in_the_next_turn() -> None:
+    steady = Overhead(mean_ms=5.0)
+    assert steady.learn(5, 100).ms > 100
+
+
 def test_jitter_widens_the_margin() -> None:
     steady, shaky = Overhead(), Overhead()
     for step in range(40):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from kibitz_bots.budget import FIRST_OVERHEAD_MS
 from kibitz_bots.rehearsal import (
     PLAYER,
     ScriptedPeer,
@@ -24,8 +25,9 @@ from kibitz_bots.rehearsal import (
 from kibitz_bots.runner import NothingToPlay, Stop, Tally, capabilities
 from kibitz_bots.sdk import Bot, Choice, Match, Move, Turn
 from kibitz_bots.threads import CalledOffError
+from kibitz_protocol.clocks import Clock, TimeControl
 from kibitz_protocol.errors import RefusedError, UnansweredError
-from kibitz_protocol.messages import Event, LobbyClosed, LobbyNews
+from kibitz_protocol.messages import Event, LobbyClosed, LobbyNews, YourTurn
 from kibitz_protocol.records import Cause, Comment, Flagged, Player, Replaced, Result
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import (
@@ -634,3 +636,29 @@ def test_capabilities_are_those_of_the_class() -> None:
     claim = capabilities(Picky())
     assert [(each.game, each.seats) for each in claim.games] == [("nim", [2]), ("go", [2])]
     assert (claim.at_once, capabilities(Picky(), 7).at_once) == (3, 7)
+
+
+async def test_a_bot_that_ends_late_is_given_less_the_next_time() -> None:
+    """Half a second late once: the next turn of the same length ends before the flag."""
+    now, budgets = [0.0], []
+
+    class Late(Bot):
+        async def choose(self, turn: Turn) -> Move:
+            budgets.append(turn.budget.ms)
+            now[0] = turn.budget.deadline + 0.5
+            return turn.legal[0]
+
+    def timed(ply: int) -> YourTurn:
+        clock = Clock(periods=0)
+        return your_turn("m1", ply=ply).model_copy(update={"clocks": [clock] * 2, "left_ms": 2000})
+
+    peer = ScriptedPeer(seats=["m1"])
+    async with running(Late, peer, matches=1, clock=lambda: now[0]):
+        peer.tell(snapshot("m1", time_control=TimeControl.parse("move=2")), timed(0))
+        await peer.expect("move")
+        peer.tell(timed(2))
+        await peer.expect("move")
+        peer.tell(finished("m1"))
+    first, second = budgets
+    assert first == 2000 - FIRST_OVERHEAD_MS
+    assert 1 <= second <= 2000 - 500
