@@ -119,8 +119,8 @@ def bots(name: str | None, game: str | None, warm: bool, as_json: bool) -> None:
 
     A parameter follows a bot's name wherever one is written: GAME/BOT:KEY=VALUE,KEY=VALUE.
     """
-    if name is not None and (game or warm):
-        raise click.UsageError("expected either one bot or --game and --warm")
+    if name is not None and game is not None:
+        raise click.UsageError("expected either one bot or --game")
     chosen = _of_game(game) if name is None else [_named(name)]
     if warm:
         from kibitz.warmth import warm_up

@@ -45,6 +45,8 @@ TRIES = 2
 """How often a bot is asked for one turn before it resigns."""
 PUMP_S = 1.0
 """How often the output of a bot that thinks is put into the record, in seconds."""
+TIMING = "match %s: ply %d: budget %d ms, sent %.1f ms after it, accepted in %.1f ms"
+"""What is logged of every move that was accepted; what was sent in time is less than 0 after."""
 BAD_ANSWERS = frozenset({Code.ILLEGAL, Code.MALFORMED, Code.TOO_LARGE})
 """Refusals that the bot itself is to blame for."""
 LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
@@ -214,6 +216,7 @@ class Sitting:
         # Whoever was asked twice thought twice.
         late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
         self._shared.overhead = self._shared.overhead.learn(taken_ms, late_ms)
+        log.info(TIMING, self.match.id, turn.ply, turn.budget.ms, late_ms, taken_ms)
 
     async def _again(self, error: RefusedError) -> bool:
         """Return whether to send a refused move again; raise `BadAnswer` if the bot is to blame."""

@@ -1,0 +1,209 @@
+"""What the process of a house bot costs, and whether it keeps its time.
+
+    python -m benchmarks.bots [NAME ...] [--game GAME] [--moves N] [--json FILE]
+
+For each personality, all of them without names: seconds from its start until it says that it is
+ready, with the machine code in the cache (which is filled first); its memory after so many moves;
+by how much it was late at worst, after the budget of a turn; and how late it answered pings while
+it thought. The server is the doctor's stage, the clock a fifth of a second a move. Figures hold for
+the machine and the minute in which they were taken: on a busy one they are the others' figures
+too. The status is 1 when a bot did not play.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from kibitz import box, guide
+from kibitz.clinic.findings import FailedError
+from kibitz.clinic.patient import Patient, Prescription, admitted
+from kibitz.clinic.stage import Stage, open_stage
+from kibitz.clinic.visit import Visit
+from kibitz_bots.personalities import PERSONALITIES, Personality, named
+from kibitz_games.api import Game
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.rooms import ProgrammeItem
+
+CONTROL = TimeControl.parse("move=0.2")
+MOVES = 50
+START_S = 120.0
+"""How long a bot may take to be ready."""
+PATIENCE_S = 30.0
+"""How long it may take for a move, whatever its clock says."""
+PING_S = 0.02
+"""How often it is pinged."""
+READY_S, MEMORY_MB, LATE_MS, PONG_MS = 2.0, 150.0, 10.0, 50.0
+"""What is expected at most; more is marked."""
+LATE = re.compile(r"budget \d+ ms, sent (-?\d+\.\d) ms after it")
+"""What the process logs of every move, see `kibitz_bots.sitting.TIMING`."""
+
+
+@dataclass
+class Figures:
+    """What was measured of one bot."""
+
+    name: str
+    ready_s: float = 0.0
+    memory_mb: float = 0.0
+    private_mb: float = 0.0
+    """What it shares with no other process."""
+    moves: int = 0
+    late_ms: float = 0.0
+    """The worst; 0 where it never was."""
+    pong_ms: float = 0.0
+    """The worst."""
+    pong_median_ms: float = 0.0
+    trouble: str = ""
+    """Why it did not play to the end."""
+
+
+async def measure(bot: Personality, game: Game, moves: int) -> Figures:
+    """Start a bot, let it play so many moves, and end it."""
+    figures = Figures(bot.name)
+    seats = guide.seats_for(game, {}, bot.seats or None) or game.info.seats[0]
+    with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
+        log = Path(folder) / "bot.log"
+        how = Prescription((bot.name, "-v"), "house")
+        async with open_stage({game.info.name: game}) as stage:
+            stage.programme = [ProgrammeItem(game=bot.game, seats=seats, time_control=CONTROL)]
+            began = time.perf_counter()
+            async with admitted(how, stage.url, log) as patient:
+                try:
+                    await _ready(stage, patient)
+                    figures.ready_s = time.perf_counter() - began
+                    await _play(stage, game, seats, moves, figures)
+                except (FailedError, TimeoutError) as error:
+                    figures.trouble = f"{error or type(error).__name__}"
+                _weigh(patient, figures)
+        late = [float(each) for each in LATE.findall(log.read_text(errors="replace"))]
+    figures.moves = len(late)
+    figures.late_ms = max([0.0, *late])
+    return figures
+
+
+async def _ready(stage: Stage, patient: Patient) -> None:
+    """Wait until the bot is ready; a process that ends before has failed."""
+    ready = asyncio.create_task(stage.ready.wait())
+    ended = asyncio.create_task(patient.process.wait())
+    try:
+        async with asyncio.timeout(START_S):
+            await asyncio.wait((ready, ended), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ready.cancel()
+        ended.cancel()
+    if not stage.ready.is_set():
+        raise FailedError("that it gets ready", f"its process ended\n{patient.output()}")
+
+
+async def _play(stage: Stage, game: Game, seats: int, moves: int, figures: Figures) -> None:
+    """Play matches against chance until the bot has made so many moves; ping it meanwhile."""
+    pongs: list[float] = []
+    pinging = asyncio.create_task(_ping(stage, pongs))
+    played = 0
+    try:
+        while played < moves:
+            visit = Visit(
+                stage,
+                game,
+                key=f"b{stage.number()}",
+                seats=seats,
+                seat=played % seats,
+                seed=played,
+                control=CONTROL,
+                patience=PATIENCE_S,
+            )
+            visit.stop_after = moves - played
+            await visit.play()
+            played += max(1, visit.turns)
+    finally:
+        pinging.cancel()
+    if pongs:
+        figures.pong_ms, figures.pong_median_ms = max(pongs), statistics.median(pongs)
+
+
+async def _ping(stage: Stage, pongs: list[float]) -> None:
+    """Note in milliseconds how long answers to pings take."""
+    while True:
+        began = time.perf_counter()
+        await stage.heard()
+        pongs.append(1000 * (time.perf_counter() - began))
+        await asyncio.sleep(PING_S)
+
+
+def _weigh(patient: Patient, figures: Figures) -> None:
+    if patient.process.returncode is None:
+        memory = psutil.Process(patient.process.pid).memory_full_info()
+        figures.memory_mb, figures.private_mb = memory.rss / 2**20, memory.uss / 2**20
+
+
+def chosen(names: Sequence[str], game: str | None) -> list[Personality]:
+    """Return the personalities to measure; raises `SpecError` for a name that is none."""
+    if names:
+        return [named(name) for name in names]
+    return [each for each in PERSONALITIES.values() if game in (None, each.game)]
+
+
+HEADS = ("bot", "ready s", "MB", "private", "moves", "late ms", "pong ms", "median")
+
+
+def row(figures: Figures) -> list[str]:
+    """Return the cells of a line; what is more than expected has an exclamation mark."""
+    return [
+        figures.name,
+        _marked(figures.ready_s, READY_S, 2),
+        _marked(figures.memory_mb, MEMORY_MB, 0),
+        f"{figures.private_mb:.0f}",
+        str(figures.moves),
+        _marked(figures.late_ms, LATE_MS, 1),
+        _marked(figures.pong_ms, PONG_MS, 1),
+        f"{figures.pong_median_ms:.1f}",
+    ]
+
+
+def _marked(value: float, most: float, places: int) -> str:
+    return f"{value:.{places}f}" + (" !" if value > most else "")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"{cells[0]:<36}" + "".join(f"{cell:>10}" for cell in cells[1:])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--game", help="only the bots of this game")
+    parser.add_argument("--moves", type=int, default=MOVES)
+    parser.add_argument("--json", type=Path)
+    said = parser.parse_args(argv)
+    games = box.games("plain")
+    bots = chosen(said.names, said.game)
+    print(_line(HEADS))
+    found = []
+    for bot in bots:
+        warm = [sys.executable, "-m", "kibitz", "bots", bot.name, "--warm"]
+        subprocess.run(warm, check=True, stdout=subprocess.DEVNULL)
+        found.append(asyncio.run(measure(bot, games[bot.game], said.moves)))
+        print(_line(row(found[-1])), found[-1].trouble, flush=True)
+    if said.json:
+        said.json.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+    return 1 if any(each.trouble for each in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
