@@ -102,8 +102,10 @@ def about(bot: Personality) -> dict[str, str]:
     """
     if not isinstance(bot.build, Recipe):
         return _said(algorithm=bot.build)
-    module, _, name = bot.build.evaluation.partition(":")
     search = importlib.import_module(bot.build.search.partition(":")[0])
+    if not bot.build.evaluation:
+        return _said(algorithm=search)
+    module, _, name = bot.build.evaluation.partition(":")
     return _said(algorithm=search, evaluation=getattr(importlib.import_module(module), name))
 
 
@@ -129,7 +131,7 @@ def spec(bot: Personality) -> str:
     """Return the bot's name with a parameter, where it has one, as it is typed."""
     if not bot.parameters:
         return bot.name
-    knob = bot.parameters[-1]
+    knob = ([each for each in bot.parameters if each.example is not None] or bot.parameters)[-1]
     value = knob.default if knob.example is None else knob.example
     return f"{bot.name}:{knob.name}={value}"
 

@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("e2e")]
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "bridges.md"
 EVENTS = ROOT / "docs" / "arena.md"
+BOTS = ROOT / "docs" / "bots.md"
 EXAMPLES = ROOT / "docs" / "examples"
 _LINE = re.compile(r"kibitz play [^\n\"]+")
 
@@ -50,7 +51,7 @@ def plays(kibitz: Kibitz, *words: str) -> None:
     assert result["trouble"] == []
 
 
-@pytest.mark.parametrize("example", ["first.py", "agent.py"])
+@pytest.mark.parametrize("example", ["first.py", "agent.py", "own_search.py"])
 def test_a_python_file_plays(example: str, kibitz: Kibitz) -> None:
     plays(kibitz, *line_of(example))
 
@@ -110,8 +111,13 @@ def test_the_environments_of_the_page_run_to_their_end(number: int, last: str) -
     assert last in world
 
 
-def test_every_example_is_on_its_page() -> None:
-    text = PAGE.read_text() + EVENTS.read_text()
+def test_the_page_of_bots_has_the_whole_example_of_a_search() -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", BOTS.read_text(), re.M | re.S)
+    assert (EXAMPLES / "own_search.py").read_text() in blocks
+
+
+def test_the_pages_name_every_example() -> None:
+    text = PAGE.read_text() + EVENTS.read_text() + BOTS.read_text()
     for example in EXAMPLES.glob("*.*"):
         assert f"docs/examples/{example.name}" in text
 

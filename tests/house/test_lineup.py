@@ -12,7 +12,7 @@ from kibitz import box, lineup, play
 from kibitz.cli import kibitz
 from kibitz.notation import GameChoice
 from kibitz_bots.personalities import PERSONALITIES, Personality
-from kibitz_bots.personalities.making import SEED, Parameter, anything, searching
+from kibitz_bots.personalities.making import DEPTH, SEED, Parameter, anything, searching
 from kibitz_games import registry
 
 WIDTH = 80
@@ -104,10 +104,21 @@ def test_an_explanation() -> None:
     )
 
 
-def test_a_parameter_without_an_example_shows_its_default() -> None:
-    knob = Parameter("table", int, 64, "MiB")
-    bot = Personality("line-nim/x", "plays", anything, (SEED, knob))
+def test_the_example_says_a_parameter_that_has_one_or_a_default() -> None:
+    table = Parameter("table", int, 64, "MiB")
+    bot = Personality("line-nim/x", "plays", anything, (SEED, DEPTH, table))
+    assert lineup.spec(bot) == "line-nim/x:depth=4"
+    bot = Personality("line-nim/x", "plays", anything, (table,))
     assert lineup.spec(bot) == "line-nim/x:table=64"
+    assert lineup.spec(Personality("line-nim/x", "plays", anything)) == "line-nim/x"
+
+
+def test_a_search_without_an_evaluation_is_explained_without() -> None:
+    recipe = searching("kibitz_bots.search.iddfs:Iddfs", "")
+    bot = Personality("line-nim/x", "solves", recipe)
+    assert bot.evaluation == ""
+    assert list(lineup.about(bot)) == ["algorithm"]
+    assert "evaluation  -" in list(lineup.lines(bot, registry.get("line-nim"), WIDTH))
 
 
 def test_json_has_a_line_for_each_bot() -> None:

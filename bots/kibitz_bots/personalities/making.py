@@ -101,6 +101,7 @@ def likely(seed: int | None) -> Bot:
 def searching(search: str, evaluation: str, *, at_once: int = 4, **fixed: Any) -> Recipe:
     """Return what builds a bot of a search and an evaluation, each ``package.module:name``.
 
+    The evaluation is empty for a search that needs none.
     The parameters ``seed``, ``time`` and ``depth`` are those of every search; all others, and
     what is `fixed`, are handed to the search itself. The bot plays `at_once` matches at most.
     """

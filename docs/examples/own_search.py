@@ -1,0 +1,57 @@
+"""kibitz play number-merge docs/examples/own_search.py number-merge/random --games 2"""
+
+import numpy as np
+
+from kibitz_bots.personalities.making import SEED, Personality, searching
+from kibitz_bots.search.found import Found, roots
+from kibitz_games import kernels, operations
+
+LEAD = kernels.record("lead", [("worth", np.float64)], source=__file__)
+
+
+@kernels.kernel
+def _evaluate(ev, st, seat):
+    """What the position is worth to `seat`: compiled, or plain where there is no compiler."""
+    return ev.worth * (st.score[seat] - st.score[1 - seat])
+
+
+operations.implement(LEAD, evaluate=_evaluate)
+
+
+def lead(state):
+    """The evaluation: a record of weights that fits the state."""
+    ev = kernels.new(LEAD)
+    ev["worth"] = 1.0
+    return ev
+
+
+class Greedy:
+    """The search: the move after which the evaluation is best."""
+
+    def __init__(self, state):
+        """Make room for a match that begins like this."""
+
+    @staticmethod
+    def supports(info, state):
+        return None if info.seats == (2,) else f"{info.name} is not a game for two"
+
+    def search(self, state, ev, *, seed, **limits):
+        seat, worth = int(operations.to_act(state)), {}
+        for action in roots(state, seed):
+            after = state.copy()
+            operations.play(after, np.int64(action))
+            worth[action] = float(operations.evaluate(ev, after, np.int64(seat)))
+        best = max(worth, key=worth.__getitem__)
+        return Found(best, worth[best], 1, len(worth), (best,), 0.0)
+
+
+MINE = Personality(
+    "number-merge/mine",
+    "the best move by the lead",
+    searching("own_search:Greedy", "own_search:lead"),
+    (SEED,),
+)
+
+
+def BOT():
+    return MINE.make()
