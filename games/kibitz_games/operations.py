@@ -65,10 +65,17 @@ The operations
                               a search subtracts the opponents' where it wants a difference
 `weigh(st, m)`                how likely the game's own random player takes `m` (float64), relative
                               to its other actions; where it is missing, all are as likely
+`foresee(ev, st, m)`          what `m` adds (float64) to the worth of the position to the seat to
+                              act less its worth to the other one, in a play of two; nan where only
+                              playing it tells, as when it may end the play. Much quicker than to
+                              play, evaluate and undo; where it is missing, always nan
+`urgent(st, moves)`           write into `moves` the actions among which the best one is sure to be
+                              where something is about to happen, return how many; 0 where the
+                              position may be judged as it stands, and always 0 where it is missing
 ============================  ==================================================================
 
-`hold` and `weigh` are optional: `offers(state.dtype, "hold")` tells. All others are there for
-every game.
+The last four and `hold` are optional: `offers(state.dtype, "hold")` tells. All others are there
+for every game.
 """
 
 from __future__ import annotations
@@ -88,7 +95,7 @@ Values: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 MAX_SEATS = 6
 """Arrays over seats in records and workspaces are so long."""
-OPTIONAL = frozenset({"hold", "weigh", "evaluate"})
+OPTIONAL = frozenset({"hold", "weigh", "evaluate", "foresee", "urgent"})
 
 _tables: dict[str, dict[Any, Callable[..., Any]]] = {}
 _widths: dict[Any, int] = {}
@@ -99,39 +106,48 @@ def _missing(name: str, dtype: Any) -> TypeError:
     return TypeError(f"no {name!r} for records of type {label}")
 
 
-def _operation(function: Callable[..., Any]) -> Any:
-    """Turn a bare signature into a generic function with a table of its own."""
+def _operation(function: Callable[..., Any], instead: Callable[..., Any] | None = None) -> Any:
+    """Turn a bare signature into a generic function with a table of its own.
+
+    Where a type has no implementation, `instead` is used.
+    """
     name = function.__name__
     table = _tables.setdefault(name, {})
 
     def dispatch(*args: Any) -> Any:
-        try:
-            implementation = table[args[0].dtype]
-        except KeyError:
-            raise _missing(name, args[0].dtype) from None
+        implementation = table.get(args[0].dtype, instead)
+        if implementation is None:
+            raise _missing(name, args[0].dtype)
         return implementation(*args)
 
     dispatch.__name__ = dispatch.__qualname__ = name
     dispatch.__doc__ = function.__doc__
     if kernels.compiled():
-        _overload(dispatch, table, function.__code__.co_argcount)
+        _overload(dispatch, table, instead, function.__code__.co_argcount)
     return dispatch
 
 
-def _overload(dispatch: Callable[..., Any], table: dict[Any, Any], arity: int) -> None:
+def _hook(function: Callable[..., Any]) -> Any:
+    """Turn a function into an operation that does what its body says where a type has none."""
+    return _operation(function, kernels.kernel(function))
+
+
+def _overload(
+    dispatch: Callable[..., Any], table: dict[Any, Any], instead: Any, arity: int
+) -> None:
     """Teach numba to resolve calls of `dispatch` by the record type of the first argument."""
     from numba.extending import overload
 
     def one(a: Any) -> Any:
-        chosen = table.get(a)
+        chosen = table.get(a, instead)
         return None if chosen is None else lambda a: chosen(a)
 
     def two(a: Any, b: Any) -> Any:
-        chosen = table.get(a)
+        chosen = table.get(a, instead)
         return None if chosen is None else lambda a, b: chosen(a, b)
 
     def three(a: Any, b: Any, c: Any) -> Any:
-        chosen = table.get(a)
+        chosen = table.get(a, instead)
         return None if chosen is None else lambda a, b, c: chosen(a, b, c)
 
     options: Any = kernels.FLAGS
@@ -191,6 +207,18 @@ def fresh_key(st: Record) -> Any:
 @_operation
 def evaluate(ev: Record, st: Record, seat: Int) -> Any:
     """Return the worth of the position to `seat` by the evaluation record `ev`."""
+
+
+@_hook
+def foresee(ev: Record, st: Record, m: Int) -> Any:
+    """Return what `m` adds to the mover's worth less the other's; nan where only playing tells."""
+    return np.nan
+
+
+@_hook
+def urgent(st: Record, moves: Moves) -> Any:
+    """Write the actions that matter where something is about to happen, and return how many."""
+    return np.int64(0)
 
 
 NAMES = tuple(_tables)
@@ -284,6 +312,7 @@ def warm(state: np.record) -> None:
             hold(st, hold(st, seat))
         if offers(st.dtype, "weigh"):
             weigh(st, action)
+        urgent(st, moves)
         play(st, action)
         undo(st, action)
         terminal(st)
