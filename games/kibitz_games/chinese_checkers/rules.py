@@ -137,6 +137,17 @@ def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 PEG_KEY, TURN_KEY, OUT_KEY = map(kernels.lay, _keys())
 
+SHIFT = 22
+SHARE = kernels.lay(np.array([0, *(2**SHIFT // n + 1 for n in range(1, CELLS + 1))], np.int64))
+"""``action * SHARE[holes] >> SHIFT`` is ``action // holes``: a division would cost as much as the
+rest of `order`. It is exact for all actions, since ``2**SHIFT > holes**3``."""
+
+
+@kernel
+def source(st: Record, m: Int) -> Int:
+    """Return the hole that action `m`, not a pass, begins in."""
+    return m * i64(SHARE[st.holes]) >> SHIFT
+
 
 @kernel
 def stoppable(st: Record, seat: Int) -> Int:
@@ -382,7 +393,7 @@ def play(st: Record, m: Int) -> None:
     seat = i64(st.turn)
     mark: Int = i64(0)
     if m < holes * holes:
-        origin = m // holes
+        origin = source(st, m)
         target = m - origin * holes
         _shift(st, seat, origin, target)
         if st.distance[seat] < st.best[seat]:
@@ -409,6 +420,24 @@ def play(st: Record, m: Int) -> None:
 
 
 @kernel
+def may_end(st: Record, m: Int) -> bool:
+    """Return whether action `m` may end the play: it does not wherever this says no."""
+    holes = i64(st.holes)
+    seat = i64(st.turn)
+    limit = i64(ROUNDS * (st.seats - st.placed - st.dropped))
+    if m >= holes * holes or st.since + 1 >= limit or st.ply + 1 >= MAX_PLIES:
+        return True
+    origin = source(st, m)
+    target = m - origin * holes
+    entered = i64(st.zone[target])
+    if entered != NO_ZONE and st.filled[entered] + 1 >= st.each:
+        return True
+    key = st.key ^ PEG_KEY[seat, origin] ^ PEG_KEY[seat, target]
+    key = key ^ TURN_KEY[seat] ^ TURN_KEY[_next(st, seat)]
+    return bool(st.seen[i64(key & np.uint64(FILTER - 1))] >= 2)
+
+
+@kernel
 def _without_progress(st: Record) -> Int:
     """Return how many plies ago the last progress was."""
     ply = i64(st.ply)
@@ -425,7 +454,7 @@ def undo(st: Record, m: Int) -> None:
     ply = i64(st.ply) - 1
     mark = i64(st.marks[ply + 1])
     st.seen[i64(st.key & np.uint64(FILTER - 1))] -= 1
-    origin = m // holes
+    origin = source(st, m)
     target = m - origin * holes
     if mark & FINISH:
         finisher = i64(st.owner[st.zone[target]])
@@ -490,7 +519,7 @@ def order(st: Record, m: Int) -> Int:
     holes = i64(st.holes)
     if m >= holes * holes:
         return i64(0)
-    origin = m // holes
+    origin = source(st, m)
     target = m - origin * holes
     goal = i64(st.goal[st.turn])
     before = i64(STEPS[st.geometry, goal, origin])
