@@ -18,6 +18,7 @@ import numpy as np
 from kibitz_bots.search.found import WON
 from kibitz_games import kernels, operations
 from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
 from kibitz_games.kernels import kernel
 
 GRAIN = 1 / 1024
@@ -49,7 +50,18 @@ def _evaluate(ev: operations.Record, st: operations.Record, seat: int) -> Any:
     return total
 
 
-operations.implement(WEIGHTS, evaluate=_evaluate)
+@kernel
+def _foresee(ev: operations.Record, st: operations.Record, m: int) -> Any:
+    """Return what the peg gains, unless the move may end the play."""
+    if rules.may_end(st, m):
+        return np.nan
+    goal = np.int64(st.goal[st.turn])
+    origin = rules.source(st, m)
+    target = m - origin * np.int64(st.holes)
+    return ev.weights[goal, target] - ev.weights[goal, origin]
+
+
+operations.implement(WEIGHTS, evaluate=_evaluate, foresee=_foresee)
 
 
 def weighted(state: Any, weight: Weight) -> np.record:

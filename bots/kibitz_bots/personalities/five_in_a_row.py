@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from kibitz_bots.personalities.making import SEED, Personality, anything, greedy
+from kibitz_bots.personalities.making import (
+    PLIES,
+    SEED,
+    TABLE,
+    TIME,
+    Personality,
+    alphabeta,
+    anything,
+    greedy,
+)
 
 _GAME = "five-in-a-row"
 
@@ -13,5 +22,11 @@ PERSONALITIES = (
         "the stone after which the rows on the board look best",
         greedy("kibitz_bots.evaluate.five_in_a_row:usual"),
         (SEED,),
+    ),
+    Personality(
+        f"{_GAME}/alphabeta",
+        "looks several stones ahead, by the rows on the board",
+        alphabeta("kibitz_bots.evaluate.five_in_a_row:usual"),
+        (SEED, TIME, PLIES, TABLE),
     ),
 )

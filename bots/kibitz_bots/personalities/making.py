@@ -152,6 +152,14 @@ def iddfs(evaluation: str) -> Recipe:
     return searching("kibitz_bots.search.iddfs:Iddfs", evaluation)
 
 
+def minimax(evaluation: str) -> Recipe:
+    return searching("kibitz_bots.search.minimax:Minimax", evaluation)
+
+
+def alphabeta(evaluation: str) -> Recipe:
+    return searching("kibitz_bots.search.alphabeta:AlphaBeta", evaluation)
+
+
 SEED = Parameter(
     "seed", int, None, "makes the play repeatable; without it every match differs", example=7
 )
@@ -160,4 +168,10 @@ TIME = Parameter(
 )
 DEPTH = Parameter(
     "depth", int, 0, "most own moves ahead; 0 for as many as the time allows", example=4
+)
+PLIES = Parameter(
+    "depth", int, 0, "most plies ahead; 0 for as many as the time allows", example=4
+)
+TABLE = Parameter(
+    "table", int, 16, "MiB for remembering positions, in each match", least=1, example=64
 )

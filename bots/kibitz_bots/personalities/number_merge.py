@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from kibitz_bots.personalities.making import SEED, Personality, anything, greedy
+from kibitz_bots.personalities.making import (
+    PLIES,
+    SEED,
+    TABLE,
+    TIME,
+    Personality,
+    alphabeta,
+    anything,
+    greedy,
+)
 
 _GAME = "number-merge"
 
@@ -13,5 +22,11 @@ PERSONALITIES = (
         "earns a point now if it can, loses one only if it must",
         greedy("kibitz_bots.evaluate.number_merge:points"),
         (SEED,),
+    ),
+    Personality(
+        f"{_GAME}/alphabeta",
+        "looks ahead as far as it can, to the end if time allows, and counts points",
+        alphabeta("kibitz_bots.evaluate.number_merge:points"),
+        (SEED, TIME, PLIES, TABLE),
     ),
 )

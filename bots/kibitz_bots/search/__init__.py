@@ -4,4 +4,7 @@ found     what a search answers
 alarm     ending a search in time, from another thread
 one_ply   the best move by what the position is worth after it
 iddfs     planning the own moves ahead, as deep as the time allows
+worth     what a position is worth to one of two, and when it is decided
+minimax   every line of play between two, down to a depth
+alphabeta what minimax finds, without looking at what cannot matter
 """

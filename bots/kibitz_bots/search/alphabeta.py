@@ -1,0 +1,530 @@
+"""Alpha-beta: what minimax finds, without looking at what cannot matter.
+
+Theory
+------
+A line that one side would avoid need not be known exactly (Knuth and Moore, "An Analysis of
+Alpha-Beta Pruning", 1975). How much is saved depends on the order of the moves, and everything else
+here serves that order: each depth begins with what the last one found (iterative deepening);
+a *table* remembers positions by their keys (Zobrist, 1970), with the best move, and the value as
+far as it is known; moves that refuted others at the same distance from the root, *killers* (Akl and
+Newborn, 1977), and those that did so anywhere in the tree, *history* (Schaeffer, 1989), come early;
+for the rest the game itself says which moves look good (`operations.order`).
+
+After the first move the others are only asked whether they are better, with a window that holds
+nothing (principal variation search: Marsland and Campbell, 1982; Reinefeld, 1983); one that is gets
+the full window. The root's window is narrow too, around the last value (*aspiration*), and grows
+where the value falls outside.
+
+Moves late in the order are searched one or two plies less deeply, and again in full if they turn
+out well (*late-move reductions*). Nothing else XX A position all of whose lines have come to their end is kept as
+infinitely deep. The key knows nothing of how a position came about, so where the
+past counts (repetitions), the table may be wrong about it, as in every such program.
+
+A position at the depth's end is judged where it stands, unless the game says that only few actions
+matter in it (`operations.urgent`): then these are searched until it is quiet again.
+
+What is kept
+------------
+A search belongs to one match and begins it with nothing. From turn to turn the table stays,
+as its positions come again, and the history fades to an eighth; killers are forgotten. With other
+weights than before, the table is emptied.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_bots.search.alarm import alarm
+from kibitz_bots.search.found import Found, Sample, roots
+from kibitz_bots.search.worth import DECIDED, balance, between_two, plies_to_end, verdict
+from kibitz_bots.threads import Flag
+from kibitz_games import kernels
+from kibitz_games import operations as op
+from kibitz_games.api import GameInfo
+from kibitz_games.kernels import Int, kernel
+
+DEEPEST = 64
+"""No line is longer, in plies."""
+MIB = 2**20
+NARROW = 2.0**-30
+"""The width of a window that holds nothing: less than evaluations tell apart."""
+
+EXACT, LOWER, UPPER = 1, 2, 3
+"""What the value in an entry is: the value itself, a lower bound of it, or an upper bound."""
+ENDLESS = 127
+"""The depth of an entry below which no line was cut off."""
+SLOTS = 2
+"""Entries that a key may be in: the first keeps the deeper search, the second the later one."""
+
+HISTORY = 1 << 14
+"""Actions are told apart by so many of their low bits; it is the history's length for a seat."""
+FULL = 1 << 20
+"""History is halved when an entry reaches it."""
+FIRST, KILLER = 1 << 60, 1 << 58
+"""Scores of the move from the table and of the killers: above all others."""
+
+LATE = 4
+"""Moves after so many are late."""
+VERY_LATE = 16
+SHALLOW = 3
+"""Nothing is reduced where fewer plies are left."""
+
+ENTRY = kernels.record(
+    "entry",
+    [
+        ("key", np.uint64),
+        ("value", np.float64),
+        ("move", np.int32),
+        ("depth", np.int8),  # plies, or ENDLESS
+        ("plies", np.int8),  # what was searched, also where `depth` is ENDLESS
+        ("kind", np.int8),  # 0 in an empty entry
+    ],
+    source=__file__,
+)
+Table = Any
+"""An array of entries."""
+
+
+@kernel
+def _slot(table: Table, key: Any) -> Int:
+    """Return the first of the places of a key; the upper half of its bits chooses."""
+    pairs = np.uint64(len(table) // SLOTS)
+    return np.int64(((key >> np.uint64(32)) * pairs) >> np.uint64(32)) * SLOTS
+
+
+@kernel
+def _find(table: Table, key: Any) -> Int:
+    """Return the place of a key's entry, or -1."""
+    at = _slot(table, key)
+    for i in range(SLOTS):
+        if table[at + i].key == key and table[at + i].kind != 0:
+            return np.int64(at + i)
+    return np.int64(-1)
+
+
+@kernel
+def _keep(table: Table, key: Any, ply: Int, depth: Int, plies: Int, kind: Int, value: Any, m: Int):  # type: ignore[no-untyped-def]
+    """Write an entry. Values of decided positions are kept as seen from the position."""
+    at = _slot(table, key)
+    if table[at].key != key and table[at].depth > depth:
+        at += 1
+    e = table[at]
+    if value > DECIDED:
+        value += ply
+    elif value < -DECIDED:
+        value -= ply
+    e.key = key
+    e.value = value
+    e.move = m
+    e.depth = depth
+    e.plies = plies
+    e.kind = kind
+    return np.int64(at)
+
+
+@kernel
+def _answers(ws: op.Record, e: Any, depth: Int) -> bool:
+    """Return whether what an entry says holds for a search of this depth."""
+    if ws.strict != 0:
+        return bool(e.plies == depth or (e.depth == ENDLESS and e.plies < depth))
+    return bool(e.depth >= depth)
+
+
+@kernel
+def _score(st: op.Record, ws: op.Record, ply: Int, n: Int, hint: Int) -> Int:
+    """Write into ``ws.scores[ply]`` how early to search the `n` moves of ``ws.moves[ply]``."""
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    seat = np.int64(op.to_act(st))
+    one, two = np.int64(ws.killers[ply, 0]), np.int64(ws.killers[ply, 1])
+    for i in range(n):
+        m = np.int64(moves[i])
+        if m == hint:
+            scores[i] = FIRST
+        elif m in (one, two):
+            scores[i] = KILLER + (m == one)
+        else:
+            tried = np.int64(ws.history[seat, m & (HISTORY - 1)])
+            scores[i] = np.int64(op.order(st, m)) + tried
+    return np.int64(n)
+
+
+@kernel
+def _pick(ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
+    """Bring the best of the moves from place `i` on to place `i`, and return it."""
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    best = i
+    high = scores[i]
+    for k in range(i + 1, n):
+        if scores[k] > high:
+            high = scores[k]
+            best = k
+    m = moves[best]
+    moves[best] = moves[i]
+    scores[best] = scores[i]
+    moves[i] = m
+    return np.int64(m)
+
+
+@kernel
+def _refuted(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int:
+    """Remember that move `m` made the search of all others superfluous."""
+    if ws.killers[ply, 0] != m:
+        ws.killers[ply, 1] = ws.killers[ply, 0]
+        ws.killers[ply, 0] = m
+    at = m & (HISTORY - 1)
+    ws.history[seat, at] += depth * depth
+    if ws.history[seat, at] >= FULL:
+        for k in range(HISTORY):
+            ws.history[seat, k] >>= 1
+    return at
+
+
+@kernel
+def _line(ws: op.Record, ply: Int, m: Int) -> Int:
+    """Make the best line from `ply` on the move `m` and the best line after it."""
+    length = np.int64(ws.lengths[ply + 1])
+    ws.line[ply, 0] = m
+    for k in range(length):
+        ws.line[ply, k + 1] = ws.line[ply + 1, k]
+    ws.lengths[ply] = length + 1
+    return length
+
+
+@kernel
+def _known(ws: op.Record, e: Any, ply: Int, depth: Int, alpha: Any, beta: Any) -> Any:
+    """Return the value that an entry gives for a window, or nan if that does not decide it."""
+    if beta - alpha > NARROW or not _answers(ws, e, depth):
+        return np.nan
+    value = e.value
+    if value > DECIDED:
+        value -= ply
+    elif value < -DECIDED:
+        value += ply
+    if (e.kind != UPPER and value >= beta) or (e.kind != LOWER and value <= alpha):
+        ws.leaves += np.int64(e.depth != ENDLESS)
+        return value
+    return np.nan
+
+
+@kernel
+def _judge(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any) -> Any:
+    """Return what the position is worth to the seat to act, once it is quiet."""
+    ws.lengths[ply] = 0
+    moves = ws.moves[ply]
+    seat = np.int64(op.to_act(st))
+    n = np.int64(op.urgent(st, moves))
+    if n == 0 or ply >= DEEPEST:
+        ws.leaves += 1
+        return balance(ev, st, seat)
+    best = -np.inf
+    for i in range(n):
+        m = np.int64(moves[i])
+        op.play(st, m)
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        after = np.int64(op.to_act(st))
+        low = max(alpha, best)
+        if after < 0:
+            value = verdict(st, ws, ev, seat, np.int64(ply + 1))
+        elif after == seat:
+            value = _judge(st, ws, ev, np.int64(ply + 1), low, beta)
+        else:
+            value = -_judge(st, ws, ev, np.int64(ply + 1), -beta, -low)
+        op.undo(st, m)
+        if value > best:
+            best = value
+            _line(ws, ply, m)
+        if value >= beta:
+            break
+    return best
+
+
+@kernel
+def _last(
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, n: Int, alpha: Any, beta: Any
+) -> Any:
+    """Return the value of a position after whose `n` moves the positions are judged."""
+    moves = ws.moves[ply]
+    seat = np.int64(op.to_act(st))
+    best = -np.inf
+    base = np.nan
+    if ws.foresees != 0:
+        base = balance(ev, st, seat)
+    for i in range(n):
+        m: Int = np.int64(moves[i])
+        if ws.foresees == 0:  # which is so quick that sorting would cost more than it saves
+            m = _pick(ws, ply, np.int64(i), n)
+        value = base + op.foresee(ev, st, m)
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        if value == value:
+            ws.leaves += 1
+        else:
+            low = max(alpha, best)
+            op.play(st, m)
+            after = np.int64(op.to_act(st))
+            if after < 0:
+                value = verdict(st, ws, ev, seat, np.int64(ply + 1))
+            elif after == seat:
+                value = _judge(st, ws, ev, np.int64(ply + 1), low, beta)
+            else:
+                value = -_judge(st, ws, ev, np.int64(ply + 1), -beta, -low)
+            op.undo(st, m)
+        if value > best:
+            best = value
+            _line(ws, ply, m)
+            if value >= beta:
+                break
+    return best
+
+
+@kernel
+def _search(
+    st: op.Record,
+    ws: op.Record,
+    ev: op.Record,
+    table: Table,
+    ply: Int,
+    depth: Int,
+    alpha: Any,
+    beta: Any,
+) -> Any:
+    """Return what the position is worth to the seat to act, `depth` plies deep.
+
+    A value up to `alpha` is an upper bound, one from `beta` on a lower bound. At ply 0 the moves
+    stand in ``ws.moves[0]``, ``ws.roots`` of them, ``ws.first`` being the one to begin with;
+    ``ws.finished`` counts those that are done with.
+    """
+    if ws.stop != 0:
+        return 0.0
+    ws.lengths[ply] = 0
+    key = st.key
+    seat = np.int64(op.to_act(st))
+    leaves = np.int64(ws.leaves)
+    moves = ws.moves[ply]
+    hint: Int = np.int64(ws.first)
+    n = np.int64(ws.roots)
+    if ply > 0:
+        hint = np.int64(-1)
+        at = _find(table, key)
+        if at >= 0:
+            hint = np.int64(table[at].move)
+            value = _known(ws, table[at], ply, depth, alpha, beta)
+            if value == value:
+                return value
+        n = np.int64(op.generate(st, moves))
+    if depth > 1 or ws.foresees == 0:
+        _score(st, ws, ply, n, hint)
+    best = -np.inf
+    low = alpha
+    if depth <= 1:
+        best = _last(st, ws, ev, ply, n, alpha, beta)
+        if ply == 0:
+            ws.best = best
+            ws.finished = n
+        n = np.int64(0)
+    for i in range(n):
+        m = _pick(ws, ply, np.int64(i), n)
+        op.play(st, m)
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        after = np.int64(op.to_act(st))
+        if after < 0:
+            value = verdict(st, ws, ev, seat, np.int64(ply + 1))
+        else:
+            top = beta
+            less = np.int64(0)
+            if i > 0 and beta - low > NARROW:
+                top = low + NARROW
+            if i >= LATE and depth >= SHALLOW and ws.reductions != 0:
+                less = np.int64(2 if i >= VERY_LATE and depth > SHALLOW else 1)
+            while True:
+                if after == seat:
+                    value = _search(
+                        st, ws, ev, table, np.int64(ply + 1), np.int64(depth - 1 - less), low, top
+                    )
+                else:
+                    value = -_search(
+                        st, ws, ev, table, np.int64(ply + 1), np.int64(depth - 1 - less), -top, -low
+                    )
+                if ws.stop != 0 or value <= low:
+                    break
+                if less > 0:
+                    less = np.int64(0)
+                elif top < beta and value < beta:
+                    top = beta
+                else:
+                    break
+        op.undo(st, m)
+        if ws.stop != 0:
+            return 0.0
+        if ply == 0:
+            ws.finished += 1
+        if value > best:
+            best = value
+            if value > low:
+                low = value
+                hint = m
+                _line(ws, ply, m)
+                if ply == 0:
+                    ws.best = value
+            if value >= beta:
+                _refuted(ws, seat, ply, depth, m)
+                break
+    if depth <= 1 and best > alpha:
+        hint = np.int64(ws.line[ply, 0])
+    kind = EXACT
+    if best >= beta:
+        kind = LOWER
+    elif best <= alpha:
+        kind = UPPER
+    reach = depth if ws.leaves > leaves else ENDLESS
+    _keep(table, key, ply, reach, depth, kind, best, hint)
+    return best
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Between which values the root is searched, and how wide it was meant to be."""
+
+    alpha: float = -np.inf
+    beta: float = np.inf
+    half: float = np.inf
+
+    @classmethod
+    def around(cls, values: list[float]) -> _Window:
+        """Return the window for the next depth: as wide as the last values were apart."""
+        if len(values) < 3 or abs(values[-1]) > DECIDED:
+            return cls()
+        half = max(abs(values[-1] - values[-2]), abs(values[-2] - values[-3]))
+        return cls(values[-1] - half, values[-1] + half, half) if half > 0 else cls()
+
+    def holds(self, value: float) -> bool:
+        return self.alpha < value < self.beta
+
+    def grown(self, value: float) -> _Window:
+        """Return the window for another try: four times as wide on the side of `value`."""
+        half = self.half * 4 if abs(value) < DECIDED else np.inf
+        if value <= self.alpha:
+            return _Window(value - half, self.beta, half)
+        return _Window(self.alpha, value + half, half)
+
+
+class AlphaBeta:
+    """A search between two; keeps its table and its workspace from turn to turn.
+
+    `table` is the size of the transposition table in MiB; for `reductions` and `strict` see the
+    top of this module.
+    """
+
+    def __init__(
+        self, state: np.record, *, table: int = 16, reductions: bool = True, strict: bool = False
+    ) -> None:
+        extra = [
+            ("roots", np.int64),
+            ("first", np.int64),
+            ("finished", np.int64),
+            ("leaves", np.int64),
+            ("reductions", np.int64),
+            ("strict", np.int64),
+            ("foresees", np.int64),
+            ("best", np.float64),
+            ("value", np.float64),
+            ("killers", np.int32, (DEEPEST + 1, 2)),
+            ("history", np.int32, (2, HISTORY)),
+        ]
+        self._ws = op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__)
+        self._ws.reductions, self._ws.strict = reductions, strict
+        pairs = table * MIB // (SLOTS * ENTRY.itemsize)
+        self._table: Table = np.zeros(pairs * SLOTS, ENTRY)
+        self._weights = b""
+        self._urges = op.offers(state.dtype, "urgent")
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        return between_two(info, state)
+
+    def search(
+        self,
+        state: np.record,
+        ev: np.record,
+        *,
+        seconds: float,
+        depth: int = 0,
+        seed: int | str = 0,
+        called_off: Flag | None = None,
+        sample: Sample | None = None,
+    ) -> Found:
+        """Return the best move of the deepest search that the time allows.
+
+        `state` must not be over and is unchanged. `depth` limits the plies ahead, 0 to as many
+        as the time allows. Among equals `seed` decides, as far as the table knows nothing.
+        """
+        began = time.monotonic()
+        st, ws = state.copy(), self._ws
+        self._begin(ev)
+        actions = roots(st, seed)
+        ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
+        # The first depth runs to its end, so that there is an answer, however late it is.
+        best = self._look(st, ev, 1, _Window(), None)
+        if len(actions) > 1 and not self._exhausted(best):
+            with alarm(ws, began + seconds, called_off or Flag()):
+                best = self._deepen(st, ev, min(depth or DEEPEST, DEEPEST), best)
+        taken = time.monotonic() - began
+        return Found(best.action, best.value, best.depth, int(ws.nodes), best.line, taken)
+
+    def _begin(self, ev: np.record) -> None:
+        """Forget what does not hold for a new turn."""
+        weights = ev.tobytes()
+        if weights != self._weights:
+            self._table[:] = np.zeros((), ENTRY)
+            self._weights = weights
+        self._ws.foresees = op.offers(ev.dtype, "foresee") and not self._urges
+        self._ws.killers[:] = -1
+        self._ws.history[:] >>= 3
+        self._ws.nodes = self._ws.stop = 0
+
+    def _deepen(self, st: np.record, ev: np.record, last: int, best: Found) -> Found:
+        """Search depth after depth until the last, the time or the end of all lines is reached."""
+        values = [best.value]
+        for depth in range(2, last + 1):
+            window = _Window.around(values)
+            best = self._look(st, ev, depth, window, best)
+            while not self._ws.stop and not window.holds(float(self._ws.value)):
+                window = window.grown(float(self._ws.value))
+                best = self._look(st, ev, depth, window, best)
+            values.append(best.value)
+            if self._ws.stop or self._exhausted(best):
+                break
+        return best
+
+    def _exhausted(self, best: Found) -> bool:
+        """Return whether no greater depth can change what was found."""
+        end = plies_to_end(best.value)
+        return int(self._ws.leaves) == 0 or (end is not None and end <= best.depth)
+
+    def _look(
+        self, st: np.record, ev: np.record, depth: int, window: _Window, before: Found | None
+    ) -> Found:
+        """Search one depth; return what was found `before` if that brought nothing to rely on.
+
+        A search that was stopped may be relied on once the first move is done with and proved
+        better than the window's lower end.
+        """
+        ws = self._ws
+        ws.finished = ws.leaves = 0
+        ws.first = -1 if before is None else before.action
+        ws.best = -np.inf
+        ws.value = _search(
+            st, ws, ev, self._table, np.int64(0), np.int64(depth), window.alpha, window.beta
+        )
+        if before is not None and not ws.best > window.alpha:
+            return before
+        line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
+        done = depth - int(ws.stop != 0)
+        return Found(line[0], float(ws.best) + 0.0, done, int(ws.nodes), line, 0.0)
