@@ -33,7 +33,7 @@ help:
 	@echo 'make lint      ruff, mypy, and who may import whom'
 	@echo 'make format    rewrite the sources as ruff wants them'
 	@echo 'make schema    write docs/protocol from the message models'
-	@echo 'make bench     measure the server'
+	@echo 'make bench     measure the server and the searches'
 	@echo 'make clean     remove what make made'
 
 demo: $(VENV)/.run
@@ -61,6 +61,7 @@ schema: $(VENV)/.run
 
 bench: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.server $(ARGS)
+	$(IN_VENV) -m benchmarks.search
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -16,9 +16,12 @@ the full window. The root's window is narrow too, around the last value (*aspira
 where the value falls outside.
 
 Moves late in the order are searched one or two plies less deeply, and again in full if they turn
-out well (*late-move reductions*). Nothing else XX A position all of whose lines have come to their end is kept as
-infinitely deep. The key knows nothing of how a position came about, so where the
-past counts (repetitions), the table may be wrong about it, as in every such program.
+out well (*late-move reductions*). That may change the value, and so may an entry of the table that
+comes from a deeper search than was asked for. Without the first (``reductions=False``) what is won
+or lost within a depth is known for sure at that depth; without the second as well (``strict=True``)
+all values are those of minimax. A position all of whose lines have come to their end is kept as
+endlessly deep. The key knows nothing of how a position came about, so where the past counts, as
+in repetitions, the table may be wrong about it, as in every such program.
 
 A position at the depth's end is judged where it stands, unless the game says that only few actions
 matter in it (`operations.urgent`): then these are searched until it is quiet again.
@@ -107,7 +110,9 @@ def _find(table: Table, key: Any) -> Int:
 
 
 @kernel
-def _keep(table: Table, key: Any, ply: Int, depth: Int, plies: Int, kind: Int, value: Any, m: Int):  # type: ignore[no-untyped-def]
+def _keep(
+    table: Table, key: Any, ply: Int, depth: Int, plies: Int, kind: Int, value: Any, m: Int
+) -> Int:
     """Write an entry. Values of decided positions are kept as seen from the position."""
     at = _slot(table, key)
     if table[at].key != key and table[at].depth > depth:
@@ -216,8 +221,10 @@ def _judge(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, be
     ws.lengths[ply] = 0
     moves = ws.moves[ply]
     seat = np.int64(op.to_act(st))
-    n = np.int64(op.urgent(st, moves))
-    if n == 0 or ply >= DEEPEST:
+    n = np.int64(0)
+    if ws.strict == 0 and ply < DEEPEST:
+        n = np.int64(op.urgent(st, moves))
+    if n == 0:
         ws.leaves += 1
         return balance(ev, st, seat)
     best = -np.inf
@@ -251,20 +258,22 @@ def _last(
     moves = ws.moves[ply]
     seat = np.int64(op.to_act(st))
     best = -np.inf
+    foreseen, done = np.int64(0), np.int64(0)
     base = np.nan
     if ws.foresees != 0:
         base = balance(ev, st, seat)
+        ws.lengths[ply + 1] = 0
     for i in range(n):
         m: Int = np.int64(moves[i])
         if ws.foresees == 0:  # which is so quick that sorting would cost more than it saves
             m = _pick(ws, ply, np.int64(i), n)
         value = base + op.foresee(ev, st, m)
-        ws.nodes += 1
-        ws.lengths[ply + 1] = 0
+        done += 1
         if value == value:
-            ws.leaves += 1
+            foreseen += 1
         else:
             low = max(alpha, best)
+            ws.lengths[ply + 1] = 0
             op.play(st, m)
             after = np.int64(op.to_act(st))
             if after < 0:
@@ -279,6 +288,8 @@ def _last(
             _line(ws, ply, m)
             if value >= beta:
                 break
+    ws.nodes += done
+    ws.leaves += foreseen
     return best
 
 

@@ -350,6 +350,50 @@ def order(st: Record, m: Int) -> Int:
 
 
 @kernel
+def _completions(st: Record, stone: Int, moves: Moves) -> Int:
+    """Write the cells in which a five through a stone can be completed; return how many."""
+    colour = i64(st.board[stone])
+    n: Int = i64(0)
+    for step in STEPS:
+        for away in range(-4, 5):
+            cell = i64(stone + away * step)
+            if st.board[cell] != EMPTY:
+                continue
+            length = 1 + _along(st, cell, i64(step), colour) + _along(st, cell, i64(-step), colour)
+            if length < 5 or (length > 5 and st.exact != 0):
+                continue
+            first, last = min(0, away), max(0, away)
+            between = i64(0)
+            for k in range(first, last + 1):
+                between += i64(st.board[stone + k * step] == colour)
+            if between == last - first:
+                moves[n] = cell
+                n += 1
+    return n
+
+
+@kernel
+def urgent(st: Record, moves: Moves) -> Int:
+    """Write the cell of an own five, or those of the other's, on lines through the last stones."""
+    stones = i64(st.stones)
+    if st.side < 0 or st.unsettled != 0 or stones < LEAST - 1:
+        return i64(0)
+    n = _completions(st, i64(st.history[stones - 2]), moves)
+    if n > 0:
+        return i64(1)
+    n = _completions(st, i64(st.history[stones - 1]), moves)
+    distinct: Int = i64(0)
+    for i in range(n):
+        known = 0
+        for k in range(distinct):
+            known += moves[k] == moves[i]
+        if known == 0:
+            moves[distinct] = moves[i]
+            distinct += 1
+    return i64(distinct)
+
+
+@kernel
 def fresh_key(st: Record) -> Any:
     """Return the key from scratch."""
     key = TURN_KEY[mover(st)] ^ BLACK_KEY[st.black] ^ UNSETTLED_KEY[st.unsettled]
@@ -483,6 +527,7 @@ operations.implement(
     to_act=to_act,
     returns=returns,
     order=order,
+    urgent=urgent,
     fresh_key=fresh_key,
 )
 

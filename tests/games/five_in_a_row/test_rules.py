@@ -394,3 +394,44 @@ def test_order_prefers_to_win_then_to_block() -> None:
     liked = sorted(GAME.legal(state), key=lambda action: -int(op.order(state, action)))
     texts = [GAME.text(GAME.encode(state, action)) for action in liked]
     assert texts[:2] == ["e1", "e10"]
+
+
+def _completing(state: Any, colour: int) -> set[int]:
+    """Return the cells in which a stone of `colour` would make a five, by trying each."""
+    found = set()
+    for cell in GAME.legal(state):
+        st: Any = state.copy()
+        st.board[cell] = colour
+        if rules.five(st, i64(cell)):
+            found.add(cell)
+    return found
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_urgent_are_the_own_five_or_else_the_cells_of_the_others(exact: bool) -> None:
+    """As long as both have answered what was urgent before, which leaves no older fours."""
+    seen, moves = [0, 0, 0], np.zeros(rules.WIDEST, np.int32)
+    for seed in range(30):
+        state: Any = _start(size=8, exact=exact)
+        chance = random.Random(seed)
+        while GAME.outcome(state) is None:
+            mine = rules.BLACK + int(state.stones) % 2
+            found = moves[: op.urgent(state, moves)].tolist()
+            own, others = _completing(state, mine), _completing(state, 3 - mine)
+            if own:
+                assert len(found) == 1
+                assert found[0] in own
+            else:
+                assert sorted(found) == sorted(others)
+            seen[min(len(found), 2)] += 1
+            near = sorted(GAME.legal(state), key=lambda cell: -int(op.order(state, i64(cell))))
+            GAME.play(state, chance.choice(found or near[:6]))
+    assert min(seen) > 0
+
+
+def test_nothing_is_urgent_before_colours_are_chosen_or_when_it_is_over() -> None:
+    moves = np.zeros(rules.WIDEST, np.int32)
+    state = _start(swap=True)
+    assert op.urgent(state, moves) == 0
+    _do(state, "a1", "a2", "a3")
+    assert op.urgent(state, moves) == 0

@@ -1,0 +1,263 @@
+"""Finding what minimax finds, without looking at what cannot matter."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from kibitz_bots.search.alphabeta import DEEPEST, AlphaBeta
+from kibitz_bots.search.found import WON, Found
+from kibitz_bots.search.minimax import Minimax
+from kibitz_bots.search.one_ply import OnePly
+from kibitz_bots.search.worth import plies_to_end
+from kibitz_bots.threads import Flag
+from kibitz_games import operations as op
+from kibitz_games import registry
+from tests.bots.search.positions import SETTINGS, Setting, rhombus
+from tests.bots.search.retrograde import Retrograde
+
+LONG = 1000.0
+CHOICES = some.lists(some.integers(0, 10**6), max_size=30)
+STAR = Setting("chinese-checkers", "hand")
+
+
+def judged(setting: Setting, state: np.record, ev: np.record, found: Found) -> float:
+    """Return what the end of the line that was found is worth to the seat to act at its start."""
+    st, seat, game = state.copy(), setting.rules.to_act(state), setting.rules
+    for action in found.line:
+        assert action in game.legal(st)
+        game.play(st, action)
+    outcome = game.outcome(st)
+    if outcome is not None and outcome.scores[seat] != 0.5:
+        return (2 * outcome.scores[seat] - 1) * (WON - len(found.line))
+    return float(op.evaluate(ev, st, seat)) - float(op.evaluate(ev, st, 1 - seat))
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@settings(max_examples=15, deadline=None)
+@given(choices=CHOICES, depth=some.integers(1, 4))
+def test_its_strict_values_are_those_of_minimax(
+    setting: Setting, choices: list[int], depth: int
+) -> None:
+    state = setting.after(choices)
+    ev = setting.weights(state)
+    search = AlphaBeta(state, table=1, reductions=False, strict=True)
+    found = search.search(state, ev, seconds=LONG, depth=depth)
+    expected = Minimax(state).search(state, ev, seconds=LONG, depth=depth)
+    assert found.value == expected.value == judged(setting, state, ev, found)
+    assert found.line[0] == found.action
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_what_the_table_keeps_from_earlier_turns_changes_no_strict_value(setting: Setting) -> None:
+    state, chance, game = setting.start(), random.Random(1), setting.rules
+    ev, search = setting.weights(state), AlphaBeta(state, table=1, reductions=False, strict=True)
+    while game.outcome(state) is None and int(state["ply"]) < 10:
+        found = search.search(state, ev, seconds=LONG, depth=3)
+        expected = Minimax(state).search(state, ev, seconds=LONG, depth=3)
+        assert found.value == expected.value
+        game.play(state, chance.choice(game.legal(state)))
+
+
+@pytest.mark.parametrize(("size", "pegs"), [(3, 2), (3, 3)])
+def test_it_finds_the_exact_values_of_small_boards(size: int, pegs: int) -> None:
+    """Each position that retrograde analysis knows, at random, to its end."""
+    exact, chance = Retrograde(size, pegs), random.Random(size * pegs)
+    setting, tried = SETTINGS[0], 0
+    while tried < 60:
+        holes = chance.sample(range(size * size), 2 * pegs)
+        own, other = tuple(sorted(holes[:pegs])), tuple(sorted(holes[pegs:]))
+        state = rhombus(size, [own, other])
+        value = exact.value(own, other)
+        if value == 0:
+            continue
+        search = AlphaBeta(state, table=1, reductions=False)
+        found = search.search(state, setting.weights(state), seconds=LONG, depth=abs(value))
+        assert (plies_to_end(found.value), found.value > 0) == (abs(value), value > 0)
+        tried += 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "pegs", "plies", "evaluation"),
+    [(4, 3, 21, "hand"), (5, 3, 29, "euclid"), (7, 2, 33, "euclid")],
+)
+def test_it_finds_who_wins_from_the_start(
+    size: int, pegs: int, plies: int, evaluation: str
+) -> None:
+    setting = Setting(
+        "chinese-checkers", evaluation, {"board": "rhombus", "size": size, "pegs": pegs}
+    )
+    state = setting.start()
+    found = AlphaBeta(state, table=512, reductions=False).search(
+        state, setting.weights(state), seconds=LONG, depth=plies
+    )
+    assert (found.value, found.depth) == (WON - plies, plies)
+
+
+@pytest.mark.slow
+def test_retrograde_analysis_knows_the_values_from_the_report() -> None:
+    assert Retrograde(4, 3).value((0, 1, 2), (13, 14, 15)) == 21
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_the_state_is_left_as_it_was_and_every_stop_leaves_a_legal_answer(
+    setting: Setting,
+) -> None:
+    state = setting.start()
+    before, search = state.tobytes(), AlphaBeta(state, table=1)
+    for millis in (0, 1, 3, 10, 30):
+        found = search.search(state, setting.weights(state), seconds=millis / 1000)
+        assert found.action in setting.rules.legal(state)
+        assert np.isfinite(found.value)
+        assert found.line[0] == found.action
+    assert state.tobytes() == before
+
+
+def test_what_a_depth_that_was_hardly_begun_found_does_not_count() -> None:
+    """With no time left the answer is that of the first depth, or of whole ones after it."""
+    state, flag = STAR.start(), Flag()
+    flag.set()
+    ev = STAR.weights(state)
+    for seed in range(5):
+        search = AlphaBeta(state, table=1)
+        found = search.search(state, ev, seconds=LONG, called_off=flag, seed=seed)
+        whole = AlphaBeta(state, table=1).search(
+            state, ev, seconds=LONG, depth=found.depth, seed=seed
+        )
+        assert found.depth >= 1
+        assert found.value >= whole.value or found.depth > 1
+
+
+def test_a_called_off_search_ends_soon() -> None:
+    state, flag = STAR.start(), Flag()
+    search = AlphaBeta(state)
+    search.search(state, STAR.weights(state), seconds=0)
+    founds: list[Found] = []
+    thread = threading.Thread(
+        target=lambda: founds.append(
+            search.search(state, STAR.weights(state), seconds=LONG, called_off=flag)
+        )
+    )
+    thread.start()
+    flag.set()
+    thread.join(LONG / 10)
+    assert founds[0].depth < DEEPEST
+
+
+def test_it_judges_fewer_positions_than_minimax() -> None:
+    state = STAR.start()
+    ev = STAR.weights(state)
+    full = Minimax(state).search(state, ev, seconds=LONG, depth=4)
+    strict = AlphaBeta(state, reductions=False, strict=True)
+    found = strict.search(state, ev, seconds=LONG, depth=4)
+    reduced = AlphaBeta(state).search(state, ev, seconds=LONG, depth=4)
+    assert found.value == full.value
+    assert reduced.nodes < found.nodes < full.nodes / 10
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_it_wins_at_once_where_it_can(setting: Setting) -> None:
+    """Play greedily until somebody can win with one move; then the search does."""
+    state, game, chance = setting.start(), setting.rules, random.Random(3)
+    ev = setting.weights(state)
+    greedy, search = OnePly(state), AlphaBeta(state, table=1)
+    for _ in range(200):
+        found = search.search(state, ev, seconds=LONG, depth=2)
+        if _wins(setting, state):
+            game.play(state, found.action)
+            assert plies_to_end(found.value) == 1
+            outcome = game.outcome(state)
+            assert outcome is not None
+            assert max(outcome.scores) == 1.0
+            return
+        action = greedy.search(state, ev, seed=int(state["ply"])).action
+        game.play(state, action if chance.random() < 0.8 else chance.choice(game.legal(state)))
+        if game.outcome(state) is not None:
+            state = setting.start(chance.randrange(100))
+    raise AssertionError("nobody ever came near a win")
+
+
+def _wins(setting: Setting, state: np.record) -> bool:
+    seat, game = setting.rules.to_act(state), setting.rules
+    for action in game.legal(state):
+        st = state.copy()
+        game.play(st, action)
+        outcome = game.outcome(st)
+        if outcome is not None and outcome.scores[seat] == 1.0:
+            return True
+    return False
+
+
+def test_other_weights_empty_the_table() -> None:
+    state = STAR.start()
+    search, ev = AlphaBeta(state, table=1), STAR.weights(state)
+    before = search.search(state, ev, seconds=LONG, depth=3).value
+    ev["weights"][:] = 0
+    assert search.search(state, ev, seconds=LONG, depth=3).value == 0 != before
+
+
+def test_where_all_lines_end_it_stops() -> None:
+    setting = Setting("number-merge", "points", {"length": 9})
+    state = setting.start()
+    found = AlphaBeta(state).search(state, setting.weights(state), seconds=LONG)
+    assert found.depth <= 9
+    assert found.seconds < LONG / 10
+
+
+def test_the_table_takes_the_memory_it_was_given() -> None:
+    state = SETTINGS[0].start()
+    for mib in (1, 3, 16):
+        size = AlphaBeta(state, table=mib)._table.nbytes
+        assert 0.99 * mib * 2**20 < size <= mib * 2**20
+
+
+def test_foresight_agrees_with_what_playing_tells() -> None:
+    """Whatever an evaluation foresees is what comes; and it foresees nothing of the end."""
+    game, chance = STAR.rules, random.Random(2)
+    for setting in (STAR, SETTINGS[1], SETTINGS[2]):
+        state, seen = setting.start(), 0
+        ev = setting.weights(state)
+        while game.outcome(state) is None and int(state["ply"]) < 150:
+            for action in game.legal(state)[::7]:
+                seen += _foresees(ev, state, action)
+            game.play(state, chance.choice(game.legal(state)))
+        assert seen > 10
+
+
+def _foresees(ev: Any, state: Any, action: int) -> bool:
+    seat, m = int(op.to_act(state)), np.int64(action)
+    st = state.copy()
+    expected = float(op.foresee(ev, st, m))
+    assert st.tobytes() == state.tobytes()
+    if np.isnan(expected):
+        return False
+    before = float(op.evaluate(ev, st, seat)) - float(op.evaluate(ev, st, 1 - seat))
+    op.play(st, m)
+    assert not op.terminal(st)
+    after = float(op.evaluate(ev, st, seat)) - float(op.evaluate(ev, st, 1 - seat))
+    assert after == before + expected
+    return True
+
+
+def test_it_says_which_games_it_cannot_play() -> None:
+    game: Any = registry.get("chinese-checkers")
+    three = game.start(game.Options(), 3, {})
+    assert AlphaBeta.supports(game.info, three) == "chinese-checkers has 3 seats here, not 2"
+
+
+def test_time_ends_it() -> None:
+    state = STAR.start()
+    search = AlphaBeta(state)
+    search.search(state, STAR.weights(state), seconds=0)
+    began = time.monotonic()
+    found = search.search(state, STAR.weights(state), seconds=0.05)
+    assert 1 <= found.depth < DEEPEST
+    assert time.monotonic() - began < 5  # to the deepest depth it would take centuries
