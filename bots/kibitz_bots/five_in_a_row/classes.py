@@ -96,7 +96,8 @@ def together() -> np.ndarray:
         (at_least(patterns.OPEN_ONE) | at_least(patterns.ONE), LONE),
     ]
     conditions, classes = zip(*cases, strict=True)
-    return np.select(conditions, classes, NOTHING).astype(np.uint8)
+    found: np.ndarray = np.select(conditions, classes, NOTHING)
+    return found.astype(np.uint8)
 
 
 @functools.cache

@@ -224,11 +224,4 @@ def actions_of(fd: Any, cells: Iterable[int]) -> tuple[int, ...]:
     return tuple(action_of(fd, int(cell)) for cell in cells)
 
 
-def row_of(fd: Any) -> list[str]:
-    """Return the rows of the board as text, for error messages and tests."""
-    width = int(fd.width)
-    cells = [".xo"[int(fd.board[cell])] for cell in fd.cells[: width * width]]
-    return ["".join(cells[y * width : (y + 1) * width]) for y in range(width)]
-
-
 assert (EMPTY, BLACK, WHITE, WALL) == (rules.EMPTY, rules.BLACK, rules.WHITE, rules.WALL)

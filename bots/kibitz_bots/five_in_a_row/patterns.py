@@ -18,8 +18,8 @@ more stone of the colour makes of it:
 =============  ==================================================================
 
 So rows with gaps are included by construction, and what can only become too long is not. For one
-colour a cell is its own, empty or in the way, which makes 3^8 or 3^10 lines. They are computed once,
-from the ones with the most stones down, and spread over the keys.
+colour a cell is its own, empty or in the way, which makes 3^8 or 3^10 lines. They are computed
+once, from the ones with the most stones down, and spread over the keys.
 """
 
 from __future__ import annotations

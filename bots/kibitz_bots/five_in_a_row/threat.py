@@ -54,7 +54,11 @@ DEEPEST = 60
 FOURS = 12
 """So many fours in a row are followed at a leaf; `ROOT_FOURS` where the own turn is."""
 ROOT_FOURS = 40
-SOME, LOWER, UPPER, EXACT_BOUND = 0, 1, 2, 3
+LOWER, UPPER, EXACT = 1, 2, 3
+OPEN = 2 * MATE
+"""No value."""
+MARGIN = 150
+"""So much a ply may change an evaluation; where it is not enough, moves are left out."""
 
 ENTRY = kernels.record(
     "threat_entry",
@@ -129,7 +133,7 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
     theirs = i64(fd.counts[other, FIVE])
     if ws.stop != 0 or left <= 0 or theirs > 1 or fours(fd, me) == 0:
         return i64(0)
-    only = i64(-1)
+    only: Int = i64(-1)
     if theirs == 1:
         only = field.of_class(fd, other, FIVE)
         if fd.classes[me, only] < FOUR_ONLY:
@@ -142,7 +146,8 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
     if entry.key == key and (entry.score > 0 or entry.depth >= left):
         ws.choice = i64(entry.move)
         return i64(entry.score)
-    best, choice = i64(0), i64(0)
+    best: Int = i64(0)
+    choice = i64(0)
     for kind in (FOUR_THREE, FOUR_AND, FOUR_ONLY):
         if best > 0 or fd.counts[me, kind] == 0:
             continue
@@ -195,9 +200,9 @@ def _collect(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
     if fd.counts[me, FIVE] == 0 and fd.counts[other, FIVE] > 0:
         moves[0] = field.of_class(fd, other, FIVE)
         return i64(1)
-    if fd.counts[me, FIVE] == 0 and fd.counts[me, DOUBLE_FOUR] == 0:
-        if fd.counts[other, DOUBLE_FOUR] > 0:
-            return _spoil(fd, ws, ev, hint, ply)
+    winning = fd.counts[me, FIVE] > 0 or fd.counts[me, DOUBLE_FOUR] > 0
+    if not winning and fd.counts[other, DOUBLE_FOUR] > 0:
+        return _spoil(fd, ws, ev, hint, ply)
     n = i64(0)
     for i in range(fd.area):
         cell = i64(fd.cells[i])
@@ -314,69 +319,109 @@ def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
 
 
 @kernel
+def _moved(score: Int, plies: Int) -> Int:
+    """Return a value as it looks from so many plies later: a win is so much nearer."""
+    if score > DECIDED:
+        return i64(score + plies)
+    return i64(score - plies) if score < -DECIDED else i64(score)
+
+
+@kernel
+def _settled(fd: Record, ply: Int) -> Int:
+    """Return the value of a position below the root that needs no search, `OPEN` of others."""
+    plies = won_by_threats(fd)
+    if plies > 0:
+        return MATE - ply - plies
+    if fd.stones == fd.area:
+        return i64(0)
+    if fd.counts[1 - i64(fd.side), FIVE] > 1:
+        return ply + 2 - MATE
+    return i64(OPEN)
+
+
+@kernel
+def _told(entry: Record, alpha: Int, beta: Int, depth: Int, ply: Int) -> Int:
+    """Return the value that an entry of this position gives, `OPEN` where it gives none."""
+    if entry.depth < depth:
+        return i64(OPEN)
+    score, bound = _moved(i64(entry.score), i64(-ply)), i64(entry.bound)
+    above = bound == LOWER and score >= beta
+    below = bound == UPPER and score <= alpha
+    return score if bound == EXACT or above or below else i64(OPEN)
+
+
+@kernel
+def _note(fd: Record, tt: Any, score: Int, move: Int, depth: Int, bound: Int) -> None:
+    """Remember what was found out about a position."""
+    entry = tt[i64(fd.key & np.uint64(len(tt) - 1))]
+    entry.key, entry.score, entry.move = fd.key, score, move
+    entry.depth, entry.bound = depth, bound
+
+
+@kernel
+def _leaf(
+    fd: Record, tb: Record, ws: Record, tt: Any, stand: Int, beta: Int, calm: bool, ply: Int
+) -> Int:
+    """Return the value of a position that is not searched further, but for fours."""
+    if calm and stand >= beta:
+        return i64(stand)
+    plies = by_fours(fd, tb, ws, tt, i64(FOURS))
+    return MATE - ply - plies if plies > 0 else i64(stand)
+
+
+@kernel
 def pvs(
-    fd: Record, tb: Record, ws: Record, ev: Record, tt: Any, alpha: Int, beta: Int, depth: Int, ply: Int
+    fd: Record,
+    tb: Record,
+    ws: Record,
+    ev: Record,
+    tt: Any,
+    alpha: Int,
+    beta: Int,
+    depth: Int,
+    ply: Int,
 ) -> Int:
     """Return what a position is worth to the side to move, within (`alpha`, `beta`) exactly.
 
     The value of a stopped search means nothing. At ply 0 the best move so far and its value are
-    left in ``ws.best`` and ``ws.best_value``.
+    left in ``ws.best`` and ``ws.best_value``, and its line in ``ws.line[0]``.
     """
     ws.nodes += 1
     ws.lengths[ply] = 0
     if ws.stop != 0:
         return i64(0)
+    if ply > 0:
+        score = _settled(fd, ply)
+        if score != OPEN:
+            return score
     me = i64(fd.side)
     other = 1 - me
-    theirs = i64(fd.counts[other, FIVE])
-    if ply > 0:
-        plies = won_by_threats(fd)
-        if plies > 0:
-            return MATE - ply - plies
-        if fd.stones == fd.area:
-            return i64(0)
-        if theirs > 1:
-            return -(MATE - ply - 2)
-        if MATE - ply - 1 <= alpha:
-            return i64(alpha)
-        if -(MATE - ply - 2) >= beta:
-            return i64(beta)
     pv = beta - alpha > 1
+    forced = fd.counts[other, FIVE] > 0
+    calm = not forced and fd.counts[other, DOUBLE_FOUR] == 0
     entry = tt[i64(fd.key & np.uint64(len(tt) - 1))]
     hint = i64(0)
     if entry.key == fd.key:
         hint = i64(entry.move)
-        score, bound = i64(entry.score), i64(entry.bound)
-        if score > DECIDED:
-            score -= ply
-        elif score < -DECIDED:
-            score += ply
-        if ply > 0 and not pv and entry.depth >= depth:
-            if bound == EXACT_BOUND or (bound == LOWER and score >= beta):
+        if ply > 0 and not pv:
+            score = _told(entry, alpha, beta, depth, ply)
+            if score != OPEN:
                 return score
-            if bound == UPPER and score <= alpha:
-                return score
-    stand = i64(0)
-    calm = theirs == 0 and fd.counts[other, DOUBLE_FOUR] == 0
-    if ply > 0 and theirs == 0:
-        if depth <= 2 or ply >= DEEPEST:
-            stand = evaluate(fd, ev)
-        if depth <= 0 or ply >= DEEPEST:
-            if calm and stand >= beta:
-                return stand
-            plies = by_fours(fd, tb, ws, tt, i64(FOURS))
-            return MATE - ply - plies if plies > 0 else stand
-        if not pv and calm and depth <= 2 and stand - 150 * depth >= beta and beta > -DECIDED:
-            return stand
-    if ply >= DEEPEST:
-        return evaluate(fd, ev)
+    stand: Int = i64(0)
+    if depth <= 2 or ply >= DEEPEST:
+        stand = evaluate(fd, ev)
+    if ply >= DEEPEST or (depth <= 0 and not forced and ply > 0):
+        return _leaf(fd, tb, ws, tt, stand, beta, calm, ply)
+    calm = calm and not pv
+    if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
+        return stand
     moves, scores = ws.moves[ply], ws.scores[ply]
     n = _collect(fd, ws, ev, hint, ply)
-    best, choice, bound = -MATE, i64(0), UPPER
-    next_depth = depth if theirs == 1 else depth - 1
-    most = n
-    if calm and not pv and depth <= 3:
-        most = 6 + 6 * depth
+    best: Int = i64(-MATE)
+    choice: Int = i64(0)
+    bound = i64(UPPER)
+    next_depth = i64(depth) if forced else i64(depth - 1)
+    most = i64(6 + 6 * depth) if calm and depth <= 3 else n
     for i in range(n):
         cell = _next(moves, scores, i64(i), n)
         mine, yours = i64(fd.classes[me, cell]), i64(fd.classes[other, cell])
@@ -384,50 +429,40 @@ def pvs(
         if quiet and best > -DECIDED:
             if i >= most:
                 break
-            if calm and not pv and depth == 1 and stand + 150 <= alpha:
+            if calm and depth == 1 and stand + MARGIN <= alpha:
                 continue
-        if ply == 0 and mine == FIVE:
-            ws.lengths[1] = 0
-            value = i64(MATE - 1)
-        else:
+        value: Int = i64(MATE - 1)
+        ws.lengths[ply + 1] = 0
+        if ply > 0 or mine != FIVE:
             put(fd, tb, cell)
-            less = _reduction(depth, i64(i), quiet and calm, pv)
-            if i == 0:
-                value = -pvs(fd, tb, ws, ev, tt, i64(-beta), i64(-alpha), i64(next_depth), i64(ply + 1))
-            else:
+            less = _reduction(depth, i64(i), quiet and not forced, pv)
+            lower = i64(-beta) if i == 0 else i64(-alpha - 1)
+            while True:  # a move that turns out better than thought is searched as the first one is
                 value = -pvs(
-                    fd, tb, ws, ev, tt, i64(-alpha - 1), i64(-alpha), i64(next_depth - less), i64(ply + 1)
+                    fd, tb, ws, ev, tt, lower, i64(-alpha), i64(next_depth - less), i64(ply + 1)
                 )
                 if value > alpha and less > 0:
-                    value = -pvs(
-                        fd, tb, ws, ev, tt, i64(-alpha - 1), i64(-alpha), i64(next_depth), i64(ply + 1)
-                    )
-                if alpha < value < beta:
-                    value = -pvs(
-                        fd, tb, ws, ev, tt, i64(-beta), i64(-alpha), i64(next_depth), i64(ply + 1)
-                    )
+                    less = i64(0)
+                elif alpha < value < beta and lower != -beta:
+                    lower = i64(-beta)
+                else:
+                    break
             take(fd, tb, cell)
         if ws.stop != 0:
             return i64(0)
         if value > best:
             best, choice = value, cell
             if value > alpha:
-                alpha, bound = value, EXACT_BOUND
+                alpha, bound = value, i64(EXACT)
                 _keep(ws, cell, ply)
                 if ply == 0:
                     ws.best, ws.best_value = cell, value
             if value >= beta:
-                bound = LOWER
+                bound = i64(LOWER)
                 if quiet:
                     _credit(fd, ws, cell, depth, ply)
                 break
-    score = best
-    if score > DECIDED:
-        score += ply
-    elif score < -DECIDED:
-        score -= ply
-    entry.key, entry.score, entry.move = fd.key, score, choice
-    entry.depth, entry.bound = min(depth, 100), bound
+    _note(fd, tt, _moved(best, ply), choice, depth, bound)
     return best
 
 
@@ -560,7 +595,7 @@ def _jitter(seed: int | str) -> np.ndarray:
     return np.array([source.randrange(1024) for _ in range(field.PLACES)])
 
 
-def _first(ws: Any, n: int) -> int:
+def _first(ws: Any, n: Int) -> int:
     """Return the best looking of the first `n` moves of ply 0."""
     return int(ws.moves[0, int(np.argmax(ws.scores[0, :n]))])
 

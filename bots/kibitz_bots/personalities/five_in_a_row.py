@@ -11,9 +11,23 @@ from kibitz_bots.personalities.making import (
     alphabeta,
     anything,
     greedy,
+    searching,
 )
 
 _GAME = "five-in-a-row"
+_OWN = "kibitz_bots.five_in_a_row"
+
+
+def _level(name: str, plies: int, evaluation: str, summary: str) -> Personality:
+    return Personality(
+        f"{_GAME}/{name}",
+        summary,
+        searching(f"{_OWN}.levels:Level", f"{_OWN}.utility:{evaluation}", plies=plies),
+        (SEED,),
+        algorithm="minimax",
+        evaluation="the report's utility",
+    )
+
 
 PERSONALITIES = (
     Personality(f"{_GAME}/random", "plays any empty cell", anything, (SEED,)),
@@ -28,5 +42,16 @@ PERSONALITIES = (
         "looks several stones ahead, by the rows on the board",
         alphabeta("kibitz_bots.evaluate.five_in_a_row:usual"),
         (SEED, TIME, PLIES, TABLE),
+    ),
+    _level("beginner", 1, "one_ply", "the report's first level: the best utility of one stone"),
+    _level("intermediate", 2, "minimax", "the report's second level: minimax to depth 2"),
+    _level("advanced", 4, "minimax", "the report's third level: minimax to depth 4"),
+    Personality(
+        f"{_GAME}/threat",
+        "knows every threat on the board and follows fours to their end",
+        searching(f"{_OWN}.threat:Threat", f"{_OWN}.classes:usual"),
+        (SEED, TIME, PLIES, TABLE),
+        algorithm="threat",
+        evaluation="classes of cells",
     ),
 )
