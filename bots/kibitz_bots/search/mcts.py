@@ -1,0 +1,487 @@
+"""Monte Carlo tree search: UCT for any number of seats, with hidden information or without.
+
+Each iteration plays from the root down a tree, adds a position to it, plays on by quick guesses
+(`playout`), judges where that leads by shares (see `standing`), and adds the shares to what every
+position on the way knows. What is put together here:
+
+- UCT: of the actions that were tried, take the one with the greatest ``mean + explore *
+  sqrt(ln(visits of the position) / visits of the action)`` -- L. Kocsis and C. Szepesvari, "Bandit
+  Based Monte-Carlo Planning" (ECML 2006).
+- The max^n policy in the tree: the mean is that of the share of whoever is to act -- N. R.
+  Sturtevant, "An Analysis of UCT in Multi-player Games" (2008).
+- Progressive history: an action that did well wherever this seat took it gets ``history * its mean /
+  (losses here + 1)`` on top -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements for Multi-Player
+  Monte-Carlo Tree Search" (2011).
+- Progressive widening: with `widen`, a position of `n` visits considers ``1 + widen * sqrt(n)``
+  actions, those that the game's `order` likes best first; without, all -- G. Chaslot et al.,
+  "Progressive Strategies for Monte-Carlo Tree Search" (2008), which call it unpruning.
+- Playouts end after `plies` plies, judged by the evaluation through a logistic curve of width `scale`.
+- Implicit minimax backups: with `implicit` above 0 that part of every mean is what the evaluation
+  says of the position, backed up as max^n would -- M. Lanctot et al., "Monte Carlo Tree Search with
+  Heuristic Evaluations using Implicit Minimax Backups" (2014).
+- Proven results, with two seats: a position whose outcome is certain is visited no more, and what
+  follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
+  J.-T. Saito, "Monte-Carlo Tree Search Solver" (2008).
+- Where something is hidden, every `batch` iterations play in another world that agrees with what the
+  seat knows (single-observer information-set search): one tree for all worlds, in which an action
+  counts as passed over only where it was possible -- P. I. Cowling, E. J. Powley and
+  D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
+
+In no game does luck decide anything after the start, so there are no positions of chance.
+
+The tree is an array of `table` MiB that is allocated once. When it is full the tree stops
+growing; iterations go on and sharpen what it knows. All iterations are one compiled call, or one
+call a world; they stop within a few plies of ``ws.stop``.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from kibitz_bots.search.alarm import alarm
+from kibitz_bots.search.found import WON, Found, Sample, roots
+from kibitz_bots.search.playout import FIELDS, LONGEST, act, chance_of, draw, playout
+from kibitz_bots.search.standing import shares
+from kibitz_bots.threads import Flag
+from kibitz_games import kernels
+from kibitz_games import operations as op
+from kibitz_games.api import GameInfo
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.operations import Record
+
+DEEPEST = 128
+"""The tree is no deeper, counted in plies."""
+SLOTS = 1 << 14
+"""Actions whose history is told apart; those that agree in the last bits share theirs."""
+UNKNOWN = -1.0
+CERTAIN = 0.875
+"""A proven share above this is a win: less can come of being late, and of no other rank."""
+
+NODE = kernels.record(
+    "node",
+    [
+        ("total", np.float64),  # shares of `seat`, added up
+        ("exact", np.float64),  # its proven share, or UNKNOWN
+        ("action", np.int32),  # what leads here
+        ("seat", np.int32),  # who took it
+        ("visits", np.int32),
+        ("seen", np.int32),  # how often the action was possible when another was chosen or it
+        ("first", np.int32),  # the first child, 0 for none
+        ("next", np.int32),  # the next child of the same parent, 0 for none
+        ("open", np.int32),  # actions that have no child yet, -1 for not known
+        ("hint", np.float32, (op.MAX_SEATS,)),  # what the evaluation says, backed up
+    ],
+    source=__file__,
+)
+
+EXTRA: list[tuple[Any, ...]] = [
+    *FIELDS,
+    ("used", np.int64),  # nodes of the tree
+    ("goal", np.int64),  # iterations after which to come back
+    ("deepest", np.int64),  # most plies of the tree
+    ("reached", np.int64),  # how deep it is
+    ("hidden", np.int64),  # whether worlds differ
+    ("plies", np.int64),  # of a playout
+    ("explore", np.float64),
+    ("history", np.float64),
+    ("epsilon", np.float64),
+    ("implicit", np.float64),
+    ("widen", np.float64),
+    ("scale", np.float64),
+    ("path", np.int64, (DEEPEST + 1,)),
+    ("sums", np.float64, (op.MAX_SEATS,)),  # shares of all iterations
+    ("did", np.float32, (op.MAX_SEATS, SLOTS)),  # history: shares after each action, added up
+    ("times", np.int32, (op.MAX_SEATS, SLOTS)),  # and how many they are
+]
+
+
+@kernel
+def value(ws: Record, nodes: Any, child: Int, seat: Int, tries: Int) -> float:
+    """Return how much a child asks to be visited; `tries` is how often it could have been."""
+    node = nodes[child]
+    if node.exact >= 0.0:
+        return float(node.exact)
+    visits = float(node.visits)
+    mean = node.total / visits
+    if ws.implicit > 0.0:
+        mean += ws.implicit * (node.hint[seat] - mean)
+    worth = mean + ws.explore * np.sqrt(np.log(float(tries)) / visits)
+    if ws.history > 0.0:
+        slot = np.int64(node.action) & (SLOTS - 1)
+        times = np.int64(ws.times[seat, slot])
+        if times > 0:
+            past = ws.did[seat, slot] / times
+            worth += ws.history * past / (visits * (1.0 - node.total / visits) + 1.0)
+    return float(worth)
+
+
+@kernel
+def has(ws: Record, n: Int, action: Int) -> bool:
+    """Return whether an action is among the first `n` of ``ws.moves[0]``."""
+    found = False
+    for i in range(n):
+        found |= ws.moves[0, i] == action
+    return bool(found)
+
+
+@kernel
+def select(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
+    """Return the child to visit, or -1 where an action should be tried for the first time."""
+    hidden = ws.hidden != 0
+    n = np.int64(op.generate(st, ws.moves[0])) if hidden else np.int64(0)
+    best, most, count = np.int64(-1), -np.inf, 0
+    child = np.int64(nodes[node].first)
+    tries = np.int64(nodes[node].visits) + 1
+    while child != 0:
+        here = np.int64(nodes[child].seat) == seat
+        if here and (not hidden or has(ws, n, np.int64(nodes[child].action))):
+            count += 1
+            if hidden:
+                nodes[child].seen += 1
+                tries = np.int64(nodes[child].seen)
+            worth = value(ws, nodes, child, seat, tries)
+            if worth > most:
+                best, most = child, worth
+        child = np.int64(nodes[child].next)
+    untried = n > count if hidden else nodes[node].open != 0
+    if ws.widen > 0.0:
+        untried &= count < 1.0 + ws.widen * np.sqrt(float(nodes[node].visits))
+    if best >= 0 and nodes[best].exact > CERTAIN:
+        untried = False
+    if untried and ws.used < nodes.shape[0]:
+        return np.int64(-1)
+    return best
+
+
+@kernel
+def sprout(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
+    """Add the most promising of the untried actions to the tree; return the new node.
+
+    Return -1 where there is no room, or nothing that was not tried.
+    """
+    if ws.used >= nodes.shape[0]:
+        return np.int64(-1)
+    n = np.int64(op.generate(st, ws.moves[0]))
+    child = np.int64(nodes[node].first)
+    while child != 0:
+        if nodes[child].seat == seat:
+            for i in range(n):
+                if ws.moves[0, i] == nodes[child].action:
+                    n -= 1
+                    ws.moves[0, i] = ws.moves[0, n]
+                    break
+        child = np.int64(nodes[child].next)
+    if n == 0:
+        return np.int64(-1)
+    best, most, equals = np.int64(-1), np.int64(0), np.int64(1)
+    for i in range(n):
+        m = np.int64(ws.moves[0, i])
+        score = np.int64(op.order(st, m))
+        if best < 0 or score > most:
+            best, most, equals = m, score, np.int64(1)
+        elif score == most:
+            equals += 1
+            if draw(ws.chance, equals) == 0:
+                best = m
+    new = np.int64(ws.used)
+    ws.used += 1
+    leaf = nodes[new]
+    leaf.total, leaf.exact = 0.0, UNKNOWN
+    leaf.action, leaf.seat, leaf.visits, leaf.seen = best, seat, 0, 1
+    leaf.first, leaf.next, leaf.open = 0, nodes[node].first, -1
+    nodes[node].first = new
+    nodes[node].open = n - 1
+    return new
+
+
+@kernel
+def descend(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
+    """Play down the tree to a position that is new to it, or certain; return its ply.
+
+    The nodes on the way stand in ``ws.path``.
+    """
+    node, ply = np.int64(0), np.int64(0)
+    ws.path[0] = 0
+    while ply < ws.deepest and not op.terminal(st) and nodes[node].exact < 0.0:
+        seat = np.int64(op.to_act(st))
+        child = np.int64(select(st, ws, nodes, node, seat))
+        fresh = child < 0
+        if fresh:
+            child = np.int64(sprout(st, ws, nodes, node, seat))
+            if child < 0:
+                break
+        act(st, ws, ply, np.int64(nodes[child].action))
+        ply = np.int64(ply + 1)
+        ws.path[ply] = node = child
+        if fresh:
+            break
+    return ply
+
+
+@kernel
+def judge(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> Int:
+    """Write the shares that an iteration ends with into ``ws.values[0]``; return its last ply."""
+    node = np.int64(ws.path[ply])
+    out = ws.values[0]
+    if op.terminal(st):
+        shares(st, ev, ws.last, ply, ws.scale, out)
+        if ws.hidden == 0 and ply > 0:
+            nodes[node].exact = out[nodes[node].seat]
+    elif nodes[node].exact >= 0.0:
+        seat = np.int64(nodes[node].seat)
+        out[seat], out[1 - seat] = nodes[node].exact, 1.0 - nodes[node].exact
+    else:
+        if ws.implicit > 0.0 and nodes[node].visits == 0:
+            shares(st, ev, ws.last, ply, ws.scale, out)
+            for seat in range(np.int64(st.seats)):
+                nodes[node].hint[seat] = out[seat]
+        end = np.int64(playout(st, ws, ply, np.int64(ply + ws.plies), ws.epsilon))
+        shares(st, ev, ws.last, end, ws.scale, out)
+        return end
+    if ws.implicit > 0.0:
+        for seat in range(np.int64(st.seats)):
+            nodes[node].hint[seat] = out[seat]
+    return ply
+
+
+@kernel
+def learn(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> None:
+    """Add the shares in ``ws.values[0]`` to the nodes of the path and to the history."""
+    gain = ws.values[0]
+    for seat in range(seats):
+        ws.sums[seat] += gain[seat]
+    nodes[0].visits += 1
+    for k in range(1, ply + 1):
+        node = nodes[ws.path[k]]
+        node.visits += 1
+        node.total += gain[node.seat]
+    if ws.history > 0.0:
+        for k in range(end):
+            seat = np.int64(ws.trail[2 * k])
+            slot = np.int64(ws.trail[2 * k + 1]) & (SLOTS - 1)
+            ws.did[seat, slot] += np.float32(gain[seat])
+            ws.times[seat, slot] += 1
+
+
+@kernel
+def hint(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
+    """Give a node the hints of the child that looks best for `seat`, who acts there."""
+    child = np.int64(nodes[node].first)
+    best = child
+    while child != 0:
+        if nodes[child].hint[seat] > nodes[best].hint[seat]:
+            best = child
+        child = np.int64(nodes[child].next)
+    for other in range(seats):
+        nodes[node].hint[other] = nodes[best].hint[other]
+
+
+@kernel
+def prove(nodes: Any, node: Int, child: Int) -> bool:
+    """Draw what follows for a node from a child that is certain; return whether it is, too."""
+    seat = np.int64(nodes[child].seat)
+    best = nodes[child].exact
+    if best < CERTAIN:
+        if nodes[node].open != 0:
+            return False
+        each = np.int64(nodes[node].first)
+        while each != 0:
+            if nodes[each].exact < 0.0:
+                return False
+            best = max(best, nodes[each].exact)
+            each = np.int64(nodes[each].next)
+    nodes[node].exact = best if node == 0 or nodes[node].seat == seat else 1.0 - best
+    return True
+
+
+@kernel
+def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
+    """Run iterations from ``worlds[0]`` until there are ``ws.goal``, or all is certain, or stop.
+
+    ``worlds[1]`` is where they are played; ``ws.nodes`` counts them.
+    """
+    seats = np.int64(worlds[0].seats)
+    while ws.stop == 0 and ws.nodes < ws.goal and nodes[0].exact < 0.0:
+        worlds[1] = worlds[0]
+        st = worlds[1]
+        for seat in range(seats):
+            ws.last[seat] = 0
+        ply = np.int64(descend(st, ws, ev, nodes))
+        end = np.int64(judge(st, ws, ev, nodes, ply))
+        learn(ws, nodes, seats, ply, end)
+        ws.reached = max(np.int64(ws.reached), ply)
+        ws.nodes += 1
+        certain = seats == 2 and ws.hidden == 0 and nodes[ws.path[ply]].exact >= 0.0
+        for k in range(ply - 1, -1, -1):
+            node, child = np.int64(ws.path[k]), np.int64(ws.path[k + 1])
+            if ws.implicit > 0.0:
+                hint(nodes, node, np.int64(nodes[child].seat), seats)
+            certain = certain and prove(nodes, node, child)
+    return np.int64(ws.nodes)
+
+
+@kernel
+def winning(st: Record, ws: Record, ev: Record, n: Int) -> Int:
+    """Return which of the first `n` of ``ws.moves[0]`` wins at once, or -1."""
+    seat = np.int64(op.to_act(st))
+    found = np.int64(-1)
+    for i in range(n):
+        m = np.int64(ws.moves[0, i])
+        op.play(st, m)
+        if op.terminal(st):
+            op.returns(st, ws.values[0])
+            if ws.values[0, seat] == 1.0:
+                found = np.int64(i)
+        elif op.evaluate(ev, st, seat) >= WON:
+            found = np.int64(i)
+        op.undo(st, m)
+        if found >= 0:
+            break
+    return found
+
+
+class Mcts:
+    """Monte Carlo tree search; keeps its tree's memory from turn to turn, see the module.
+
+    Its values are shares, from 0 to 1. `iterations` bounds the search where it is not 0; `batch` is how
+    many of them play in one world, where something is hidden.
+    """
+
+    def __init__(
+        self,
+        state: np.record,
+        *,
+        table: float = 16,
+        iterations: int = 0,
+        batch: int = 16,
+        explore: float = 0.5,
+        history: float = 1.0,
+        epsilon: float = 0.2,
+        plies: int = 8,
+        implicit: float = 0.0,
+        widen: float = 0.0,
+        scale: float = 10.0,
+    ) -> None:
+        ws = op.workspace(state, depth=0, extra=EXTRA, source=__file__)
+        ws.explore, ws.history, ws.epsilon = explore, history, epsilon
+        ws.implicit, ws.widen, ws.scale = implicit, widen, scale
+        ws.plies = min(plies, LONGEST)
+        self._ws = ws
+        self._most = iterations or 2**62
+        self._batch = max(1, batch)
+        self._nodes = np.zeros(max(2, int(table * 2**20) // NODE.itemsize), NODE)
+        self._worlds = np.zeros(2, state.dtype)
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game: never, it plays them all."""
+        return None
+
+    def search(
+        self,
+        state: np.record,
+        ev: np.record,
+        *,
+        seconds: float,
+        depth: int = 0,
+        seed: int | str = 0,
+        called_off: Flag | None = None,
+        sample: Sample | None = None,
+    ) -> Found:
+        """Return the most visited action after as many iterations as the time allows.
+
+        `state` must not be over and is unchanged. `depth` limits the plies of the tree, 0 to as
+        many as it can hold. Given `sample`, nothing but what it returns is looked at.
+        """
+        began = time.monotonic()
+        first = chance_of(seed)
+        drawn = first & 0xFFFFFFFF
+        st = state.copy() if sample is None else sample(drawn).copy()
+        actions = self._begin(st, ev, first, depth, sample is not None)
+        ws = self._ws
+        if len(actions) == 1:
+            return Found(actions[0], 0.5, 0, 0, (actions[0],), time.monotonic() - began)
+        if sample is None and (at := int(winning(st, ws, ev, np.int64(len(actions))))) >= 0:
+            return Found(actions[at], 1.0, 1, 1, (actions[at],), time.monotonic() - began)
+        # One iteration runs to its end, so that there is an answer, however late it is.
+        self._iterate(st, ev, 1)
+        with alarm(ws, began + seconds, called_off or Flag()):
+            if sample is None:
+                self._iterate(st, ev, self._most)
+            else:
+                self._wander(st, ev, drawn, sample)
+        return self._found(st, time.monotonic() - began)
+
+    def _begin(
+        self, st: np.record, ev: np.record, first: int, depth: int, hidden: bool
+    ) -> list[int]:
+        """Forget the last search; return the legal actions, which stand in the workspace too."""
+        ws, root = self._ws, self._nodes[0]
+        ws.nodes = ws.stop = ws.reached = 0
+        ws.used, ws.hidden = 1, hidden
+        ws.deepest = min(depth or DEEPEST, DEEPEST)
+        ws.did[:] = ws.times[:] = ws.sums[:] = 0
+        ws.chance[0] = first
+        root.exact, root.seat, root.open = UNKNOWN, -1, -1
+        root.visits = root.first = 0
+        actions = roots(st, first)
+        ws.moves[0, : len(actions)] = actions
+        return actions
+
+    def _iterate(self, st: np.record, ev: np.record, goal: int) -> None:
+        self._worlds[0] = st
+        self._ws.goal = goal
+        iterate(self._worlds, self._ws, ev, self._nodes)
+
+    def _wander(self, st: np.record, ev: np.record, drawn: int, sample: Sample) -> None:
+        """Iterate in one world after the other."""
+        ws = self._ws
+        while not ws.stop and ws.nodes < self._most:
+            self._iterate(st, ev, min(int(ws.nodes) + self._batch, self._most))
+            drawn += 1
+            st = sample(drawn)
+
+    def _children(self, node: int) -> list[int]:
+        children, child = [], int(self._nodes[node].first)
+        while child:
+            children.append(child)
+            child = int(self._nodes[child].next)
+        return children
+
+    def _best(self, node: int, seat: int) -> int:
+        """Return the child to play: the one that wins for certain, else the most visited."""
+
+        def rank(child: int) -> tuple[float, int, float]:
+            each = self._nodes[child]
+            mean = float(each.total / each.visits)
+            if each.exact >= 0 and (each.exact > CERTAIN or self._nodes[node].exact >= 0):
+                return float(each.exact), int(each.visits), mean
+            return 0.0 if self._nodes[node].exact < 0 else -1.0, int(each.visits), mean
+
+        return max((c for c in self._children(node) if self._nodes[c].seat == seat), key=rank)
+
+    def _found(self, st: np.record, seconds: float) -> Found:
+        ws, nodes = self._ws, self._nodes
+        best = self._best(0, int(op.to_act(st)))
+        exact, mean = float(nodes[best].exact), float(nodes[best].total / nodes[best].visits)
+        worth = exact if exact >= 0 else mean
+        count = int(ws.nodes)
+        values = tuple((ws.sums[: int(st["seats"])] / count).tolist())
+        action, depth = int(nodes[best].action), int(ws.reached)
+        return Found(action, worth, depth, count, self._line(best, st), seconds, values)
+
+    def _line(self, node: int, st: np.record) -> tuple[int, ...]:
+        """Return what the tree expects from a child of the root on, while it can be played."""
+        st, line = st.copy(), [int(self._nodes[node].action)]
+        op.play(st, line[0])
+        while self._children(node) and not op.terminal(st):
+            seat = int(op.to_act(st))
+            if not any(self._nodes[each].seat == seat for each in self._children(node)):
+                break
+            node = self._best(node, seat)
+            line.append(int(self._nodes[node].action))
+            op.play(st, line[-1])
+        return tuple(line)
