@@ -15,6 +15,20 @@ from kibitz_bots.personalities.making import (
     iddfs,
     minimax,
 )
+from kibitz_bots.personalities.many_seats import (
+    ATTACK,
+    DEFEND,
+    NEAR,
+    brs,
+    growing,
+    maxn,
+    maxprob,
+    mcts,
+    mpmix,
+    paranoid,
+    scale,
+    width,
+)
 
 _GAME = "chinese-checkers"
 _EVALUATIONS = "kibitz_bots.evaluate.chinese_checkers"
@@ -72,5 +86,65 @@ PERSONALITIES = (
         alphabeta(f"{_EVALUATIONS}:hand"),
         (SEED, TIME, PLIES, TABLE),
         seats=(2,),
+    ),
+    Personality(
+        f"{_GAME}/maxn-euclid",
+        "everybody does the best for itself; by the straight ways to the goals",
+        maxn(f"{_EVALUATIONS}:euclid"),
+        (SEED, TIME, PLIES, width(8)),
+    ),
+    Personality(
+        f"{_GAME}/paranoid-euclid",
+        "all others have joined against it; by the straight ways to the goals",
+        paranoid(f"{_EVALUATIONS}:euclid"),
+        (SEED, TIME, PLIES, width(0)),
+    ),
+    Personality(
+        f"{_GAME}/brs-euclid",
+        "one of the others may answer each of its moves; by the straight ways to the goals",
+        brs(f"{_EVALUATIONS}:euclid"),
+        (SEED, TIME, PLIES, width(0)),
+    ),
+    Personality(
+        f"{_GAME}/maxn-hand",
+        "everybody does the best for itself; by hand-tuned weights of the holes",
+        maxn(f"{_EVALUATIONS}:hand"),
+        (SEED, TIME, PLIES, width(8)),
+    ),
+    Personality(
+        f"{_GAME}/paranoid-hand",
+        "all others have joined against it; by hand-tuned weights of the holes",
+        paranoid(f"{_EVALUATIONS}:hand"),
+        (SEED, TIME, PLIES, width(0)),
+    ),
+    Personality(
+        f"{_GAME}/brs-hand",
+        "one of the others may answer each of its moves; by hand-tuned weights of the holes",
+        brs(f"{_EVALUATIONS}:hand"),
+        (SEED, TIME, PLIES, width(0)),
+    ),
+    Personality(
+        f"{_GAME}/mpmix-hand",
+        "careful when it leads, against the leader when another does; else max^n",
+        mpmix(f"{_EVALUATIONS}:hand"),
+        (SEED, TIME, PLIES, width(8), DEFEND, ATTACK),
+    ),
+    Personality(
+        f"{_GAME}/maxprob-hand",
+        "everybody goes for the best chances, and takes any of equal ones",
+        maxprob(f"{_EVALUATIONS}:hand"),
+        (SEED, TIME, PLIES, width(8), scale(10), NEAR),
+    ),
+    Personality(
+        f"{_GAME}/mcts-euclid",
+        "tries lines of play out, judged by the straight ways to the goals",
+        mcts(f"{_EVALUATIONS}:euclid"),
+        growing(10),
+    ),
+    Personality(
+        f"{_GAME}/mcts-hand",
+        "tries lines of play out, judged by hand-tuned weights of the holes",
+        mcts(f"{_EVALUATIONS}:hand"),
+        growing(10),
     ),
 )

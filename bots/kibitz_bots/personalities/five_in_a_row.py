@@ -13,6 +13,7 @@ from kibitz_bots.personalities.making import (
     greedy,
     searching,
 )
+from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "five-in-a-row"
 _OWN = "kibitz_bots.five_in_a_row"
@@ -53,5 +54,11 @@ PERSONALITIES = (
         (SEED, TIME, PLIES, TABLE),
         algorithm="threat",
         evaluation="classes of cells",
+    ),
+    Personality(
+        f"{_GAME}/mcts",
+        "tries lines of play out, judged by the rows on the board",
+        mcts("kibitz_bots.evaluate.five_in_a_row:usual"),
+        growing(300, plies=8, epsilon=0.1),
     ),
 )

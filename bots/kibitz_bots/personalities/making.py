@@ -169,9 +169,7 @@ TIME = Parameter(
 DEPTH = Parameter(
     "depth", int, 0, "most own moves ahead; 0 for as many as the time allows", example=4
 )
-PLIES = Parameter(
-    "depth", int, 0, "most plies ahead; 0 for as many as the time allows", example=4
-)
+PLIES = Parameter("depth", int, 0, "most plies ahead; 0 for as many as the time allows", example=4)
 TABLE = Parameter(
     "table", int, 16, "MiB for remembering positions, in each match", least=1, example=64
 )

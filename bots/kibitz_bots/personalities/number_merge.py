@@ -12,6 +12,7 @@ from kibitz_bots.personalities.making import (
     anything,
     greedy,
 )
+from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "number-merge"
 
@@ -28,5 +29,11 @@ PERSONALITIES = (
         "looks ahead as far as it can, to the end if time allows, and counts points",
         alphabeta("kibitz_bots.evaluate.number_merge:points"),
         (SEED, TIME, PLIES, TABLE),
+    ),
+    Personality(
+        f"{_GAME}/mcts",
+        "tries lines of play out, judged by the points",
+        mcts("kibitz_bots.evaluate.number_merge:points"),
+        growing(1, plies=64, epsilon=0.5, widen=0.0),
     ),
 )

@@ -52,7 +52,7 @@ def explore(
         n = np.int64(arrange(st, ws, ply)) if ply > 0 else np.int64(ws.roots)
         before = np.int64(ws.last[seat])
         for i in range(n):
-            m = np.int64(pick(ws, ply, i, n))
+            m = np.int64(pick(ws, ply, i))
             op.play(st, m)
             ws.last[seat] = ply + 1
             value = explore(st, ws, ev, me, limit, np.int64(ply + 1), alpha, beta)

@@ -34,9 +34,13 @@ EXPECTED, KILLER = 1 << 40, 1 << 38
 
 @kernel
 def arrange(st: Record, ws: Record, ply: Int) -> Int:
-    """List the actions of a position in ``ws.moves[ply]`` with their scores; return how many."""
+    """List the actions of a position in ``ws.moves[ply]`` with their scores.
+
+    Return how many of them to look at: all, or the most promising ``ws.width``.
+    """
     moves = ws.moves[ply]
     n = np.int64(op.generate(st, moves))
+    ws.counts[ply] = n
     for i in range(n):
         m = np.int64(moves[i])
         score = np.int64(op.order(st, m))
@@ -47,18 +51,18 @@ def arrange(st: Record, ws: Record, ply: Int) -> Int:
         elif m == ws.killers[ply, 1]:
             score += KILLER
         ws.scores[ply, i] = score
-    return n
+    return min(n, np.int64(ws.width)) if ws.width > 0 else n
 
 
 @kernel
-def pick(ws: Record, ply: Int, i: Int, n: Int) -> Int:
+def pick(ws: Record, ply: Int, i: Int) -> Int:
     """Return the action number `i` of a position, having moved the best of the rest there.
 
     At the root the actions stand in the order of preference already.
     """
     if ply > 0:
         best = i
-        for k in range(i + 1, n):
+        for k in range(i + 1, np.int64(ws.counts[ply])):
             if ws.scores[ply, k] > ws.scores[ply, best]:
                 best = k
         m, score = ws.moves[ply, best], ws.scores[ply, best]
@@ -99,6 +103,9 @@ class Best:
 class Deepening(ABC):
     """A search that deepens; keeps its workspace from turn to turn.
 
+    With `width` it looks at no more than so many actions in a position after the root, those that
+    the game's `order` likes best; 0 is all of them. With few it sees further, and not everything.
+
     Subclasses write `_dive`, one call of their kernel, which leaves its answer in the workspace:
     ``best`` and ``line[0]`` for the root moves that are done with, ``finished`` of them.
     """
@@ -106,10 +113,12 @@ class Deepening(ABC):
     decided = WON / 2
     """A value that no further depth can improve much."""
 
-    def __init__(self, state: np.record) -> None:
+    def __init__(self, state: np.record, *, width: int = 0) -> None:
         extra: list[tuple[Any, ...]] = [
             ("roots", np.int64),  # actions at the root, in moves[0]
             ("finished", np.int64),  # how many of them are done with
+            ("width", np.int64),  # most actions to look at after the root, 0 for all
+            ("counts", np.int64, (DEEPEST + 2,)),  # actions of the positions on the way
             ("open", np.int64),  # positions that were judged though the play goes on
             ("best", np.float64),  # what the best of them is worth to the seat to act
             ("last", np.int64, (op.MAX_SEATS,)),  # the ply of each seat's last action
@@ -119,6 +128,7 @@ class Deepening(ABC):
             ("scale", np.float64),  # of shares
         ]
         self._ws = op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__)
+        self._ws.width = width
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
@@ -186,7 +196,7 @@ class Deepening(ABC):
         reached = depth - int(ws.finished < len(actions))
         return Best(float(ws.best), reached, line, self._values(st))
 
-    def _begin(self, st: np.record, ev: np.record) -> None:
+    def _begin(self, st: np.record, ev: np.record) -> None:  # noqa: B027 - most need nothing
         """Get ready for a position; `st` is at the root."""
 
     @abstractmethod

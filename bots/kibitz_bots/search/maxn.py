@@ -70,14 +70,15 @@ def explore(
         return np.int64(0)
     seat, seats = np.int64(op.to_act(st)), np.int64(st.seats)
     n = np.int64(ws.roots)
+    ranked = seats == 2 or ws.width > 0  # where all are looked at the order does not matter
     if ply > 0:
-        n = np.int64(arrange(st, ws, ply)) if seats == 2 else np.int64(op.generate(st, ws.moves[ply]))
+        n = np.int64(arrange(st, ws, ply)) if ranked else np.int64(op.generate(st, ws.moves[ply]))
     root = np.int64(op.to_act(st) == ws.rivals[0])
     hurt = target if root else np.int64(NOBODY)
     before = np.int64(ws.last[seat])
     own = -np.inf
     for i in range(n):
-        m = np.int64(pick(ws, ply, i, n)) if seats == 2 else np.int64(ws.moves[ply, i])
+        m = np.int64(pick(ws, ply, i)) if ranked else np.int64(ws.moves[ply, i])
         op.play(st, m)
         ws.last[seat] = ply + 1
         explore(st, ws, ev, limit, np.int64(ply + 1), seat, own, target)

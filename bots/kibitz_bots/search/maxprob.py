@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.deepening import DEEPEST, Deepening, adopt
+from kibitz_bots.search.deepening import DEEPEST, Deepening, adopt, arrange, pick
 from kibitz_bots.search.standing import SOONER, shares
 from kibitz_games import operations as op
 from kibitz_games.kernels import Int, kernel
@@ -61,11 +61,14 @@ def explore(
         shares(st, ev, ws.last, ply, ws.scale, ws.values[ply])
         return np.int64(0)
     seat, seats = np.int64(op.to_act(st)), np.int64(st.seats)
-    n = np.int64(op.generate(st, ws.moves[ply])) if ply > 0 else np.int64(ws.roots)
+    n = np.int64(ws.roots)
+    ranked = ws.width > 0
+    if ply > 0:
+        n = np.int64(arrange(st, ws, ply)) if ranked else np.int64(op.generate(st, ws.moves[ply]))
     before = np.int64(ws.last[seat])
     most = -np.inf
     for i in range(n):
-        m = np.int64(ws.moves[ply, i])
+        m = np.int64(pick(ws, ply, i)) if ranked else np.int64(ws.moves[ply, i])
         op.play(st, m)
         ws.last[seat] = ply + 1
         explore(st, ws, ev, chances, near, limit, np.int64(ply + 1))
@@ -98,8 +101,10 @@ class MaxProb(Deepening):
 
     decided = 1.0 - SOONER * DEEPEST
 
-    def __init__(self, state: np.record, *, scale: float = 10.0, near: float = 0.0) -> None:
-        super().__init__(state)
+    def __init__(
+        self, state: np.record, *, width: int = 0, scale: float = 10.0, near: float = 0.0
+    ) -> None:
+        super().__init__(state, width=width)
         self._ws.scale = scale
         self._near = np.float64(near)
         self._chances = np.zeros((DEEPEST + 1, op.widest(state.dtype), op.MAX_SEATS))

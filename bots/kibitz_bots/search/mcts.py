@@ -9,21 +9,22 @@ position on the way knows. What is put together here:
   Based Monte-Carlo Planning" (ECML 2006).
 - The max^n policy in the tree: the mean is that of the share of whoever is to act -- N. R.
   Sturtevant, "An Analysis of UCT in Multi-player Games" (2008).
-- Progressive history: an action that did well wherever this seat took it gets ``history * its mean /
-  (losses here + 1)`` on top -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements for Multi-Player
-  Monte-Carlo Tree Search" (2011).
+- Progressive history: an action that did well wherever this seat took it gets ``history * its mean
+  / (losses here + 1)`` on top -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements for
+  Multi-Player Monte-Carlo Tree Search" (2011).
 - Progressive widening: with `widen`, a position of `n` visits considers ``1 + widen * sqrt(n)``
   actions, those that the game's `order` likes best first; without, all -- G. Chaslot et al.,
   "Progressive Strategies for Monte-Carlo Tree Search" (2008), which call it unpruning.
-- Playouts end after `plies` plies, judged by the evaluation through a logistic curve of width `scale`.
+- Playouts end after `plies` plies, judged by the evaluation through a logistic curve of width
+  `scale`.
 - Implicit minimax backups: with `implicit` above 0 that part of every mean is what the evaluation
   says of the position, backed up as max^n would -- M. Lanctot et al., "Monte Carlo Tree Search with
   Heuristic Evaluations using Implicit Minimax Backups" (2014).
 - Proven results, with two seats: a position whose outcome is certain is visited no more, and what
   follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
   J.-T. Saito, "Monte-Carlo Tree Search Solver" (2008).
-- Where something is hidden, every `batch` iterations play in another world that agrees with what the
-  seat knows (single-observer information-set search): one tree for all worlds, in which an action
+- Where something is hidden, every `batch` iterations play in another world that agrees with what
+  the seat knows (single-observer information-set search): one tree for all worlds, in which an action
   counts as passed over only where it was possible -- P. I. Cowling, E. J. Powley and
   D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
 
@@ -203,7 +204,8 @@ def descend(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
 
     The nodes on the way stand in ``ws.path``.
     """
-    node, ply = np.int64(0), np.int64(0)
+    node: Int = np.int64(0)
+    ply: Int = np.int64(0)
     ws.path[0] = 0
     while ply < ws.deepest and not op.terminal(st) and nodes[node].exact < 0.0:
         seat = np.int64(op.to_act(st))
@@ -215,7 +217,8 @@ def descend(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
                 break
         act(st, ws, ply, np.int64(nodes[child].action))
         ply = np.int64(ply + 1)
-        ws.path[ply] = node = child
+        ws.path[ply] = child
+        node = child
         if fresh:
             break
     return ply
@@ -236,14 +239,14 @@ def judge(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> Int:
     else:
         if ws.implicit > 0.0 and nodes[node].visits == 0:
             shares(st, ev, ws.last, ply, ws.scale, out)
-            for seat in range(np.int64(st.seats)):
-                nodes[node].hint[seat] = out[seat]
+            for other in range(np.int64(st.seats)):
+                nodes[node].hint[other] = out[other]
         end = np.int64(playout(st, ws, ply, np.int64(ply + ws.plies), ws.epsilon))
         shares(st, ev, ws.last, end, ws.scale, out)
         return end
     if ws.implicit > 0.0:
-        for seat in range(np.int64(st.seats)):
-            nodes[node].hint[seat] = out[seat]
+        for other in range(np.int64(st.seats)):
+            nodes[node].hint[other] = out[other]
     return ply
 
 
@@ -325,18 +328,18 @@ def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
 
 @kernel
 def winning(st: Record, ws: Record, ev: Record, n: Int) -> Int:
-    """Return which of the first `n` of ``ws.moves[0]`` wins at once, or -1."""
+    """Return which of the first `n` of ``ws.moves[0]`` wins or finishes at once, or -1."""
     seat = np.int64(op.to_act(st))
     found = np.int64(-1)
     for i in range(n):
         m = np.int64(ws.moves[0, i])
         op.play(st, m)
-        if op.terminal(st):
+        if op.evaluate(ev, st, seat) >= WON:
+            found = np.int64(i)
+        elif op.terminal(st):
             op.returns(st, ws.values[0])
             if ws.values[0, seat] == 1.0:
                 found = np.int64(i)
-        elif op.evaluate(ev, st, seat) >= WON:
-            found = np.int64(i)
         op.undo(st, m)
         if found >= 0:
             break
@@ -346,8 +349,8 @@ def winning(st: Record, ws: Record, ev: Record, n: Int) -> Int:
 class Mcts:
     """Monte Carlo tree search; keeps its tree's memory from turn to turn, see the module.
 
-    Its values are shares, from 0 to 1. `iterations` bounds the search where it is not 0; `batch` is how
-    many of them play in one world, where something is hidden.
+    Its values are shares, from 0 to 1. `iterations` bounds the search where it is not 0; `batch` is
+    how many of them play in one world, where something is hidden.
     """
 
     def __init__(
@@ -357,12 +360,12 @@ class Mcts:
         table: float = 16,
         iterations: int = 0,
         batch: int = 16,
-        explore: float = 0.5,
+        explore: float = 0.3,
         history: float = 1.0,
         epsilon: float = 0.2,
-        plies: int = 8,
+        plies: int = 6,
         implicit: float = 0.0,
-        widen: float = 0.0,
+        widen: float = 1.0,
         scale: float = 10.0,
     ) -> None:
         ws = op.workspace(state, depth=0, extra=EXTRA, source=__file__)

@@ -35,7 +35,7 @@ def explore(
     before = np.int64(ws.last[seat])
     best = -np.inf if seat == me else np.inf
     for i in range(n):
-        m = np.int64(pick(ws, ply, i, n))
+        m = np.int64(pick(ws, ply, i))
         op.play(st, m)
         ws.last[seat] = ply + 1
         value = explore(st, ws, ev, me, limit, np.int64(ply + 1), alpha, beta)

@@ -16,7 +16,7 @@ import numpy as np
 
 from kibitz_games import operations as op
 from kibitz_games.kernels import Int, kernel
-from kibitz_games.operations import Moves, Record
+from kibitz_games.operations import Record
 
 LONGEST = 1024
 """Plies after the root; no play of any game is longer."""

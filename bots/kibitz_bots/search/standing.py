@@ -7,6 +7,8 @@ more: what one seat gains has to be somebody's loss, or nobody would ever stand 
 mean worth of the others, so the leads of all seats add up to zero, and with two seats each is the
 difference that minimax takes. Where the play is over they follow from the scores instead:
 `WON` for leaving all others behind, ``-WON`` for being last, 0 in the middle or for a tie.
+(With more than two seats ``leads`` of a play that is over add up to a little less than zero: each
+seat that is not last has its own reason to finish soon.)
 
 **Shares** (`shares`) are for searches that average. The share of a seat is the part of the others
 that it should leave behind, the mean over them of ``1 / (1 + exp(-difference / scale))``; that
@@ -48,13 +50,25 @@ def worths(st: Record, ev: Record, last: Any, out: Values) -> None:
 
 
 @kernel
+def timely(score: float, seats: Int, last: Int, ply: Int) -> float:
+    """Return a final score, less what it loses by coming late.
+
+    With two seats what one loses the other gains. With more, whoever is not last wants to be done
+    soon, even in the middle; the last one wants to put it off.
+    """
+    if seats > 2 and score > 0.0:
+        return float(score - 0.5 * SOONER * last)
+    return float(0.5 + (score - 0.5) * (1.0 - SOONER * ply))
+
+
+@kernel
 def leads(st: Record, ev: Record, last: Any, ply: Int, out: Values) -> None:
     """Write the lead of each seat into `out`, which is `ply` plies after the root."""
     seats = np.int64(st.seats)
     if op.terminal(st):
         op.returns(st, out)
         for seat in range(seats):
-            out[seat] = WON * (1.0 - SOONER * ply) * (2.0 * out[seat] - 1.0)
+            out[seat] = WON * (2.0 * timely(out[seat], seats, np.int64(last[seat]), ply) - 1.0)
         return
     own = np.empty(op.MAX_SEATS)
     worths(st, ev, last, own)
@@ -84,7 +98,7 @@ def shares(st: Record, ev: Record, last: Any, ply: Int, scale: float, out: Value
     if op.terminal(st):
         op.returns(st, out)
         for seat in range(seats):
-            out[seat] = 0.5 + (out[seat] - 0.5) * (1.0 - SOONER * ply)
+            out[seat] = timely(out[seat], seats, np.int64(last[seat]), ply)
         return
     own = np.empty(op.MAX_SEATS)
     worths(st, ev, last, own)

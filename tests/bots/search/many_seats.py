@@ -6,7 +6,7 @@ Nothing of the searches is used. Positions are copied, never undone; nothing is 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -66,9 +66,18 @@ def scores(st: Any) -> Vector:
     return [float(score) for score in out[: int(st.seats)]]
 
 
+def final(st: Any, last: Last, ply: int) -> Vector:
+    """Return the scores of a play that is over, the sooner the better for all but the last."""
+    late = [last.get(seat, 0) * SOONER / 2 for seat in range(int(st.seats))]
+    return [
+        score - off if len(late) > 2 and score else 0.5 + (score - 0.5) * (1 - SOONER * ply)
+        for score, off in zip(scores(st), late, strict=True)
+    ]
+
+
 def leads(st: Any, ev: Any, last: Last, ply: int) -> Vector:
     if op.terminal(st):
-        return [WON * (1 - SOONER * ply) * (2 * score - 1) for score in scores(st)]
+        return [WON * (2 * score - 1) for score in final(st, last, ply)]
     worths = own(st, ev, last)
     rest = len(worths) - 1
     return [worth - (sum(worths) - worth) / rest for worth in worths]
@@ -130,7 +139,7 @@ def best_reply(
 
 def shares(st: Any, ev: Any, last: Last, ply: int, scale: float) -> Vector:
     if op.terminal(st):
-        return [0.5 + (score - 0.5) * (1 - SOONER * ply) for score in scores(st)]
+        return final(st, last, ply)
     worths = own(st, ev, last)
     return [
         sum(ahead(a, b, scale) for other, b in enumerate(worths) if other != seat)
@@ -163,7 +172,7 @@ def max_prob(
     return [sum(column) / len(likely) for column in zip(*likely, strict=True)]
 
 
-def exact(st: Any, value: Callable[[Any], float] | None = None) -> float:
+def exact(st: Any) -> float:
     """Return the score of the seat to act in a small game of two seats, played out perfectly."""
     seat = int(op.to_act(st))
     best = 0.0

@@ -45,7 +45,7 @@ def test_it_wins_at_once_if_it_can(kind: Any, seats: int) -> None:
         *_, last = plain.positions(seats, seed, size=2)
         seat = int(op.to_act(last))
         found = kind(last).search(last, hand(last), seconds=LONG, depth=3, seed=seed)
-        assert plain.after(last, found.action).rank[seat] > 0
+        assert plain.after(last, found.action).rank[seat] > 0, (seat, found)
         assert len(found.line) == 1
 
 

@@ -23,7 +23,9 @@ def test_it_finds_what_a_simple_search_finds(seats: int, depth: int) -> None:
         found = Maxn(st).search(st, ev, seconds=LONG, depth=depth)
         wanted = plain.maxn(st, ev, min(depth, max(found.depth, 1)))
         assert found.values[seat] == found.value == pytest.approx(wanted[seat])
-        assert plain.strongest([*found.values], seat) == pytest.approx(plain.strongest(wanted, seat))
+        assert plain.strongest([*found.values], seat) == pytest.approx(
+            plain.strongest(wanted, seat)
+        )
 
 
 def test_with_two_seats_it_is_minimax() -> None:
@@ -40,6 +42,16 @@ def test_it_plays_games_in_which_nobody_can_stand_still() -> None:
     ev = five_in_a_row.usual(state)
     found = Maxn(state).search(state, ev, seconds=LONG, depth=2)
     assert found.value == pytest.approx(plain.minimax(state, ev, 2, int(op.to_act(state))))
+
+
+def test_a_width_is_a_bound_of_the_replies() -> None:
+    st = plain.start(3)
+    narrow = Maxn(st, width=3).search(st, euclid(st), seconds=LONG, depth=3)
+    roots = len(plain.actions(st))
+    assert narrow.nodes == roots + roots * 3 + roots * 3 * 3
+    wide = Maxn(st, width=1000).search(st, euclid(st), seconds=LONG, depth=3)
+    full = Maxn(st).search(st, euclid(st), seconds=LONG, depth=3)
+    assert (wide.nodes, wide.value) == (full.nodes, full.value)
 
 
 def test_of_equal_actions_it_takes_the_one_after_which_its_strongest_rival_does_worse() -> None:

@@ -17,8 +17,9 @@ LAST = np.zeros(op.MAX_SEATS, np.int64)
 
 
 def leads_of(st: Any, ply: int = 0) -> list[float]:
+    """Return the leads in a position so many plies after the root, the last action of everybody."""
     out = np.zeros(op.MAX_SEATS)
-    leads(st, hand(st), LAST, np.int64(ply), out)
+    leads(st, hand(st), LAST + ply, np.int64(ply), out)
     return [float(lead) for lead in out[: int(st.seats)]]
 
 

@@ -1,0 +1,51 @@
+"""What the searches for many seats count and find in small positions, printed in one process.
+
+Run as a program: compiled, plain, cold and warm processes have to print the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from kibitz_bots.evaluate.chinese_checkers import hand
+from kibitz_bots.search import brs, maxn, maxprob, mcts, paranoid
+from kibitz_bots.search.brs import Brs
+from kibitz_bots.search.maxn import Maxn
+from kibitz_bots.search.maxprob import MaxProb
+from kibitz_bots.search.mcts import Mcts
+from kibitz_bots.search.mpmix import MpMix
+from kibitz_bots.search.paranoid import Paranoid
+from kibitz_games import registry
+
+RECURSIVE: tuple[Any, ...] = (
+    maxn.explore,
+    paranoid.explore,
+    brs.explore,
+    maxprob.explore,
+    mcts.iterate,
+)
+
+
+def main() -> None:
+    game = registry.get("chinese-checkers")
+    for seats in (2, 3):
+        state = game.start(game.Options.model_validate({"size": 2}), seats, {})
+        ev = hand(state)
+        for kind in (Maxn, Paranoid, Brs, MpMix, MaxProb):
+            found = kind(state).search(state, ev, seconds=1e6, depth=2)
+            print(kind.__name__, seats, found.nodes, found.line, round(found.value, 9))
+        tried = Mcts(state, iterations=20).search(state, ev, seconds=1e6)
+        print("Mcts", seats, tried.nodes, tried.line, round(tried.value, 9))
+
+
+def unresolved() -> list[str]:
+    """Return the kernels whose fresh machine code calls itself by a name that nothing has."""
+    code = {kernel.__module__: kernel.inspect_llvm() for kernel in RECURSIVE}
+    return [name for name, texts in code.items() if ".numba.unresolved" in "".join(texts.values())]
+
+
+if __name__ == "__main__":
+    main()
+    if "cold" in sys.argv:
+        print(unresolved())
