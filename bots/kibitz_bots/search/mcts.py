@@ -20,12 +20,12 @@ position on the way knows. What is put together here:
 - Implicit minimax backups: with `implicit` above 0 that part of every mean is what the evaluation
   says of the position, backed up as max^n would -- M. Lanctot et al., "Monte Carlo Tree Search with
   Heuristic Evaluations using Implicit Minimax Backups" (2014).
-- Proven results, with two seats: a position whose outcome is certain is visited no more, and what
-  follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
+- Proven results, with two seats: a position whose outcome is certain is played no further, and
+  what follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
   J.-T. Saito, "Monte-Carlo Tree Search Solver" (2008).
 - Where something is hidden, every `batch` iterations play in another world that agrees with what
-  the seat knows (single-observer information-set search): one tree for all worlds, in which an action
-  counts as passed over only where it was possible -- P. I. Cowling, E. J. Powley and
+  the seat knows (single-observer information-set search): one tree for all worlds, in which an
+  action counts as passed over only where it was possible -- P. I. Cowling, E. J. Powley and
   D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
 
 In no game does luck decide anything after the start, so there are no positions of chance.
@@ -272,7 +272,7 @@ def learn(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> None:
 @kernel
 def hint(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
     """Give a node the hints of the child that looks best for `seat`, who acts there."""
-    child = np.int64(nodes[node].first)
+    child: Int = np.int64(nodes[node].first)
     best = child
     while child != 0:
         if nodes[child].hint[seat] > nodes[best].hint[seat]:

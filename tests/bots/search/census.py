@@ -27,6 +27,10 @@ RECURSIVE: tuple[Any, ...] = (
 )
 
 
+def tell(*what: Any) -> None:
+    sys.stdout.write(f"{what}\n")
+
+
 def main() -> None:
     game = registry.get("chinese-checkers")
     for seats in (2, 3):
@@ -34,9 +38,9 @@ def main() -> None:
         ev = hand(state)
         for kind in (Maxn, Paranoid, Brs, MpMix, MaxProb):
             found = kind(state).search(state, ev, seconds=1e6, depth=2)
-            print(kind.__name__, seats, found.nodes, found.line, round(found.value, 9))
+            tell(kind.__name__, seats, found.nodes, found.line, round(found.value, 9))
         tried = Mcts(state, iterations=20).search(state, ev, seconds=1e6)
-        print("Mcts", seats, tried.nodes, tried.line, round(tried.value, 9))
+        tell("Mcts", seats, tried.nodes, tried.line, round(tried.value, 9))
 
 
 def unresolved() -> list[str]:
@@ -48,4 +52,4 @@ def unresolved() -> list[str]:
 if __name__ == "__main__":
     main()
     if "cold" in sys.argv:
-        print(unresolved())
+        tell(unresolved())

@@ -29,7 +29,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def positions(seats: int, seed: int, **options: Any) -> Iterator[Any]:
-    """Yield positions of a play in which everybody makes headway, the last ones close to its end."""
+    """Yield positions of a play in which everybody makes headway, the last ones near its end."""
     state, chance = start(seats, **options), random.Random(seed)
     while CHECKERS.outcome(state) is None:
         yield state.copy()

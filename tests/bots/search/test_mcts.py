@@ -10,6 +10,7 @@ import pytest
 
 from kibitz_bots.evaluate import five_in_a_row, line_nim, number_merge, tanks
 from kibitz_bots.evaluate.chinese_checkers import hand
+from kibitz_bots.search.found import Sample
 from kibitz_bots.search.mcts import DEEPEST, NODE, Mcts
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
@@ -84,12 +85,12 @@ def row(*numbers: int) -> Any:
 def test_number_merge_is_proven_to_the_end(numbers: tuple[int, ...]) -> None:
     state = row(*numbers)
     wanted = plain.exact(state)
-    search = Mcts(state, iterations=100_000)
+    search = Mcts(state, iterations=20_000)
     found = search.search(state, number_merge.points(state), seconds=LONG)
     assert found.value == pytest.approx(wanted, abs=0.01)
     after = plain.after(state, found.action)
     assert 1 - plain.exact(after) == wanted
-    assert found.nodes < 100_000 or wanted == 1.0
+    assert found.nodes < 20_000 or wanted == 0.5  # a draw leaves it hoping for more
 
 
 @pytest.mark.parametrize("stretches", [("a1-e1",), ("a1-c1", "a3-c3"), ("e5-h5", "f6")])
@@ -181,15 +182,16 @@ def test_where_something_is_hidden_only_samples_are_looked_at() -> None:
     assert honest.nodes == 160
 
 
+def planted(world: Any) -> Sample:
+    return lambda seed: world
+
+
 def test_what_is_planted_into_the_worlds_decides() -> None:
     """With a tank in the line of fire in every world it fires; in an empty world it does not."""
     ahead, empty = battle(start="table1", rocks="none"), battle()
     for world, fires in ((ahead, True), (empty, False)):
         search = Mcts(world, iterations=3000, scale=20, plies=4)
-        worlds = {0: world}
-        found = search.search(
-            empty, tanks.hand(world), seconds=LONG, sample=lambda seed, of=worlds: of[0]
-        )
+        found = search.search(empty, tanks.hand(world), seconds=LONG, sample=planted(world))
         assert (TANKS.text(TANKS.encode(world, found.action)) == "fire") == fires
 
 
