@@ -48,7 +48,8 @@ class Searcher(Bot):
     """Plays what `search` finds by `evaluation`.
 
     `evaluation` names a function, ``"package.module:function"``, that makes the evaluation record
-    for a state; it is imported when the bot is warmed or plays its first turn. `seconds` is the
+    for a state; it is imported when the bot is warmed or plays its first turn. It is empty for a
+    search that judges nothing by weights, which is given an empty record. `seconds` is the
     most time for a move, None for what the clock allows; `depth` the search's limit, 0 for none;
     `seed` makes the play repeatable, as far as the time spent on it is. `parameters` are the
     search's own.
@@ -103,11 +104,9 @@ class Searcher(Bot):
         return turn.move(found.action)
 
     def _prepare(self, state: np.record, info: GameInfo) -> None:
-        module, _, name = self._evaluation.partition(":")
         if (reason := self._kind.supports(info, state)) is not None:
             raise ValueError(f"{self._kind.__name__} cannot play: {reason}")
-        evaluation: Evaluation = getattr(importlib.import_module(module), name)
-        self._ev = evaluation(state)
+        self._ev = _evaluation(self._evaluation)(state)
         make: Callable[..., Search] = self._kind
         self._search = make(state, **self._parameters)
 
@@ -131,6 +130,15 @@ class Searcher(Bot):
             called_off=called_off,
             sample=sample,
         )
+
+
+def _evaluation(name: str) -> Evaluation:
+    """Return the function of that name; for none, one that makes a record without fields."""
+    if not name:
+        return lambda state: kernels.new(kernels.record("nothing", [], source=__file__))
+    module, _, function = name.partition(":")
+    evaluation: Evaluation = getattr(importlib.import_module(module), function)
+    return evaluation
 
 
 def _starts(

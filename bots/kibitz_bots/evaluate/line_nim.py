@@ -102,7 +102,7 @@ def _least(values: Int) -> Int:
 
 
 @kernel
-def _summary(lines: Any, count: Int, n: Int) -> Int:
+def summary(lines: Any, count: Int, n: Int) -> Int:
     """Work out a part of `n` cells with these lines; see `TAME` for the answer."""
     found = np.empty(SUBSETS, np.int64)
     found[0] = 16 + TAME
@@ -138,7 +138,7 @@ def _evaluate(ev: Record, st: Record, seat: Int) -> Any:
         if n > ev.reach:
             return 0.0
         parts += 1
-        found = _summary(lines, _lines(st, cells, place, n, lines), n)
+        found = summary(lines, _lines(st, cells, place, n, lines), n)
         normal, alone = found & 15, (found >> 4) & 15
         total ^= normal
         wild += found & TAME == 0

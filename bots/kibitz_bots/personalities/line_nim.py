@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from kibitz_bots.personalities.making import SEED, Personality, greedy, likely
+from kibitz_bots.personalities.making import (
+    SEED,
+    TIME,
+    Parameter,
+    Personality,
+    greedy,
+    likely,
+    searching,
+)
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "line-nim"
 _EVALUATIONS = "kibitz_bots.evaluate.line_nim"
+_SOLVERS = "kibitz_bots.solvers.line_nim"
 
 PERSONALITIES = (
     Personality(
@@ -26,7 +35,28 @@ PERSONALITIES = (
         "tries lines of play out, judged by the theory of small parts",
         mcts(f"{_EVALUATIONS}:parts"),
         growing(30, plies=50, epsilon=1.0, widen=0.0),
-        algorithm="mcts",
-        evaluation="parts",
+    ),
+    Personality(
+        f"{_GAME}/capstone",
+        "the assignment's player: any move at first, alpha-beta towards the end",
+        searching(f"{_SOLVERS}.capstone:Capstone", ""),
+        (
+            SEED,
+            TIME,
+            Parameter("depth", int, 0, "most plies ahead; 0 for 10, as the assignment has it"),
+        ),
+    ),
+    Personality(
+        f"{_GAME}/solver",
+        "perfect from 28 free cells on",
+        searching(f"{_SOLVERS}.solver:LineNimSolver", "", at_once=2),
+        (
+            SEED,
+            Parameter("time", float, 4.0, TIME.summary),
+            Parameter(
+                "table", int, 32, "MiB for a table; twice as many for one cell more", least=1
+            ),
+        ),
+        algorithm="line-nim solver",
     ),
 )

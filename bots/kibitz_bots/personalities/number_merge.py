@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from kibitz_bots.personalities.making import (
-    PLIES,
-    SEED,
-    TABLE,
-    TIME,
-    Personality,
-    alphabeta,
-    anything,
-    greedy,
-)
+from kibitz_bots.personalities.making import ()
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "number-merge"
+_SOLVERS = "kibitz_bots.solvers.number_merge"
 
 PERSONALITIES = (
     Personality(f"{_GAME}/random", "plays any legal move", anything, (SEED,)),
@@ -35,5 +28,17 @@ PERSONALITIES = (
         "tries lines of play out, judged by the points",
         mcts("kibitz_bots.evaluate.number_merge:points"),
         growing(1, plies=64, epsilon=0.5, widen=0.0),
+    ),
+    Personality(
+        f"{_GAME}/solver",
+        "perfect from 26 numbers on, looks ahead before that",
+        searching(f"{_SOLVERS}.solver:NumberMergeSolver", "", at_once=2),
+        (
+            SEED,
+            TIME,
+            DEPTH,
+            Parameter("table", int, 32, "MiB for a table; twice as many for one number more", least=1),
+        ),
+        algorithm="number-merge solver",
     ),
 )
