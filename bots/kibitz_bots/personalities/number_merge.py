@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from kibitz_bots.personalities.making import (
-from kibitz_bots.personalities.making import ()
+    DEPTH,
+    PLIES,
+    SEED,
+    TABLE,
+    TIME,
+    Parameter,
+    Personality,
+    alphabeta,
+    anything,
+    greedy,
+    searching,
+)
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "number-merge"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kibitz_bots.personalities.making import SEED, Personality, anything, greedy
+from kibitz_bots.personalities.making import (Personality, SEED, anything, greedy, searching)
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "tanks"
 _EVALUATIONS = "kibitz_bots.evaluate.tanks"
+_PLANS = "kibitz_bots.planners.tanks"
 
 PERSONALITIES = (
     Personality(f"{_GAME}/random", "any of the seven actions, all alike", anything, (SEED,)),
@@ -21,7 +22,21 @@ PERSONALITIES = (
         "tries lines of play out in worlds that it may be in",
         mcts(f"{_EVALUATIONS}:hand"),
         growing(30, plies=8),
-        algorithm="mcts",
-        evaluation="hand",
+    ),
+    Personality(
+        f"{_GAME}/explorer",
+        "goes the shortest way to a place where it has not been, and never fires",
+        searching(f"{_PLANS}:Planner", f"{_PLANS}:explorer", at_once=16),
+        (SEED,),
+        algorithm="astar",
+        evaluation="explorer",
+    ),
+    Personality(
+        f"{_GAME}/hunter",
+        "explores, reckons where the others are, turns and fires, keeps out of lines of fire",
+        searching(f"{_PLANS}:Planner", f"{_PLANS}:hunter", at_once=16),
+        (SEED,),
+        algorithm="astar",
+        evaluation="hunter",
     ),
 )
