@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.strength.targets import Target
 from kibitz.event.folder import EventFolder
 from kibitz.event.house import House, Site, unfinished
-from kibitz.running import draining, run
 from kibitz.event.ticker import Ticker
+from kibitz.running import draining, run
 from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import Journal, JournalError
 from kibitz_clients.arena.results import Results

@@ -34,9 +34,9 @@ MAY_NAME_A_GAME = (
     "clients/kibitz_clients/testing.py",
     "kibitz/demo.py",
 )
-"""The table of games, the house bots, evaluations (one module a game), solvers, players with a plan,
-databases (each for one game), a protocol that is spoken for one game only (its engines here, our
-bots there), test tools, the demo."""
+"""The table of games, the house bots, evaluations (one module a game), solvers, players with a
+plan, databases (each for one game), a protocol that is spoken for one game only (its engines here,
+our bots there), test tools, the demo."""
 
 
 def sources() -> list[Path]:

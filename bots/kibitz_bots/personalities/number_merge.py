@@ -48,7 +48,9 @@ PERSONALITIES = (
             SEED,
             TIME,
             DEPTH,
-            Parameter("table", int, 32, "MiB for a table; twice as many for one number more", least=1),
+            Parameter(
+                "table", int, 32, "MiB for a table; twice as many for one number more", least=1
+            ),
         ),
         algorithm="number-merge solver",
     ),

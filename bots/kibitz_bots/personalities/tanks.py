@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kibitz_bots.personalities.making import (Personality, SEED, anything, greedy, searching)
+from kibitz_bots.personalities.making import SEED, Personality, anything, greedy, searching
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "tanks"
