@@ -254,8 +254,8 @@ def judge(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> Int:
 def learn(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> None:
     """Add the shares in ``ws.values[0]`` to the nodes of the path and to the history."""
     gain = ws.values[0]
-    for seat in range(seats):
-        ws.sums[seat] += gain[seat]
+    for each in range(seats):
+        ws.sums[each] += gain[each]
     nodes[0].visits += 1
     for k in range(1, ply + 1):
         node = nodes[ws.path[k]]
