@@ -58,8 +58,18 @@ def _number(mask: Any, choose: Any) -> Int:
 
 
 @kernel
+def _over(own: Any, other: Any, goal: Any, home: Any) -> bool:
+    """Return whether somebody has reached the goal; the mover's home is the other's goal."""
+    full = own | other
+    return bool((full & goal == goal and own & goal) or (full & home == home and other & home))
+
+
+@kernel
 def _solve(sets: Any, turned: Any, near: Any, land: Any, choose: Any, goal: Any, home: Any) -> Any:
-    """Return for each pair of sets in how many plies the mover wins (> 0) or loses (< 0)."""
+    """Return for each pair of sets in how many plies the mover wins (> 0) or loses (< 0).
+
+    0 stands for pairs that are no position, whose play is over, or that nobody can win.
+    """
     count = len(sets)
     values = np.zeros((count, count), np.int8)
     out = np.empty(64, np.int64)
@@ -70,7 +80,7 @@ def _solve(sets: Any, turned: Any, near: Any, land: Any, choose: Any, goal: Any,
         for a in range(count):
             for b in range(count):
                 own, other = np.int64(sets[a]), np.int64(sets[b])
-                if own & other or values[a, b] != 0:
+                if own & other or values[a, b] != 0 or _over(own, other, goal, home):
                     continue
                 wins, loses, moves = False, True, 0
                 for hole in range(len(near)):
