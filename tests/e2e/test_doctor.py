@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kibitz.clinic.checks import CHECKS
 from kibitz.testing import Kibitz
 from kibitz_games import registry
 
 RAW = Path(__file__).parents[1] / "house" / "clinic" / "raw_bot.py"
+FOUR = ("tanks", "4")
 
 
 def failed(kibitz: Kibitz, *words: str) -> dict[str, str]:
@@ -28,6 +30,13 @@ def test_a_bot_without_our_library_that_is_well(kibitz: Kibitz) -> None:
     assert failed(kibitz, "--", sys.executable, str(RAW), "none") == {}
 
 
+def test_it_is_well_among_four(kibitz: Kibitz) -> None:
+    """In the checks that find the faults below."""
+    checks = ["late answer", "others drop out", "own elimination"]
+    only = [word for check in checks for word in ("--check", check)]
+    assert failed(kibitz, *only, "--", sys.executable, str(RAW), "none", *FOUR) == {}
+
+
 @pytest.mark.parametrize(
     ("fault", "check", "came"),
     [
@@ -41,11 +50,64 @@ def test_a_bot_without_our_library_that_is_well(kibitz: Kibitz) -> None:
         ("impatient", "told to wait", "it came after"),
         ("crashes at a forced move", "forced action", "ended with status 1"),
         ("rubbish", "legal play", "not JSON"),
+        ("one at a time", "several matches at once", "none within 4 s"),
+        ("sulks", "match ends while it thinks", "ended with status 6"),
+        ("sends again", "answer lost on the way", "a second one"),
+        ("leaves at once", "connects", "ended with status 4"),
+        ("ends badly", "lobby closes", "status 7"),
     ],
 )
 def test_a_planted_fault_is_found(kibitz: Kibitz, fault: str, check: str, came: str) -> None:
-    found = failed(kibitz, "--check", check, "--", sys.executable, str(RAW), fault)
+    # Coming and going are looked at whatever else is, and here nothing else need be.
+    only = check if check not in ("connects", "lobby closes") else "told to wait"
+    found = failed(kibitz, "--check", only, "--", sys.executable, str(RAW), fault)
+    assert [*found] == [check]
     assert came in found[check]
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "came"),
+    [
+        ("sulks", "late answer", "ended with status 6"),
+        ("counts on others", "others drop out", "ended with status 8"),
+        ("plays on", "own elimination", "refused as"),
+    ],
+)
+def test_a_planted_fault_is_found_among_four(
+    kibitz: Kibitz, fault: str, check: str, came: str
+) -> None:
+    found = failed(kibitz, "--check", check, "--", sys.executable, str(RAW), fault, *FOUR)
+    assert [*found] == [check]
+    assert came in found[check]
+
+
+def test_every_check_finds_a_fault() -> None:
+    """So a check that is added gets one."""
+    marks = [
+        mark
+        for test in (test_a_planted_fault_is_found, test_a_planted_fault_is_found_among_four)
+        for mark in test.pytestmark  # type: ignore[attr-defined]
+        if mark.name == "parametrize"
+    ]
+    found = {check for mark in marks for _, check, _ in mark.args[1]}
+    assert found == {*(check.name for check in CHECKS), "connects", "lobby closes"}
+
+
+STDIO = """
+import json, sys
+for line in sys.stdin:
+    told = json.loads(line)
+    if told["type"] == "turn":
+        print(json.dumps(told["legal"][0] if sys.argv[1] == "well" else {"x": 99}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("state", "fault"), [("well", set()), ("ill", {"legal play"})])
+def test_a_program_on_stdio(kibitz: Kibitz, state: str, fault: set[str]) -> None:
+    (kibitz.directory / "bot.py").write_text(STDIO)
+    checks = ["--check", "legal play", "--check", "connection lost in its turn"]
+    words = ["--stdio", "--game", "line-nim", *(checks if state == "well" else checks[:2])]
+    assert {*failed(kibitz, *words, "--", sys.executable, "bot.py", state)} == fault
 
 
 @pytest.mark.slow

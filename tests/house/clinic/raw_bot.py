@@ -1,6 +1,6 @@
 """A bot that speaks the protocol by hand, with a fault of one's choice: the doctor's test cases.
 
-``python raw_bot.py FAULT``; the faults are the keys of `FAULTS`, "none" is healthy.
+``python raw_bot.py FAULT [GAME SEATS]``; the faults are those of `FAULTS`, "none" is healthy.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 URL, LOBBY = os.environ["KIBITZ_SERVER"], os.environ["KIBITZ_LOBBY"]
-CLAIMS = {"games": [{"game": "line-nim", "seats": [2]}], "at_once": 1}
+AT_ONCE = 2
 
 
 class Raw:
     """One player; it keeps what has to outlive a connection."""
 
-    def __init__(self, fault: str) -> None:
+    def __init__(self, fault: str, game: str = "line-nim", seats: str = "2") -> None:
         self.fault = fault
+        self.claims = {"games": [{"game": game, "seats": [int(seats)]}], "at_once": AT_ONCE}
         self.request = 0
         self.resume: str | None = None
         self.answered: dict[tuple[str, int], dict[str, Any]] = {}
         """By match and ply the move that was sent, with its id."""
         self.open: dict[int, tuple[str, int]] = {}
+        self.seats: dict[str, int] = {}
+        """Its seats in matches that go on."""
         self.over = False
         self.greeted = 0
 
@@ -54,10 +57,12 @@ class Raw:
     def greet(self, socket: ClientConnection) -> None:
         secret = {} if self.resume is None or self.fault == "stranger" else {"resume": self.resume}
         name = os.environ["KIBITZ_NAME"]
-        self.ask(socket, type="hello", versions=[1], name=name, capabilities=CLAIMS, **secret)
+        self.ask(socket, type="hello", versions=[1], name=name, capabilities=self.claims, **secret)
         welcome = json.loads(socket.recv())
         if welcome["type"] != "welcome":
             raise SystemExit(f"not welcome: {welcome['message']}")
+        if self.fault == "leaves at once":
+            raise SystemExit(4)
         if self.resume is None:
             self.ask(socket, type="join", lobby=LOBBY)
             self.ask(socket, type="ready", lobby=LOBBY)
@@ -65,16 +70,45 @@ class Raw:
         self.greeted += 1
         for match in welcome["seats"]:
             self.ask(socket, type="rejoin", match=match)
+        if self.fault == "sends again" and self.answered and self.greeted > 1:
+            self.ask(socket, **{key: self.last[key] for key in ("type", "match", "ply", "action")})
 
     def hear(self, socket: ClientConnection, news: dict[str, Any]) -> None:
         if news["type"] == "your_turn":
+            self.seats[news["match"]] = news["seat"]
+            if self.fault == "one at a time" and news["match"] != min(self.seats):
+                return
             self.turn(socket, news)
+        elif news["type"] == "event":
+            self.see(socket, news)
+        elif news["type"] == "finished":
+            self.seats.pop(news["match"], None)
         elif news["type"] == "refused" and news["code"] == "rate_limited":
             if self.fault != "impatient":
                 time.sleep(news["retry_after_ms"] / 1000)
             socket.send(json.dumps(self.answered[self.open[news["re"]]]))
+        elif news["type"] == "refused" and self.fault == "sulks":
+            raise SystemExit(6)
         elif news["type"] == "lobby_closed":
             self.over = True
+            if self.fault == "ends badly":
+                raise SystemExit(7)
+
+    def see(self, socket: ClientConnection, news: dict[str, Any]) -> None:
+        """Look at what has happened in a match; a healthy bot need not."""
+        entry = news["entry"]
+        drops = entry["kind"] in ("resign", "forfeit")
+        own = entry.get("seat") == self.seats.get(news["match"])
+        if self.fault == "counts on others" and drops and not own:
+            raise SystemExit(8)
+        if self.fault == "plays on" and drops and own and news["to_act"] >= 0:
+            action = self.last["action"]
+            self.ask(socket, type="move", match=news["match"], ply=news["ply"] + 1, action=action)
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """The move that it sent last."""
+        return [*self.answered.values()][-1]
 
     def turn(self, socket: ClientConnection, turn: dict[str, Any]) -> None:
         key = turn["match"], turn["ply"]
@@ -101,6 +135,13 @@ class Raw:
 
 FAULTS = (
     "none",
+    "leaves at once",
+    "one at a time",
+    "sulks",
+    "sends again",
+    "counts on others",
+    "plays on",
+    "ends badly",
     "illegal",
     "hangs",
     "slow",
@@ -114,4 +155,4 @@ FAULTS = (
 )
 
 if __name__ == "__main__":
-    Raw(sys.argv[1]).run()
+    Raw(*sys.argv[1:]).run()
