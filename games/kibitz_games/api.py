@@ -126,6 +126,8 @@ class Outcome:
     scores: tuple[float, ...]
     reason: str
     """Why it ended, in the game's words: ``goal``, ``repetition``, ``stall``, ``length``, ..."""
+    points: tuple[float, ...] = ()
+    """What each seat has by the game's own count, where it counts; `scores` are shares of 1."""
 
 
 class Game(ABC):

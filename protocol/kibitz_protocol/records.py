@@ -246,6 +246,7 @@ class SeatResult(Strict):
 
     rank: int
     score: float
+    points: float | None = Field(None, description="by the game's own count, where it counts")
     cause: Cause | None = Field(None, description="why the seat dropped out before the end")
     detail: Line = ""
 

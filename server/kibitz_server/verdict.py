@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kibitz_games.api import Outcome
 from kibitz_protocol.records import Cause, Result, SeatResult
@@ -29,6 +29,7 @@ def verdict(outcome: Outcome, out: Mapping[int, Departure], cause: Cause, plies:
             SeatResult(
                 rank=rank,
                 score=score,
+                points=outcome.points[seat] if outcome.points else None,
                 cause=gone.cause if gone else None,
                 detail=gone.detail if gone else "",
             )
@@ -55,7 +56,7 @@ def tied(outcome: Outcome, together: Iterable[int]) -> Outcome:
     score = sum(outcome.scores[seat] for seat in seats) / len(seats)
     ranks = tuple(rank if seat in seats else own for seat, own in enumerate(outcome.ranks))
     scores = tuple(score if seat in seats else own for seat, own in enumerate(outcome.scores))
-    return Outcome(ranks, scores, outcome.reason)
+    return replace(outcome, ranks=ranks, scores=scores)
 
 
 def _share(ranks: Sequence[int], rank: int) -> float:

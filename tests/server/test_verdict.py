@@ -32,6 +32,14 @@ def test_tied_seats_share_the_best_rank_and_the_score() -> None:
     assert tied(outcome, [1, 2]) == Outcome((1, 2, 2, 4), (1.0, 0.5, 0.5, 0.0), "dropped")
 
 
+def test_points_of_the_game_itself_are_told_where_it_counts() -> None:
+    counted = Outcome((1, 2), (1.0, 0.0), "turns", (60.0, -3.0))
+    assert [seat.points for seat in verdict(counted, {}, Cause.RULES, 7).seats] == [60.0, -3.0]
+    assert tied(counted, [0, 1]) == Outcome((1, 1), (0.5, 0.5), "turns", (60.0, -3.0))
+    plain = Outcome((1, 2), (1.0, 0.0), "goal")
+    assert [seat.points for seat in verdict(plain, {}, Cause.RULES, 7).seats] == [None, None]
+
+
 def test_each_seat_says_why_it_dropped_out_and_the_match_why_it_ended() -> None:
     outcome = Outcome((1, 2), (1.0, 0.0), "goal")
     result = verdict(outcome, {1: Departure(Cause.TIME, "the flag fell")}, Cause.TIME, 7)

@@ -76,7 +76,8 @@ class NumberMerge(Game):
         scores = np.zeros(rules.SEATS)
         rules.returns(state, scores)
         ranks = tuple(1 if score == scores.max() else 2 for score in scores)
-        return Outcome(ranks, tuple(scores.tolist()), rules.REASONS[int(state["end"])])
+        points = tuple(map(float, state["score"]))
+        return Outcome(ranks, tuple(scores.tolist()), rules.REASONS[int(state["end"])], points)
 
     def view(self, state: State, seat: int | None) -> wire.View:
         return wire.view(state)

@@ -75,7 +75,8 @@ class Tanks(Game):
         rules.ranks(state, ranks)
         rules.returns(state, scores)
         reason = rules.REASONS[int(state["end"])]
-        return Outcome(tuple(ranks.tolist()), tuple(scores.tolist()), reason)
+        points = tuple(float(rules.score(state, seat)) for seat in range(rules.SEATS))
+        return Outcome(tuple(ranks.tolist()), tuple(scores.tolist()), reason, points)
 
     def view(self, state: State, seat: int | None) -> wire.View:
         return wire.view(state, rules.PUBLIC if seat is None else seat)

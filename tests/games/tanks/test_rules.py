@@ -194,7 +194,8 @@ def test_the_dead_keep_their_points_and_may_win() -> None:
         play.skip()
     assert _points(play) == [60, 10, 70, 10]
     assert not GAME.view(play.state, None).alive[2]
-    assert play.outcome == Outcome((2, 3, 1, 3), (2 / 3, 1 / 6, 1.0, 1 / 6), "turns")
+    scores, points = (2 / 3, 1 / 6, 1.0, 1 / 6), (60.0, 10.0, 70.0, 10.0)
+    assert play.outcome == Outcome((2, 3, 1, 3), scores, "turns", points)
 
 
 def test_the_most_points() -> None:
@@ -214,7 +215,8 @@ def test_a_lapsed_turn_does_nothing_but_pass() -> None:
 
 def test_the_play_ends_with_the_last_slot() -> None:
     play = _play(*["fire"] * 4, turns=4)
-    assert play.outcome == Outcome((1, 1, 1, 1), (0.5, 0.5, 0.5, 0.5), "turns")
+    scores, points = (0.5, 0.5, 0.5, 0.5), (10.0, 10.0, 10.0, 10.0)
+    assert play.outcome == Outcome((1, 1, 1, 1), scores, "turns", points)
     assert play.legal == []
 
 
@@ -246,7 +248,8 @@ def test_who_drops_first_ranks_lowest() -> None:
     play = _play()
     for seat in (3, 1, 0):
         play.drop(seat)
-    assert play.outcome == Outcome((2, 3, 1, 4), (2 / 3, 1 / 3, 1.0, 0.0), "dropped")
+    scores, points = (2 / 3, 1 / 3, 1.0, 0.0), (10.0, 10.0, 10.0, 10.0)
+    assert play.outcome == Outcome((2, 3, 1, 4), scores, "dropped", points)
     play.drop(2)
     assert play.outcome.ranks == (2, 3, 1, 4)
 
