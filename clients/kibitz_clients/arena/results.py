@@ -19,7 +19,7 @@ from kibitz_clients.arena.event import Entrant, Event, Format
 from kibitz_clients.arena.journal import Ended, Progress
 from kibitz_clients.arena.ratings import Played, Ratings, rate
 from kibitz_clients.arena.sequential import Verdict
-from kibitz_protocol.records import Cause, Result
+from kibitz_protocol.records import Cause, Result, SeatResult
 from kibitz_protocol.values import Options, Tolerant
 
 SCHEMA: Literal["kibitz-results/1"] = "kibitz-results/1"
@@ -217,7 +217,7 @@ class _Tally:
         words = Counter(_termination(game.result.seats[seat].cause) for game, seat in games)
         used = [game.used_ms[seat] for game, seat in games if game.used_ms is not None]
         places = [game.result.seats[seat].rank for game, seat in games]
-        scores = [game.result.seats[seat].score for game, seat in games]
+        scores = [_points(game.result.seats[seat]) for game, seat in games]
         rating, low, high = rated.interval(self.name)
         return Standing(
             name=self.name,
@@ -249,6 +249,11 @@ def _outcome(result: Result, seat: int) -> Literal["win", "draw", "loss"]:
     if result.seats[seat].rank != min(each.rank for each in result.seats):
         return "loss"
     return "draw" if _beside(result, seat) else "win"
+
+
+def _points(seat: SeatResult) -> float:
+    """Return what a seat has by the game's own count, or its share where it counts nothing."""
+    return seat.score if seat.points is None else seat.points
 
 
 def _termination(cause: Cause | None) -> Termination:
@@ -322,7 +327,7 @@ def _game_line(progress: Progress, tag: str) -> GameLine:
         match=ended.match,
         players=ended.players,
         places=[seat.rank for seat in result.seats],
-        scores=[seat.score for seat in result.seats],
+        scores=[_points(seat) for seat in result.seats],
         causes=[seat.cause for seat in result.seats],
         cause=result.cause,
         termination=_termination(result.cause),

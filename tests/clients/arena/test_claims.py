@@ -145,7 +145,8 @@ def test_a_claim_that_was_not_played_says_so() -> None:
 
 def test_the_points_of_the_game_are_in_the_results() -> None:
     def outcome(due: Due) -> Result:
-        seats = [SeatResult(rank=1, score=7.0), SeatResult(rank=2, score=-2.0)]
+        first = SeatResult(rank=1, score=1.0, points=7.0)
+        seats = [first, SeatResult(rank=2, score=0.0, points=-2.0)]
         return Result(seats=seats, cause=Cause.RULES, plies=3)
 
     form = event(2, blocks=1)
