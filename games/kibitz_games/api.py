@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -126,7 +126,7 @@ class Outcome:
     scores: tuple[float, ...]
     reason: str
     """Why it ended, in the game's words: ``goal``, ``repetition``, ``stall``, ``length``, ..."""
-    points: tuple[float, ...] = ()
+    points: tuple[float, ...] = field(default=(), repr=False)
     """What each seat has by the game's own count, where it counts; `scores` are shares of 1."""
 
 

@@ -51,6 +51,8 @@ def _lines(play: Play, every: int) -> Iterator[str]:
         if ply % every == 0 or play.to_act == OVER:
             yield from draw(play.scene())
     yield f"outcome {play.outcome}"
+    if play.outcome is not None and play.outcome.points:
+        yield f"points {', '.join(f'{points:g}' for points in play.outcome.points)}"
 
 
 def _key(play: Play) -> int:
