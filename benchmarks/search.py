@@ -2,7 +2,8 @@
 
 Run with ``python -m benchmarks.search``. Every figure is the median of several runs with the
 slowest and the fastest one, by the processor time of the thread that searches, so that other
-processes count little. The plain column comes from one run of a second process, with ``KIBITZ_PLAIN=1``.
+processes count little. The plain column comes from one run, less deep, of a second process with
+``KIBITZ_PLAIN=1``. A node is a position that was judged.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ HISTORY = 1 << 14
 """Actions are told apart by so many of their low bits; it is the history's length for a seat."""
 FULL = 1 << 20
 """History is halved when an entry reaches it."""
-FIRST, KILLER = 1 << 60, 1 << 58
-"""Scores of the move from the table and of the killers: above all others."""
+KILLER = 1 << 58
+"""The score of killers: above all others."""
 
 LATE = 4
 """Moves after so many are late."""
@@ -140,21 +140,31 @@ def _answers(ws: op.Record, e: Any, depth: Int) -> bool:
 
 
 @kernel
-def _score(st: op.Record, ws: op.Record, ply: Int, n: Int, hint: Int) -> Int:
-    """Write into ``ws.scores[ply]`` how early to search the `n` moves of ``ws.moves[ply]``."""
+def _score(st: op.Record, ws: op.Record, ply: Int, start: Int, n: Int) -> Int:
+    """Write into ``ws.scores[ply]`` how early to search the moves of ``ws.moves[ply]``."""
     moves, scores = ws.moves[ply], ws.scores[ply]
     seat = np.int64(op.to_act(st))
     one, two = np.int64(ws.killers[ply, 0]), np.int64(ws.killers[ply, 1])
-    for i in range(n):
+    for i in range(start, n):
         m = np.int64(moves[i])
-        if m == hint:
-            scores[i] = FIRST
-        elif m in (one, two):
+        if m in (one, two):
             scores[i] = KILLER + (m == one)
         else:
             tried = np.int64(ws.history[seat, m & (HISTORY - 1)])
             scores[i] = np.int64(op.order(st, m)) + tried
     return np.int64(n)
+
+
+@kernel
+def _lead(ws: op.Record, ply: Int, n: Int, hint: Int) -> bool:
+    """Bring the move `hint` to the first place; return whether it is one of the moves."""
+    moves = ws.moves[ply]
+    for i in range(n):
+        if moves[i] == hint:
+            moves[i] = moves[0]
+            moves[0] = hint
+            return True
+    return False
 
 
 @kernel
@@ -252,7 +262,7 @@ def _judge(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, be
 
 @kernel
 def _last(
-    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, n: Int, alpha: Any, beta: Any
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, n: Int, hint: Int, alpha: Any, beta: Any
 ) -> Any:
     """Return the value of a position after whose `n` moves the positions are judged."""
     moves = ws.moves[ply]
@@ -263,9 +273,12 @@ def _last(
     if ws.foresees != 0:
         base = balance(ev, st, seat)
         ws.lengths[ply + 1] = 0
+    first = np.int64(n > 0 and moves[0] == hint)
+    if ws.foresees == 0:
+        _score(st, ws, ply, first, n)
     for i in range(n):
         m: Int = np.int64(moves[i])
-        if ws.foresees == 0:  # which is so quick that sorting would cost more than it saves
+        if ws.foresees == 0 and i >= first:  # foresight is too quick for sorting to save time
             m = _pick(ws, ply, np.int64(i), n)
         value = base + op.foresee(ev, st, m)
         done += 1
@@ -328,18 +341,21 @@ def _search(
             if value == value:
                 return value
         n = np.int64(op.generate(st, moves))
-    if depth > 1 or ws.foresees == 0:
-        _score(st, ws, ply, n, hint)
+    led = _lead(ws, ply, n, hint)
     best = -np.inf
     low = alpha
     if depth <= 1:
-        best = _last(st, ws, ev, ply, n, alpha, beta)
+        best = _last(st, ws, ev, ply, n, hint, alpha, beta)
         if ply == 0:
             ws.best = best
             ws.finished = n
         n = np.int64(0)
     for i in range(n):
-        m = _pick(ws, ply, np.int64(i), n)
+        if (i == 0 and not led) or (i == 1 and led):  # often the first move is all that is needed
+            _score(st, ws, ply, np.int64(i), n)
+        m: Int = np.int64(moves[0])
+        if i > 0 or not led:
+            m = _pick(ws, ply, np.int64(i), n)
         op.play(st, m)
         ws.nodes += 1
         ws.lengths[ply + 1] = 0
