@@ -52,7 +52,7 @@ PERSONALITIES = (
         searching(f"{_SOLVERS}.solver:LineNimSolver", "", at_once=2),
         (
             SEED,
-            Parameter("time", float, 4.0, TIME.summary),
+            Parameter("time", float, 3.0, TIME.summary),
             Parameter(
                 "table", int, 32, "MiB for a table; twice as many for one cell more", least=1
             ),
