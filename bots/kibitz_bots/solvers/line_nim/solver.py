@@ -133,6 +133,7 @@ class LineNimSolver:
     def _tabulate(self, island: Island, deadline: float, flag: Flag) -> bool:
         """Make the table of an island; return whether it was done in time."""
         if island.size <= QUICK:
+            self._ws.stop = 0  # an alarm leaves it set
             return self._fill(island)
         with alarm(self._ws, deadline, flag):
             return self._fill(island)

@@ -24,6 +24,8 @@ from kibitz_games.operations import Record
 
 EXACT, LEAST, AT_MOST = 0, 1, 2
 INFINITE = 127
+SPAN = 1000
+"""More than any row adds up to."""
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Entries = np.ndarray[Any, np.dtype[np.int32]]
@@ -39,6 +41,8 @@ WORKSPACE = kernels.record(
         ("gains", np.int8, (MOST + 1, MOST + 1)),
         ("place", np.int8, (MOST, MOST)),  # the moves of each ply, best guess first
         ("gain", np.int8, (MOST, MOST)),  # what each earns
+        ("rank", np.int64, (MOST, MOST)),  # how promising it is
+        ("ends", np.int64, (MOST + 1,)),  # what the numbers left of each boundary add up to
     ],
     source=__file__,
 )
@@ -53,7 +57,11 @@ def slot(keys: Keys, mask: Any) -> Int:
 
 @kernel
 def _moves(ws: Record, mask: Any, ply: Int, first: Int) -> Int:
-    """Write the moves at a ply, `first` and then those that earn most in front; return how many."""
+    """Write the moves at a ply, best guess first; return how many.
+
+    That is `first`, then what earns most, then what makes the smallest number, which puts off the
+    large ones that everybody may add to.
+    """
     one, last = np.uint64(1), np.int64(ws.edges) - 1
     count, left, here = np.int64(0), np.int64(0), np.int64(-1)
     for place in range(last):
@@ -61,20 +69,26 @@ def _moves(ws: Record, mask: Any, ply: Int, first: Int) -> Int:
             continue
         if here >= 0:
             ws.place[ply, count] = here
-            ws.gain[ply, count] = ws.gains[left, place + 1]
+            gain = np.int64(ws.gains[left, place + 1])
+            ws.gain[ply, count] = gain
+            ws.rank[ply, count] = gain * SPAN - (ws.ends[place + 1] - ws.ends[left])
+            if here == first:
+                ws.rank[ply, count] = 2 * SPAN
             left = here + 1
             count += 1
         here = np.int64(place)
     for i in range(1, count):
         moved, gain = np.int64(ws.place[ply, i]), np.int64(ws.gain[ply, i])
-        rank = np.int64(2 if moved == first else gain)
+        rank = np.int64(ws.rank[ply, i])
         j = np.int64(i)
-        while j > 0 and ws.gain[ply, j - 1] < rank and ws.place[ply, j - 1] != first:
+        while j > 0 and ws.rank[ply, j - 1] < rank:
+            ws.rank[ply, j] = ws.rank[ply, j - 1]
             ws.place[ply, j] = ws.place[ply, j - 1]
             ws.gain[ply, j] = ws.gain[ply, j - 1]
             j -= 1
         ws.place[ply, j] = moved
         ws.gain[ply, j] = gain
+        ws.rank[ply, j] = rank
     return np.int64(count)
 
 

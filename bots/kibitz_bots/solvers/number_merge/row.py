@@ -29,6 +29,8 @@ class Row:
         self.salt = int(state.salt)
         self.edges: tuple[int, ...] = tuple(int(each) for each in state.edge[: count + 1])
         sums = np.asarray(state.prefix, np.int64)[list(self.edges)]
+        self.ends: tuple[int, ...] = tuple(sums.tolist())
+        """What the numbers to the left of each boundary add up to."""
         beyond = (sums[None, :] - sums[:, None]) * int(state.below) - int(state.above)
         self.gains: Gains = np.sign(beyond).astype(np.int8)
 

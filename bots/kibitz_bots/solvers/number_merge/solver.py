@@ -1,7 +1,8 @@
 """The solver: a table where the clock and the memory allow one, a search ahead before that.
 
 With a table it chooses by outcome, then by points, and then the move that leaves the other the
-smallest share of answers that keep what it has. The table of one turn has all that can come of
+smallest share of answers that keep what it has or, where the play is not won, the best hope of an
+error (see `traps`). The table of one turn has all that can come of
 it, so later turns only look it up.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from kibitz_bots.search.alarm import alarm
 from kibitz_bots.search.found import WON, Found, Sample
-from kibitz_bots.solvers.number_merge import ahead, table
+from kibitz_bots.solvers.number_merge import ahead, table, traps
 from kibitz_bots.solvers.number_merge.row import Row, actions, bits
 from kibitz_bots.threads import Flag
 from kibitz_games import kernels
@@ -27,6 +28,8 @@ PROBE = 12
 """Boundaries of the small table that tells how fast this machine is."""
 SLACK = 1.1
 """A table is begun when so many times its expected seconds are left."""
+COSTLIER = 5.0
+"""A hope takes at most so many times as long as a worth."""
 GLANCE = 0.15
 """The share of the time in which the search ahead finds an answer, in case the table is late."""
 
@@ -54,6 +57,7 @@ class NumberMergeSolver:
         self._entries = np.zeros((slots, 4), np.int32)
         self._row = Row(state)
         self._worths = np.zeros(0, np.int8)
+        self._hopes = np.zeros(0, np.float32)
         self._pace = self._probe()
 
     @staticmethod
@@ -88,7 +92,27 @@ class NumberMergeSolver:
             view = self._prepare(mask, began + seconds, depth, flag)
             if view is not None:
                 return self._guessed(state, mask, view, began)
+        lead = _lead(state)
+        if lead + int(self._worths[mask]) <= 0 and not self._hopes.size:
+            mask = self._despair(state, mask, began + seconds, flag)
         return self._proven(state, mask, source, began)
+
+    def _despair(self, state: np.record, mask: int, deadline: float, flag: Flag) -> int:
+        """Work out what there is to hope for, if the time allows; return the boundaries."""
+        number = mask.bit_count()
+        left = (deadline - time.monotonic()) / COSTLIER
+        if not 0 < number <= traps.MOST or self._pace * (1 << number) > left:
+            return mask
+        self._enter(Row(state))
+        self._ws.stop = 0  # an alarm leaves it set
+        self._fill()
+        hopes = np.zeros(1 << number, np.float32)
+        with alarm(self._ws, deadline, flag):
+            done = traps.fill(hopes, self._worths, self._row.gains, np.int64(number & 1), self._ws)
+        self._ws.stop = 0
+        if done == hopes.size:
+            self._hopes = hopes
+        return (1 << number) - 1
 
     def _enter(self, row: Row) -> None:
         """Turn to another row."""
@@ -96,6 +120,8 @@ class NumberMergeSolver:
         self._keys[:] = 0
         self._ws.edges = edges = len(row.edges)
         self._ws.gains[:edges, :edges] = row.gains
+        self._ws.ends[:edges] = row.ends
+        self._hopes = np.zeros(0, np.float32)
 
     def _prepare(self, mask: int, deadline: float, depth: int, flag: Flag) -> _View | None:
         """Make the table, or return what looking ahead has found."""
@@ -131,6 +157,8 @@ class NumberMergeSolver:
             began = time.thread_time()
             table.fill(np.zeros(1 << PROBE, np.int8), gains, ws)
             taken = time.thread_time() - began
+        worths, one = np.zeros(2, np.int8), np.ones((3, 3), np.int8)
+        traps.fill(np.zeros(2, np.float32), worths, one, np.int64(0), ws)
         self._enter(self._row)
         self._look((1 << self._row.boundaries) - 1, 1)
         return taken / (1 << PROBE)
@@ -161,7 +189,8 @@ class NumberMergeSolver:
         for place in bits(mask):
             worth, after = self._after(mask, place), mask ^ (1 << place)
             outcome = (lead + worth > 0) - (lead + worth < 0)
-            ranks.append((-outcome, -worth, self._safe(after), place))
+            safe = 1.0 - float(self._hopes[after]) if self._hopes.size else self._safe(after)
+            ranks.append((-outcome, -worth, safe, place))
         return ranks
 
     def _safe(self, mask: int) -> float:

@@ -145,6 +145,25 @@ def test_looking_ahead_to_the_end_agrees_with_the_table(row: list[int], limit: F
     assert whole.gain(mask, view.place) - values[mask ^ (1 << view.place)] == values[mask]
 
 
+def test_a_play_that_is_not_won_is_left_where_errors_are_likely() -> None:
+    """Of the moves that keep the outcome and the points, the one with the best hope is played."""
+    tried = 0
+    for seed in range(60):
+        st = drawn(seed, preset="fair")
+        search = NumberMergeSolver(st)
+        if search.search(st, seconds=LONG).value == WON:
+            continue
+        hopes = {
+            place: float(search._hopes[(1 << 7) - 1 ^ (1 << place)])
+            for place in range(7)
+            if search._after((1 << 7) - 1, place) == int(search._worths[-1])
+        }
+        assert 0.0 <= min(hopes.values()) <= max(hopes.values()) <= 1.0
+        assert hopes[search.search(st, seconds=LONG).action] == max(hopes.values())
+        tried += 1
+    assert tried > 10
+
+
 def test_a_long_row_is_looked_at_until_the_table_has_it() -> None:
     st = drawn(1, preset="open")
     search = NumberMergeSolver(st, table=1)
