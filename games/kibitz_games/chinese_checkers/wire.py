@@ -56,6 +56,11 @@ class Options(Model):
         description="A jump may be over a peg at a distance, into the hole as far behind it, all"
         " holes between being empty.",
     )
+    opening: tuple[str, ...] | None = Field(
+        None,
+        max_length=64,
+        description="Moves that are made before play, such as 3-14; who is next begins.",
+    )
 
 
 class Move(Model):
@@ -85,7 +90,8 @@ class Last(Model):
 class View(Model):
     """A position; nothing is hidden, so everybody's view is the same.
 
-    `options` has size and pegs filled in, and no corners: these follow per seat. `ranks` has 0
+    `options` has size and pegs filled in, no corners, which follow per seat, and no opening, after
+    which play begins as if nothing had been before. `ranks` has 0
     for a seat that still plays, `best` each seat's smallest distance so far, `idle` the plies
     without progress, `repeats` how often the position has occurred.
     """
@@ -113,7 +119,23 @@ def start(options: Options, seats: int) -> np.record:
     pegs = _pegs(options, size)
     corners = _corners(options, seats)
     shape = geo.geometry(options.board, size)
-    return _position(options, size, corners, tuple(shape.home(corner, pegs) for corner in corners))
+    homes = tuple(shape.home(corner, pegs) for corner in corners)
+    state = _position(options, size, corners, homes)
+    return _opened(options, size, corners, state) if options.opening else state
+
+
+def _opened(options: Options, size: int, corners: tuple[int, ...], state: np.record) -> np.record:
+    """Return the first state after an opening: nobody has been anywhere before."""
+    for written in options.opening or ():
+        try:
+            rules.play_in(box(state), decode(state, parse(written)))
+        except IllegalAction as error:
+            raise InvalidSetup("options.opening", f"{written!r}: {error}") from None
+    seen = view(state)
+    if seen.over is not None or any(seen.ranks):
+        raise InvalidSetup("options.opening", "expected an opening in which nobody finishes")
+    pegs = tuple(tuple(holes) for holes in seen.pegs)
+    return _position(options, size, corners, pegs, seen.turn)
 
 
 def _position(

@@ -18,6 +18,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"board": "rhombus", "size": 7, "pegs": 2},
     {"size": 2, "corners": [0, 1]},
     {"size": 5},
+    {"size": 2, "opening": ["0-5"]},
 ]
 
 

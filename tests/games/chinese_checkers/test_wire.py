@@ -29,6 +29,9 @@ def _start(seats: int = 2, **options: Any) -> Any:
         ({"corners": [0, 6]}, 2, "options.corners"),
         ({"corners": [0, 1, 2]}, 2, "options.corners"),
         ({"board": "rhombus", "corners": [0, 1]}, 2, "options.corners"),
+        ({"opening": ["3-14", "3-14"]}, 2, "options.opening"),
+        ({"opening": ["three"]}, 2, "options.opening"),
+        ({"size": 1, "opening": ["0-2", "12-9", "2-9"]}, 2, "options.opening"),
     ],
 )
 def test_a_setup_that_is_not_offered_is_refused_by_name(
@@ -38,6 +41,17 @@ def test_a_setup_that_is_not_offered_is_refused_by_name(
         _start(seats, **options)
     assert refusal.value.path == path
     assert str(refusal.value).startswith(f"{path}: ")
+
+
+def test_play_begins_after_an_opening_as_if_nothing_had_been_before() -> None:
+    played, opened = _start(), _start(opening=["3-14", "117-106", "4-15"])
+    for written in ("3-14", "117-106", "4-15"):
+        GAME.play(played, GAME.decode(played, wire.parse(written)))
+    then, now = GAME.view(played, None), GAME.view(opened, None)
+    assert (now.ply, now.to_act, now.last, now.idle, now.repeats) == (0, 1, None, 0, 1)
+    assert (now.pegs, now.options) == (then.pegs, then.options)
+    assert GAME.legal(opened) == GAME.legal(played)
+    assert int(opened.key) == int(played.key)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
