@@ -7,4 +7,13 @@ iddfs     planning the own moves ahead, as deep as the time allows
 worth     what a position is worth to one of two, and when it is decided
 minimax   every line of play between two, down to a depth
 alphabeta what minimax finds, without looking at what cannot matter
+standing  what a position is worth to every seat at once
+deepening what the searches for many seats have in common
+maxn      every seat does what is best for itself
+paranoid  all others have joined against the seat to act
+brs       one of the others may answer each own action
+mpmix     one of these manners, by how far somebody is ahead
+maxprob   everybody goes for the best chances
+playout   playing on by quick guesses and some chance
+mcts      Monte Carlo tree search, with hidden information too
 """

@@ -34,7 +34,6 @@ def test_compiled_and_plain_agree(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_a_cold_cache_and_a_warm_one_agree_and_nothing_is_left_open(tmp_path: Path) -> None:
     """Machine code that calls itself by an unresolved name crashes the process that loads it."""
     *cold, left_open = printed("cold", KIBITZ_CACHE=str(tmp_path))
