@@ -509,7 +509,7 @@ class Threat:
         with alarm(self._ws, began + seconds, called_off or Flag()):
             self._ws.nodes = 0
             if swap.asked(state):
-                return self._swapped(state, ev, seed, began)
+                return self._swapped(state, ev, seed, began, depth)
             fd = field.of_state(state, self._tb)
             line = self._deepen(fd, ev, depth or DEEPEST, seed)
             line = self._finished(fd, line)
@@ -555,14 +555,16 @@ class Threat:
             return int(self._ws.choice)
         return int(field.of_class(fd, np.int64(1 - int(fd.side)), np.int64(FIVE)))
 
-    def _swapped(self, state: np.record, ev: np.record, seed: int | str, began: float) -> Found:
+    def _swapped(
+        self, state: np.record, ev: np.record, seed: int | str, began: float, last: int
+    ) -> Found:
         """Do what the swap asks for, by what the next stone's colour can expect."""
         deepest = 0
 
         def judge(position: np.record, depth: int) -> float | None:
             nonlocal deepest
             fd = field.of_state(position, self._tb)
-            line = self._deepen(fd, ev, depth or DEEPEST, seed)
+            line = self._deepen(fd, ev, depth or last or DEEPEST, seed)
             deepest = max(deepest, line.depth)
             return _worth(line.value) if line.depth or not self._ws.stop else None
 
