@@ -198,6 +198,16 @@ def empty(width: int, exact: bool, tb: np.record) -> np.record:
     return record
 
 
+def touched(width: int, exact: bool, tb: np.record) -> np.record:
+    """Return the field of an empty board on which a stone was put and taken: all is compiled."""
+    fd: Any = empty(width, exact, tb)
+    first = np.int64(fd.cells[0])
+    put(fd, tb, first)
+    take(fd, tb, first)
+    record: np.record = fd
+    return record
+
+
 def of_state(state: np.record, tb: np.record) -> np.record:
     """Return the field of a position; the side to move is the colour of the next stone."""
     st: Any = state

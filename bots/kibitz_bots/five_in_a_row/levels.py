@@ -151,6 +151,7 @@ class Level:
         self._plies = plies
         self._tb = utility.vocabulary(bool(st.exact))
         self._ws: Any = op.workspace(state, depth=DEEPEST)
+        field.touched(int(st.width), bool(st.exact), self._tb)
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:

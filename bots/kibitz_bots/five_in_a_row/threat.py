@@ -483,6 +483,10 @@ class Threat:
         self._tb = kinds.vocabulary(bool(st.exact))
         self._ws: Any = op.workspace(state, depth=DEEPEST + 2, extra=_FIELDS, source=__file__)
         self._tt = np.zeros(_entries(table), ENTRY)
+        # What only some positions ask for is compiled now, not in the middle of a match.
+        fd: Any = field.touched(int(st.width), bool(st.exact), self._tb)
+        by_fours(fd, self._tb, self._ws, self._tt, np.int64(0))
+        field.of_class(fd, np.int64(0), np.int64(FIVE))
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:

@@ -214,6 +214,24 @@ def test_the_third_stone_of_a_swap_gives_neither_colour_much() -> None:
     assert -60 <= result.value <= 0
 
 
+WARMED = """
+import sys
+from kibitz_bots import load
+from kibitz_bots.five_in_a_row import field, levels, threat
+from kibitz_protocol.rooms import ProgrammeItem
+for spec in ("threat", "advanced"):
+    load(f"five-in-a-row/{spec}")().warm([ProgrammeItem(game="five-in-a-row")])
+called = (threat.by_fours, threat.pvs, threat._collect, field.put, field.of_class, levels.judge)
+print([len(each.signatures) for each in called])
+"""
+
+
+def test_a_bot_that_is_warm_has_compiled_all_that_it_calls() -> None:
+    run = [sys.executable, "-c", WARMED]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == "[1, 1, 1, 1, 1, 1]\n"
+
+
 PROGRAM = """
 from kibitz_bots.five_in_a_row import classes, levels, threat, utility
 from tests.bots.five_in_a_row import cases
