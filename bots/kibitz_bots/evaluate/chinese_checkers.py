@@ -1,9 +1,10 @@
-"""Evaluations of Chinese Checkers: one weight for every hole, summed over the own pegs.
+"""Evaluations of Chinese Checkers: weights of holes, ways to empty holes, hops, and the race.
 
-The weights are data: ``ev.weights[corner, hole]`` is what a peg in `hole` is worth to a player
-whose goal is `corner`; change them, and the compiled searches use the new ones at once. They are
-whole multiples of `GRAIN`, so that equal sums are equal whatever the order of the pegs: the
-searches prefer the sooner of equal outcomes, and a rounding error would decide otherwise.
+Most are one weight for every hole, summed over the own pegs. The weights are data:
+``ev.weights[corner, hole]`` is what a peg in `hole` is worth to a player whose goal is `corner`;
+change them, and the compiled searches use the new ones at once. They are whole multiples of
+`GRAIN`, so that equal sums are equal whatever the order of the pegs: the searches prefer the
+sooner of equal outcomes, and a rounding error would decide otherwise.
 
 A player who has finished is worth `WON`, whichever foreign pegs are in the goal.
 """
@@ -15,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from kibitz_bots.race import solo, table
 from kibitz_bots.search.found import WON
 from kibitz_games import kernels, operations
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules
-from kibitz_games.kernels import kernel
+from kibitz_games.kernels import Int, kernel
 
 GRAIN = 1 / 1024
 """The unit of all weights: sums of so few of them are exact."""
@@ -27,6 +29,10 @@ LANE = 0.5
 """What the hand-tuned weights take off for each hole's width away from the centre lane."""
 LEFT_BEHIND = 4.0
 """What they take off for each of the three deepest holes of the own home."""
+POWER = 1.5
+"""To this power goes the distance of a peg, so that the one furthest behind counts most."""
+HOP = 1 / 8
+"""What a way forward by jumps is worth, for each step that it gains."""
 
 WEIGHTS = kernels.record(
     "hole_weights",
@@ -105,3 +111,163 @@ def _aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
     across = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
     # The doubled coordinates are half a hole wide and half the root of 3 high.
     return abs(across) * 3**0.5 / 4 / shape.euclid(rear, tip)
+
+
+def stragglers(state: np.record) -> np.record:
+    """Return weights by the steps to the tip of the goal to the power of 1.5.
+
+    Source: the page on Chinese Checkers, evaluations that work elsewhere. Two pegs half-way are
+    better than one at the goal and one at home, so nobody is left behind.
+    """
+    return weighted(
+        state, lambda shape, goal, hole: -(shape.steps(hole, shape.tips[goal]) ** POWER)
+    )
+
+
+# --------------------------------------------------------------------- ways to empty goal holes
+
+VACANT = kernels.record(
+    "vacant",
+    [
+        ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
+        ("pull", np.float64),  # taken off for each step to the nearest empty hole of the goal
+        ("goals", np.uint8, (geo.CORNERS, geo.MAX_PEGS)),  # the holes of every goal
+        ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _to_vacant(ev: operations.Record, st: operations.Record, seat: Int, hole: Int) -> Int:
+    """Return the steps from a hole to the nearest empty one of the goal, 0 if there is none."""
+    goal, least = np.int64(st.goal[seat]), np.int64(255)
+    for i in range(st.each):
+        target = ev.goals[goal, i]
+        if st.board[target] == 0:
+            least = min(least, np.int64(ev.far[hole, target]))
+    return least if least < 255 else np.int64(0)
+
+
+@kernel
+def _vacant(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the weights of the pegs of `seat`, less their ways to the nearest empty goal holes."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WON
+    goal = np.int64(st.goal[seat])
+    total = 0.0
+    for slot in range(st.each):
+        hole = np.int64(st.pegs[seat, slot])
+        total += ev.weights[goal, hole]
+        if st.zone[hole] != goal:
+            total -= ev.pull * _to_vacant(ev, st, seat, hole)
+    return total
+
+
+operations.implement(VACANT, evaluate=_vacant)
+
+
+def vacant(state: np.record) -> np.record:
+    """Return half the hand-tuned weights, and each peg's way to the nearest empty goal hole.
+
+    Source: the page on Chinese Checkers: with distances to the goal's tip alone the last pegs
+    stall in front of a goal whose inner holes are taken, and the sum of rows never fills the
+    corners. A peg in the goal has arrived; one outside is as far as its nearest empty hole.
+    """
+    there: Any = state
+    shape, each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
+    ev: Any = kernels.new(VACANT)
+    ev.pull = 1.0
+    ev.weights[:] = np.round(hand(state)["weights"] / 2 / GRAIN) * GRAIN
+    for goal in geo.corners_of(shape.board):
+        ev.goals[goal, :each] = shape.home(goal, each)
+    ev.far[: shape.holes, : shape.holes] = table.steps_between(shape)
+    record: np.record = ev
+    return record
+
+
+# --------------------------------------------------------------------------------- hop mobility
+
+MOBILITY = kernels.record(
+    "mobility",
+    [
+        ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
+        ("hop", np.float64),  # for each step that the best chain of jumps of a peg gains
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _gains(st: operations.Record, seat: Int) -> Int:
+    """Return the steps towards the goal that the best move of every peg gains, summed."""
+    moves = np.empty(rules.CELLS + 6, np.int32)
+    allowed = rules.stoppable(st, seat)
+    goal, holes = np.int64(st.goal[seat]), np.int64(st.holes)
+    total = np.int64(0)
+    for slot in range(st.each):
+        origin = np.int64(st.pegs[seat, slot])
+        before = np.int64(rules.STEPS[st.geometry, goal, origin])
+        most = np.int64(0)
+        n = rules.generate_from(st, origin, moves, np.int64(0), allowed)
+        for i in range(n):
+            target = np.int64(moves[i]) - origin * holes
+            most = max(most, before - np.int64(rules.STEPS[st.geometry, goal, target]))
+        total += most
+    return total
+
+
+@kernel
+def _mobility(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the weights of the pegs of `seat`, and what their best moves gain."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WON
+    goal = np.int64(st.goal[seat])
+    total = ev.hop * _gains(st, seat)
+    for slot in range(st.each):
+        total += ev.weights[goal, st.pegs[seat, slot]]
+    return total
+
+
+operations.implement(MOBILITY, evaluate=_mobility)
+
+
+def mobility(state: np.record) -> np.record:
+    """Return the hand-tuned weights and hop mobility: the ways forward that pegs have next.
+
+    Source: the page on Chinese Checkers; "Fun With Chinese Checkers" on clusters of pegs, which
+    allow jumps. Each peg adds a little for every step that its best move would gain.
+    """
+    ev: Any = kernels.new(MOBILITY)
+    ev.weights[:] = hand(state)["weights"]
+    ev.hop = HOP
+    record: np.record = ev
+    return record
+
+
+# --------------------------------------------------------------------------------- the race
+
+
+@kernel
+def _race(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the moves that `seat` still needs if it were alone, with a minus."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WON
+    return -float(solo.guess(ev, st, np.int64(seat))) / solo.MOVE
+
+
+def race(state: np.record) -> np.record:
+    """Return the race database as an evaluation everywhere: about how many moves are left alone.
+
+    Source: Sturtevant's distance databases as the evaluation everywhere, as the page on Chinese
+    Checkers has it. Exact once all pegs are in the triangle at the goal; before, the pegs outside
+    are put into its nearest empty holes at a price. Where there is no database for the board and
+    the rules it is the hand-tuned weights.
+    """
+    try:
+        ev = table.for_board(state)
+    except table.Unsupported:
+        return hand(state)
+    operations.implement(ev.dtype, evaluate=_race)
+    record: np.record = ev
+    return record

@@ -14,6 +14,7 @@ from kibitz_bots.personalities.making import (
     greedy,
     iddfs,
     minimax,
+    searching,
 )
 from kibitz_bots.personalities.many_seats import (
     ATTACK,
@@ -146,5 +147,34 @@ PERSONALITIES = (
         "tries lines of play out, judged by hand-tuned weights of the holes",
         mcts(f"{_EVALUATIONS}:hand"),
         growing(10),
+    ),
+    *(
+        made
+        for evaluation, what in (
+            ("stragglers", "by distances in which those furthest behind count most"),
+            ("vacant", "by the ways to the nearest empty holes of the goal"),
+            ("mobility", "by hand-tuned weights and the ways forward that the pegs have next"),
+            ("race", "by the race database: the moves that are left if nobody else were there"),
+        )
+        for made in (
+            Personality(
+                f"{_GAME}/greedy-{evaluation}",
+                f"the best move {what}",
+                greedy(f"{_EVALUATIONS}:{evaluation}"),
+                (SEED,),
+            ),
+            Personality(
+                f"{_GAME}/iddfs-{evaluation}",
+                f"plans its own moves ahead, {what}",
+                iddfs(f"{_EVALUATIONS}:{evaluation}"),
+                (SEED, TIME, DEPTH),
+            ),
+        )
+    ),
+    Personality(
+        f"{_GAME}/phases",
+        "an opening book, a search of its own moves in the middle, and an exact race at the end",
+        searching("kibitz_bots.race.phases:Phases", f"{_EVALUATIONS}:mobility"),
+        (SEED, TIME, DEPTH),
     ),
 )

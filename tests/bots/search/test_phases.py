@@ -1,0 +1,82 @@
+"""Stages and what comes between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kibitz_bots.evaluate.chinese_checkers import hand
+from kibitz_bots.search.found import Found
+from kibitz_bots.search.phases import Phases
+from kibitz_bots.threads import Flag
+from kibitz_games import registry
+
+GAME: Any = registry.get("chinese-checkers")
+
+
+def start(**options: Any) -> Any:
+    return GAME.start(GAME.Options(**options), 2, {})
+
+
+class Known:
+    """Knows every position up to ply 2, and games of two of the common size only."""
+
+    value = 7.0
+
+    def __init__(self, state: np.record) -> None:
+        self.asked = 0
+
+    @staticmethod
+    def supports(state: np.record) -> str | None:
+        return None if int(state["holes"]) == 121 else "another board"
+
+    def answer(
+        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
+    ) -> Found | None:
+        self.asked += 1
+        first = GAME.legal(state)[0]
+        return Found(first, self.value, 1, 1, (first,), 0.0) if int(state["ply"]) < 2 else None
+
+
+class Later(Known):
+    """Would know every position, and is asked last."""
+
+    value = 8.0
+
+
+class Staged(Phases):
+    stages = (Known, Later)
+    middle = "kibitz_bots.search.iddfs:Iddfs"
+
+
+def test_the_first_stage_with_an_answer_is_played() -> None:
+    state = start()
+    assert Staged(state).search(state, hand(state), seconds=0.0).value == 7.0
+
+
+def test_without_an_answer_the_middle_searches() -> None:
+    state = start()
+    for _ in range(2):
+        GAME.play(state, GAME.legal(state)[0])
+    found = Staged(state).search(state, hand(state), seconds=1000.0, depth=2)
+    assert found.depth == 2
+    assert found.nodes > 14
+
+
+def test_a_stage_that_has_nothing_for_a_board_is_left_out() -> None:
+    state = start(size=3)
+    assert Staged(state).search(state, hand(state), seconds=1000.0, depth=1).depth == 1
+
+
+def test_another_middle_can_be_named() -> None:
+    state = start(size=3)
+    phases = Staged(state, middle="kibitz_bots.search.one_ply:OnePly")
+    assert phases.search(state, hand(state), seconds=0.0).depth == 1
+
+
+@pytest.mark.parametrize("dtype", [np.dtype([("key", np.uint64)])])
+def test_it_plays_what_its_middle_plays(dtype: Any) -> None:
+    assert Staged.supports(GAME.info, start()) is None
+    assert "stand still" in str(Staged.supports(GAME.info, np.zeros(1, dtype)[0]))
