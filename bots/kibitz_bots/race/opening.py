@@ -26,6 +26,7 @@ import numpy as np
 from kibitz_bots.race import table
 from kibitz_bots.race.contact import board_of, nearest_foreign, own_pegs
 from kibitz_bots.race.solo import Solo
+from kibitz_bots.race.triangle import Place, places
 from kibitz_bots.search.found import Found
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
@@ -36,18 +37,8 @@ NEAR = 3
 """The book is closed when a foreign peg is nearer than so many steps."""
 BOOK = "openings.json"
 
-Place = tuple[int, int]
 Line = tuple[tuple[Place, Place], ...]
 """Moves from place to place, in steps from the tip of the goal along its two edges."""
-
-
-@functools.cache
-def places(shape: geo.Geometry, goal: int) -> tuple[Place, ...]:
-    """Return each hole in steps from the tip of a goal along its two edges."""
-    edges = np.array([geo.DIRECTIONS[(2 + goal) % 6], geo.DIRECTIONS[(1 + goal) % 6]])
-    away = np.array(shape.points) - np.array(shape.points[shape.tips[goal]])
-    both = np.rint(away @ np.linalg.inv(edges)).astype(int)
-    return tuple((int(a), int(b)) for a, b in both.tolist())
 
 
 @functools.cache

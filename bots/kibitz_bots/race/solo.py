@@ -76,13 +76,30 @@ def guess(race: Record, st: Record, seat: Int) -> Int:
         if bit != OUTSIDE:
             mask |= i64(1) << bit
     way: Int = i64(0)
+    hole: Int = _next_outside(race, st, seat, i64(-1))
+    while hole >= 0:
+        bit = _nearest(race, goal, hole, mask)
+        mask |= i64(1) << bit
+        way += i64(race.far[hole, race.hole[goal, bit]])
+        hole = _next_outside(race, st, seat, i64(race.turn[goal, hole]))
+    return MOVE * distance(race, mask) + PACE * way
+
+
+@kernel
+def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
+    """Return the hole of the next own peg outside the triangle after the turn `last`, or -1.
+
+    Row by row from the goal, so that a guess depends on the pegs as a set, and is the same from
+    every side of the board.
+    """
+    goal = i64(st.goal[seat])
+    chosen, least = i64(-1), i64(256)
     for slot in range(st.each):
         hole = i64(st.pegs[seat, slot])
-        if race.bit[goal, hole] == OUTSIDE:
-            bit = _nearest(race, goal, hole, mask)
-            mask |= i64(1) << bit
-            way += i64(race.far[hole, race.hole[goal, bit]])
-    return MOVE * distance(race, mask) + PACE * way
+        turn = i64(race.turn[goal, hole])
+        if race.bit[goal, hole] == OUTSIDE and last < turn < least:
+            chosen, least = hole, turn
+    return chosen
 
 
 @kernel

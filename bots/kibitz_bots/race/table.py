@@ -68,6 +68,7 @@ def _race_type(side: int, pegs: int) -> np.dtype[Any]:
         # What follows is of a board, and filled in by `for_board`.
         ("bit", np.uint8, (geo.CORNERS, geo.MAX_HOLES + 1)),  # by goal and hole
         ("hole", np.uint8, (geo.CORNERS, number)),  # by goal and bit
+        ("turn", np.uint8, (geo.CORNERS, geo.MAX_HOLES + 1)),  # by goal and hole: row by row
         ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
     ]
     return kernels.record("race", fields, source=__file__)
@@ -284,6 +285,7 @@ def for_board(state: Any) -> Any:
         holes = tri.holes(shape, triangle, goal)
         race.hole[goal] = holes
         race.bit[goal, list(holes)] = range(triangle.holes)
+        race.turn[goal, tri.in_order(shape, goal)] = range(shape.holes)
     return race
 
 

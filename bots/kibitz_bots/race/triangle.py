@@ -26,6 +26,10 @@ LARGEST = 7
 AXES = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 """The six directions, in steps along the two edges of the triangle that leave the tip."""
 OUTSIDE = 255
+"""The number of a hole that is not in the triangle."""
+
+Place = tuple[int, int]
+"""A hole in steps from the tip of a goal along its two edges."""
 
 
 @dataclass(frozen=True)
@@ -112,3 +116,18 @@ def holes(shape: geo.Geometry, triangle: Triangle, goal: int) -> tuple[int, ...]
         shape.ids[x + a * left[0] + b * right[0], y + a * left[1] + b * right[1]]
         for a, b in triangle.axial
     )
+
+
+@functools.cache
+def places(shape: geo.Geometry, goal: int) -> tuple[Place, ...]:
+    """Return the place of each hole of the board, as a goal sees it."""
+    edges = np.array([geo.DIRECTIONS[(2 + goal) % 6], geo.DIRECTIONS[(1 + goal) % 6]])
+    away = np.array(shape.points) - np.array(shape.points[shape.tips[goal]])
+    both = np.rint(away @ np.linalg.inv(edges)).astype(int)
+    return tuple((int(a), int(b)) for a, b in both.tolist())
+
+
+def in_order(shape: geo.Geometry, goal: int) -> list[int]:
+    """Return the holes of the board row by row, as a goal sees it."""
+    seen = places(shape, goal)
+    return sorted(range(shape.holes), key=lambda hole: (sum(seen[hole]), seen[hole]))
