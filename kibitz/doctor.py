@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Literal
 
 import click
 
 from kibitz import notation
+from kibitz.foreign import WithProgram, given, one_of
 from kibitz.running import run
 from kibitz_protocol.clocks import TimeControl
 
@@ -15,14 +17,11 @@ UNABLE = 2
 """The exit status when the examination could not begin."""
 
 
-@click.command(
-    short_help="Examine a bot: legal play, passes, clocks, reconnects.",
-    context_settings={"ignore_unknown_options": True},
-)
-@click.argument("words", nargs=-1, required=True, metavar="BOT | -- CMD...", type=click.UNPROCESSED)
+@click.command(cls=WithProgram, short_help="Examine a bot: legal play, passes, clocks, reconnects.")
+@click.argument("bots", nargs=-1, metavar="[BOT]")
 @click.option("--game", "wanted", multiple=True, metavar="NAME", help="Examine it in this game.")
-@click.option("--stdio", "way", flag_value="stdio", help="CMD speaks JSON lines on its stdio.")
-@click.option("--gomocup", "way", flag_value="gomocup", help="CMD is a Gomocup engine.")
+@click.option("--stdio", "way", flag_value="stdio", help="PROGRAM speaks JSON lines.")
+@click.option("--gomocup", "way", flag_value="gomocup", help="PROGRAM is a Gomocup engine.")
 @click.option(
     "--tc", default="none", type=notation.TIME_CONTROL, help="The clock of the matches: 10+0.1."
 )
@@ -37,20 +36,20 @@ UNABLE = 2
 @click.option("--check", "only", multiple=True, metavar="NAME", help="Make this check only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def doctor(
-    words: tuple[str, ...],
+    bots: tuple[str, ...],
     wanted: tuple[str, ...],
-    way: str | None,
+    way: Literal["stdio", "gomocup"] | None,
     tc: TimeControl,
     seed: int,
     patience: float,
     only: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Examine BOT, a personality or a Python file, or what CMD starts, and print a report.
+    """Examine BOT, a personality or a Python file, or a PROGRAM, and print a report.
 
-    CMD connects by itself: KIBITZ_SERVER, KIBITZ_LOBBY and KIBITZ_NAME say where to and as whom,
-    and {url}, {lobby} and {name} in it are filled in. The status is 0 when all checks passed, 1
-    when one failed, 2 when the examination could not begin.
+    PROGRAM connects by itself: KIBITZ_SERVER, KIBITZ_LOBBY and KIBITZ_NAME say where to and as
+    whom, and {url}, {lobby} and {name} in it are filled in. The status is 0 when all checks
+    passed, 1 when one failed, 2 when the examination could not begin.
 
     \b
     kibitz doctor mybot.py
@@ -60,13 +59,16 @@ def doctor(
     from kibitz.box import games
     from kibitz.clinic.checks import CHECKS
     from kibitz.clinic.findings import Finding
-    from kibitz.clinic.patient import Prescription, names_bot
+    from kibitz.clinic.patient import Prescription, Way
     from kibitz.clinic.practice import Examination, examine
 
     box = games("plain")
     _known(wanted, list(box), "--game")
     _known(only, [check.name for check in CHECKS], "--check")
-    chosen = way or ("house" if names_bot(words) else "own")
+    words = one_of(bots)
+    if way and not given():
+        raise click.UsageError(f"--{way} is for a program after --, such as -- node bot.js")
+    chosen: Way = "house" if bots else "own" if way is None else way
     if chosen == "house":
         _check_bot(words[0])
 
@@ -75,7 +77,7 @@ def doctor(
             click.echo("\n".join(finding.lines()))
 
     order = Examination(
-        how=Prescription(words, chosen),  # type: ignore[arg-type]
+        how=Prescription(words, chosen),
         games=box,
         wanted=wanted,
         control=tc,

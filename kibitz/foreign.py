@@ -61,6 +61,15 @@ def given() -> tuple[str, ...]:
     return words
 
 
+def one_of(bots: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of the bot or of the program that a command is about, which is one."""
+    command = given()
+    if len(bots) + bool(command) != 1:
+        found = " and ".join([*bots, *(["a program after --"] if command else [])]) or "nothing"
+        raise click.UsageError(f"expected one BOT, or a program after --, found {found}")
+    return command or tuple(bots)
+
+
 def program_options(command: Decorated) -> Decorated:
     """Add the options of programs to a command."""
     for option in reversed(OPTIONS):

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from kibitz.box import games
 from kibitz.connection import server_option
+from kibitz.foreign import WithProgram, given, one_of
 from kibitz.notation import sentence
 from kibitz_protocol.recordfile import Record, read_record
 from kibitz_protocol.reports import MatchReport, Received, SeatReport
@@ -148,24 +149,22 @@ def _asked(match: str, seat: int | None, server: str, resume_file: Path | None) 
     return run(ask())
 
 
-@click.command(
-    short_help="Send a recorded turn to a bot once more.",
-    context_settings={"ignore_unknown_options": True},
-)
+@click.command(cls=WithProgram, short_help="Send a recorded turn to a bot once more.")
 @click.argument("record", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--seat", type=click.IntRange(0, 15), required=True)
 @click.option("--ply", type=click.IntRange(0), help="Which turn of the seat; the last if not said.")
 @click.option("--all", "from_start", is_flag=True, help="Send the turns before it too, in order.")
-@click.argument("words", nargs=-1, required=True, metavar="BOT | -- CMD...", type=click.UNPROCESSED)
+@click.argument("bots", nargs=-1, metavar="[BOT]")
 def retry(
-    record: Path, seat: int, ply: int | None, from_start: bool, words: tuple[str, ...]
+    record: Path, seat: int, ply: int | None, from_start: bool, bots: tuple[str, ...]
 ) -> None:
-    """Send a turn of RECORD to BOT, or to CMD over stdio, and print what it answers.
+    """Send a turn of RECORD to BOT, or to PROGRAM over stdio, and print what it answers.
 
     A bot that remembers earlier turns needs --all. The status is 1 for an answer that is not legal.
     """
     try:
-        answer, trouble = _again(read_record(record), seat, ply, from_start, words)
+        bot = _bot(one_of(bots), foreign=bool(given()))
+        answer, trouble = _again(read_record(record), seat, ply, from_start, bot)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     click.echo(answer)
@@ -174,7 +173,7 @@ def retry(
 
 
 def _again(
-    record: Record, seat: int, ply: int | None, from_start: bool, words: Sequence[str]
+    record: Record, seat: int, ply: int | None, from_start: bool, bot: Bot
 ) -> tuple[str, str | None]:
     """Return the answer to a recorded turn, and why it is not legal, if it is not."""
     from kibitz_bots import sdk
@@ -184,7 +183,6 @@ def _again(
     game, setup = box[record.setup.game], record.setup
     at, told = inquest.turn(game, setup, record.entries, seat, ply)
     match = sdk.Match.of(at.snapshot(seat, "rejoined", seat))
-    bot = _bot(words)
     bot.started(match)
     try:
         if from_start:
@@ -228,12 +226,11 @@ def _turn(told: Any, match: Any) -> Any:
     return Turn.of(told, match, budget)
 
 
-def _bot(words: Sequence[str]) -> Bot:
-    from kibitz.clinic.patient import names_bot
+def _bot(words: Sequence[str], *, foreign: bool) -> Bot:
     from kibitz_bots.bridges import stdio
     from kibitz_bots.loading import load
 
-    return load(words[0])() if names_bot(words) else stdio.factory(words)()
+    return stdio.factory(words)() if foreign else load(words[0])()
 
 
 def _trouble(game: Any, state: State, action: dict[str, Any]) -> str | None:

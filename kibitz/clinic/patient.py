@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,8 +81,3 @@ async def admitted(how: Prescription, url: str, log: Path) -> AsyncIterator[Pati
     """Run the bot for the length of the block. Raises `OSError` where it cannot be started."""
     async with child(how.command(url), log, env=how.environment(url)) as process:
         yield Patient(process, log)
-
-
-def names_bot(words: Sequence[str]) -> bool:
-    """Whether the words name a bot of ours rather than a command: a file or a personality."""
-    return len(words) == 1 and (words[0].endswith(".py") or "/" in words[0].partition(":")[0])

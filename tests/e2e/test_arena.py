@@ -161,6 +161,7 @@ def test_an_event_that_is_cut_off_three_times_loses_nothing(kibitz: Kibitz, cup:
     assert all(read_record(cup / record).footer is not None for record in records)
 
 
+@pytest.mark.slow
 def test_another_event_does_not_go_on_in_the_same_place(kibitz: Kibitz, cup: Path) -> None:
     with kibitz.start("arena", "cup.yaml") as arena:
         until_ended(arena, cup / "event.jsonl", 1)
@@ -176,6 +177,7 @@ def test_another_event_does_not_go_on_in_the_same_place(kibitz: Kibitz, cup: Pat
     assert "blocks is 4 and was 3" in done.stderr
 
 
+@pytest.mark.slow
 def test_who_crashes_or_dies_loses_and_the_event_goes_on(kibitz: Kibitz) -> None:
     (kibitz.directory / "crashing.py").write_text(CRASHING)
     (kibitz.directory / "dying.py").write_text(DYING)
@@ -201,6 +203,7 @@ def test_who_crashes_or_dies_loses_and_the_event_goes_on(kibitz: Kibitz) -> None
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -218,6 +221,7 @@ def test_who_cannot_begin_is_named(kibitz: Kibitz, words: list[str], sentence: s
     assert "go on with: kibitz arena" in done.stderr
 
 
+@pytest.mark.slow
 def test_limits_hold_for_the_bots_of_an_event(kibitz: Kibitz) -> None:
     (kibitz.directory / "hoarder.py").write_text(HOARDER)
     who = ["--players", RANDOM, "hoarder.py"]
@@ -241,6 +245,7 @@ entrants:
 """
 
 
+@pytest.mark.slow
 def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
     """One plays from elsewhere, all have accounts, the ladder counts, the host hears why."""
     (kibitz.directory / "crashing.py").write_text(CRASHING)

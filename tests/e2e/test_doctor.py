@@ -14,6 +14,14 @@ from kibitz_games import registry
 
 RAW = Path(__file__).parents[1] / "house" / "clinic" / "raw_bot.py"
 FOUR = ("tanks", "4")
+MORE = (
+    ("one at a time", "several matches at once", "none within 4 s"),
+    ("sulks", "match ends while it thinks", "ended with status 6"),
+    ("sends again", "answer lost on the way", "a second one"),
+    ("leaves at once", "connects", "ended with status 4"),
+    ("ends badly", "lobby closes", "status 7"),
+)
+"""Faults of which some others are like enough that they can wait for the slow tests."""
 
 
 def failed(kibitz: Kibitz, *words: str) -> dict[str, str]:
@@ -30,6 +38,7 @@ def test_a_bot_without_our_library_that_is_well(kibitz: Kibitz) -> None:
     assert failed(kibitz, "--", sys.executable, str(RAW), "none") == {}
 
 
+@pytest.mark.slow
 def test_it_is_well_among_four(kibitz: Kibitz) -> None:
     """In the checks that find the faults below."""
     checks = ["late answer", "others drop out", "own elimination"]
@@ -50,11 +59,7 @@ def test_it_is_well_among_four(kibitz: Kibitz) -> None:
         ("impatient", "told to wait", "it came after"),
         ("crashes at a forced move", "forced action", "ended with status 1"),
         ("rubbish", "legal play", "not JSON"),
-        ("one at a time", "several matches at once", "none within 4 s"),
-        ("sulks", "match ends while it thinks", "ended with status 6"),
-        ("sends again", "answer lost on the way", "a second one"),
-        ("leaves at once", "connects", "ended with status 4"),
-        ("ends badly", "lobby closes", "status 7"),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in MORE),
     ],
 )
 def test_a_planted_fault_is_found(kibitz: Kibitz, fault: str, check: str, came: str) -> None:
@@ -65,6 +70,7 @@ def test_a_planted_fault_is_found(kibitz: Kibitz, fault: str, check: str, came: 
     assert came in found[check]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "check", "came"),
     [
@@ -89,7 +95,8 @@ def test_every_check_finds_a_fault() -> None:
         for mark in test.pytestmark  # type: ignore[attr-defined]
         if mark.name == "parametrize"
     ]
-    found = {check for mark in marks for _, check, _ in mark.args[1]}
+    faults = [getattr(each, "values", each) for mark in marks for each in mark.args[1]]
+    found = {check for _, check, _ in faults}
     assert found == {*(check.name for check in CHECKS), "connects", "lobby closes"}
 
 
