@@ -18,6 +18,7 @@ from kibitz.testing import Kibitz, Running
 from kibitz_clients.arena import journal
 from kibitz_clients.arena.journal import Ended
 from kibitz_protocol.recordfile import read_record
+from tests.tools.hosted import free_port
 
 RANDOM, GREEDY = "line-nim/random", "line-nim/greedy"
 GAME = "line-nim:free=12"
@@ -283,3 +284,30 @@ def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
             "bob": 8,
             "far": 8,
         }
+
+
+@pytest.mark.slow
+def test_the_arena_and_then_its_server_are_killed_and_nothing_is_lost(
+    kibitz: Kibitz, cup: Path
+) -> None:
+    path, port = cup / "event.jsonl", free_port()
+    url = f"ws://127.0.0.1:{port}"
+    serve = ["serve", "--port", str(port), "--db", "kibitz.db", "--json"]
+    with ExitStack() as stack:
+        server = stack.enter_context(kibitz.start(*serve))
+        assert server.json()["url"] == url
+        with kibitz.start("arena", "cup.yaml", "--server", url) as arena:
+            until_ended(arena, path, 4)
+            arena.send(signal.SIGKILL)
+            arena.rest()
+        arena = stack.enter_context(kibitz.start("arena", str(cup), "--json"))
+        until_ended(arena, path, 4)
+        server.send(signal.SIGKILL)
+        server.rest()
+        stack.enter_context(kibitz.start(*serve)).json()
+        results = json.loads(arena.rest(SECONDS))
+        assert arena.process.returncode == 0, arena.log.read_text()
+    assert (results["played"], results["interruptions"]) == (GAMES, 1)
+    require_even(results, GAMES // 2)
+    tags = Counter(entry.tag for entry in ends(path))
+    assert (len(tags), {*tags.values()}) == (GAMES, {1})
