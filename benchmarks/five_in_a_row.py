@@ -43,8 +43,8 @@ class Speed:
 
 def measure(moves: str, depth: int, *, exact: bool = False, table: int = 16) -> Speed:
     """Search a position on the board of 10 to a depth, with a new table."""
-    from kibitz_bots.five_in_a_row import classes
-    from kibitz_bots.five_in_a_row.threat import Threat
+    from kibitz_bots.experts.five_in_a_row import classes
+    from kibitz_bots.experts.five_in_a_row.threat import Threat
 
     state = position(moves, exact)
     search, ev = Threat(state, table=table), classes.usual(state)
@@ -62,7 +62,7 @@ def nodes_per_second(depth: int = DEPTH, *, exact: bool = False) -> float:
 
 def updates_per_second(pairs: int = 20_000) -> float:
     """Return how many stones a second are put and taken, with all that they change."""
-    from kibitz_bots.five_in_a_row import classes, field
+    from kibitz_bots.experts.five_in_a_row import classes, field
     from kibitz_games.kernels import kernel
 
     tb = classes.vocabulary(False)
@@ -94,8 +94,8 @@ def position(moves: str, exact: bool) -> np.record:
 
 def replies(moves: str = "f6 e5 g7 e7 e6 g6 h5 d6") -> list[float]:
     """Return the seconds that the report's deepest level takes for each move of a line."""
-    from kibitz_bots.five_in_a_row import utility
-    from kibitz_bots.five_in_a_row.levels import Level
+    from kibitz_bots.experts.five_in_a_row import utility
+    from kibitz_bots.experts.five_in_a_row.levels import Level
 
     played = moves.split()
     taken = []

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.solvers.line_nim import proof
-from kibitz_bots.solvers.line_nim import table as subsets
-from kibitz_bots.solvers.line_nim.island import Island
-from kibitz_bots.solvers.number_merge import ahead
-from kibitz_bots.solvers.number_merge import table as boundaries
-from kibitz_bots.solvers.number_merge.row import Row
+from kibitz_bots.experts.line_nim import proof
+from kibitz_bots.experts.line_nim import table as subsets
+from kibitz_bots.experts.line_nim.island import Island
+from kibitz_bots.experts.number_merge import ahead
+from kibitz_bots.experts.number_merge import table as boundaries
+from kibitz_bots.experts.number_merge.row import Row
 from kibitz_games import kernels, registry
 from kibitz_games.line_nim import maps
 

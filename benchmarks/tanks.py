@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.planners import tanks as planner
+from kibitz_bots.experts import tanks as planner
 from kibitz_games import registry
 from kibitz_games.kernels import Int, kernel
 from kibitz_games.operations import Record

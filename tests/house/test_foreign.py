@@ -49,9 +49,7 @@ def test_what_comes_after_the_dashes_is_the_program() -> None:
     assert said("--memory", "64", "--cpu", "3") is None, "limits are for bots of ours too"
 
 
-@pytest.mark.parametrize(
-    "words", [["--stdio"], ["--pause=3"], ["--no-ahead"], ["--gomocup", "--"]]
-)
+@pytest.mark.parametrize("words", [["--stdio"], ["--pause=3"], ["--no-ahead"], ["--gomocup", "--"]])
 def test_options_of_a_program_need_one(words: list[str]) -> None:
     with pytest.raises(ValueError, match=f"{words[0]} is for a program after --"):
         said(*words)

@@ -26,17 +26,14 @@ MAY_NAME_A_GAME = (
     "games/kibitz_games/registry.py",
     "bots/kibitz_bots/personalities/",
     "bots/kibitz_bots/evaluate/",
-    "bots/kibitz_bots/solvers/",
-    "bots/kibitz_bots/planners/",
-    "bots/kibitz_bots/race/",
+    "bots/kibitz_bots/experts/",
     "bots/kibitz_bots/bridges/gomocup.py",
     "bots/kibitz_bots/bridges/pbrain.py",
     "clients/kibitz_clients/testing.py",
     "kibitz/demo.py",
 )
-"""The table of games, the house bots, evaluations (one module a game), solvers, players with a
-plan, databases (each for one game), a protocol that is spoken for one game only (its engines here,
-our bots there), test tools, the demo."""
+"""The table of games, the house bots, evaluations and experts (each for one game), a protocol that
+is spoken for one game only (its engines here, our bots there), test tools, the demo."""
 
 
 def sources() -> list[Path]:

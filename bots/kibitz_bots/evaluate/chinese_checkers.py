@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.race import solo, table
+from kibitz_bots.experts.chinese_checkers import solo, table
 from kibitz_bots.search.found import WON
 from kibitz_games import kernels, operations
 from kibitz_games.chinese_checkers import geometry as geo

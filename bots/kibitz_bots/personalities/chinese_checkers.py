@@ -174,7 +174,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/phases",
         "an opening book, a search of its own moves in the middle, and an exact race at the end",
-        searching("kibitz_bots.race.phases:Phases", f"{_EVALUATIONS}:mobility"),
+        searching("kibitz_bots.experts.chinese_checkers.phases:Phases", f"{_EVALUATIONS}:mobility"),
         (SEED, TIME, DEPTH),
     ),
 )

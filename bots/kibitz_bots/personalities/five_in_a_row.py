@@ -16,7 +16,7 @@ from kibitz_bots.personalities.making import (
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "five-in-a-row"
-_OWN = "kibitz_bots.five_in_a_row"
+_OWN = "kibitz_bots.experts.five_in_a_row"
 
 
 def _level(name: str, plies: int, evaluation: str, summary: str) -> Personality:

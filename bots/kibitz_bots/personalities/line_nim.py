@@ -15,7 +15,7 @@ from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "line-nim"
 _EVALUATIONS = "kibitz_bots.evaluate.line_nim"
-_SOLVERS = "kibitz_bots.solvers.line_nim"
+_EXPERT = "kibitz_bots.experts.line_nim"
 
 PERSONALITIES = (
     Personality(
@@ -39,7 +39,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/capstone",
         "the assignment's player: any move at first, alpha-beta towards the end",
-        searching(f"{_SOLVERS}.capstone:Capstone", ""),
+        searching(f"{_EXPERT}.capstone:Capstone", ""),
         (
             SEED,
             TIME,
@@ -49,7 +49,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/solver",
         "perfect from 28 free cells on",
-        searching(f"{_SOLVERS}.solver:LineNimSolver", "", at_once=2),
+        searching(f"{_EXPERT}.solver:LineNimSolver", "", at_once=2),
         (
             SEED,
             Parameter("time", float, 3.0, TIME.summary),
@@ -57,6 +57,5 @@ PERSONALITIES = (
                 "table", int, 32, "MiB for a table; twice as many for one cell more", least=1
             ),
         ),
-        algorithm="line-nim solver",
     ),
 )

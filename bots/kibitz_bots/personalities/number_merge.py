@@ -13,12 +13,13 @@ from kibitz_bots.personalities.making import (
     alphabeta,
     anything,
     greedy,
+    minimax,
     searching,
 )
 from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "number-merge"
-_SOLVERS = "kibitz_bots.solvers.number_merge"
+_EXPERT = "kibitz_bots.experts.number_merge"
 
 PERSONALITIES = (
     Personality(f"{_GAME}/random", "plays any legal move", anything, (SEED,)),
@@ -27,6 +28,12 @@ PERSONALITIES = (
         "earns a point now if it can, loses one only if it must",
         greedy("kibitz_bots.evaluate.number_merge:points"),
         (SEED,),
+    ),
+    Personality(
+        f"{_GAME}/minimax",
+        "the report's player: every line of play, to the end of its rows of six",
+        minimax("kibitz_bots.evaluate.number_merge:points"),
+        (SEED, TIME, PLIES),
     ),
     Personality(
         f"{_GAME}/alphabeta",
@@ -43,7 +50,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/solver",
         "perfect from 26 numbers on, looks ahead before that",
-        searching(f"{_SOLVERS}.solver:NumberMergeSolver", "", at_once=2),
+        searching(f"{_EXPERT}.solver:NumberMergeSolver", "", at_once=2),
         (
             SEED,
             TIME,
@@ -52,6 +59,5 @@ PERSONALITIES = (
                 "table", int, 32, "MiB for a table; twice as many for one number more", least=1
             ),
         ),
-        algorithm="number-merge solver",
     ),
 )

@@ -7,7 +7,7 @@ from kibitz_bots.personalities.many_seats import growing, mcts
 
 _GAME = "tanks"
 _EVALUATIONS = "kibitz_bots.evaluate.tanks"
-_PLANS = "kibitz_bots.planners.tanks"
+_PLANS = "kibitz_bots.experts.tanks"
 
 PERSONALITIES = (
     Personality(f"{_GAME}/random", "any of the seven actions, all alike", anything, (SEED,)),

@@ -18,7 +18,7 @@ from kibitz_bots.evaluate.chinese_checkers import (
     stragglers,
     vacant,
 )
-from kibitz_bots.race.solo import MOVE
+from kibitz_bots.experts.chinese_checkers.solo import MOVE
 from kibitz_bots.search.found import WON
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import operations as op

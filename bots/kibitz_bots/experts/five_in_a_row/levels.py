@@ -1,0 +1,240 @@
+"""The levels of the report "5 in a Row - Tic Tac Toe": so many plies of minimax over `utility`.
+
+A line of play is worth the sum of the utilities of its moves, the other side's taken away, and ends
+with a five, with a full board or at the depth. Beginner looks at one ply, intermediate at two and
+advanced at four. Alpha-beta leaves out only what cannot change the result: not the value, and
+not which moves share the best one, among which the seed decides.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from kibitz_bots.experts.five_in_a_row import field, swap, utility
+from kibitz_bots.experts.five_in_a_row.field import EMPTY, put, take
+from kibitz_bots.search.alarm import alarm
+from kibitz_bots.search.found import Found, Sample, roots
+from kibitz_bots.threads import Flag
+from kibitz_games import kernels
+from kibitz_games import operations as op
+from kibitz_games.api import GameInfo
+from kibitz_games.five_in_a_row import rules
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.operations import Record
+
+i64 = kernels.word()
+
+PLIES = 4
+"""As deep as the report's deepest level."""
+DEEPEST = 8
+MOST = 10_000_000
+"""No line of `DEEPEST` moves is worth as much."""
+FIVE = utility.FIVE
+
+
+@kernel
+def gain(fd: Record, ev: Record, cell: Int) -> Int:
+    """Return the utility of a stone of the side to move in an empty cell."""
+    me = i64(fd.side)
+    if fd.stones == 0:
+        middle = i64(fd.area) // 2 if fd.width % 2 == 1 else (i64(fd.area) + fd.width) // 2
+        return i64(ev.centre) if cell == fd.cells[middle] else i64(0)
+    own, other = fd.classes[me, cell], fd.classes[1 - me, cell]
+    return max(i64(ev.own[own]), i64(ev.other[other]))
+
+
+@kernel
+def _sort(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
+    """Write the empty cells into ``ws.moves[ply]``, those with the most utility first."""
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    n = i64(0)
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY:
+            score = gain(fd, ev, cell)
+            k = n
+            while k > 0 and scores[k - 1] < score:
+                moves[k], scores[k] = moves[k - 1], scores[k - 1]
+                k -= 1
+            moves[k], scores[k] = cell, score
+            n += 1
+    return n
+
+
+@kernel
+def _last(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
+    """Return the most utility of one move; 0 on a full board."""
+    best: Int = i64(-1)
+    choice = i64(-1)
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY:
+            score = gain(fd, ev, cell)
+            if score > best:
+                best, choice = score, cell
+    ws.nodes += i64(fd.area) - i64(fd.stones)
+    ws.lengths[ply] = 0
+    if choice < 0:
+        return i64(0)
+    ws.line[ply, 0] = choice
+    ws.lengths[ply] = 1
+    return best
+
+
+@kernel
+def best_sum(
+    fd: Record, tb: Record, ws: Record, ev: Record, alpha: Int, beta: Int, depth: Int, ply: Int
+) -> Int:
+    """Return the sum of utilities that the side to move can reach in `depth` plies.
+
+    Exact within (`alpha`, `beta`), a bound on the same side outside of it; every utility is one to
+    the mover. The line is left in ``ws.line[ply]``.
+    """
+    if depth <= 1:
+        return _last(fd, ws, ev, ply)
+    n = _sort(fd, ws, ev, ply)
+    ws.lengths[ply] = 0
+    best = i64(-MOST)
+    me = i64(fd.side)
+    for i in range(n):
+        cell, score = i64(ws.moves[ply, i]), i64(ws.scores[ply, i])
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        value = score
+        if fd.classes[me, cell] != FIVE:
+            put(fd, tb, cell)
+            # score - value > alpha is what counts, so the other side's window is shifted by score.
+            value -= best_sum(
+                fd, tb, ws, ev, i64(score - beta), i64(score - alpha), i64(depth - 1), i64(ply + 1)
+            )
+            take(fd, tb, cell)
+        if ws.stop != 0:
+            return i64(0)
+        if value > best:
+            best = value
+            ws.line[ply, 0] = cell
+            length = i64(ws.lengths[ply + 1])
+            for k in range(length):
+                ws.line[ply, k + 1] = ws.line[ply + 1, k]
+            ws.lengths[ply] = length + 1
+            alpha = max(i64(alpha), value)
+            if value >= beta:
+                return value
+    return best if n > 0 else i64(0)
+
+
+@kernel
+def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int, least: Int) -> Int:
+    """Return what a line that begins with `cell` is worth, or a bound below `least`.
+
+    The line after it is left in ``ws.line[1]``.
+    """
+    ws.nodes += 1
+    ws.lengths[1] = 0
+    score = gain(fd, ev, cell)
+    if depth <= 1 or fd.classes[fd.side, cell] == FIVE:
+        return score
+    put(fd, tb, cell)
+    rest = best_sum(fd, tb, ws, ev, i64(-MOST), i64(score - least + 1), i64(depth - 1), i64(1))
+    take(fd, tb, cell)
+    return score - rest
+
+
+class Level:
+    """The search of one level; `plies` says which."""
+
+    def __init__(self, state: np.record, *, plies: int = PLIES) -> None:
+        st: Any = state
+        self._plies = plies
+        self._tb = utility.vocabulary(bool(st.exact))
+        self._ws: Any = op.workspace(state, depth=DEEPEST)
+        field.touched(int(st.width), bool(st.exact), self._tb)
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game: only this one has its rows."""
+        return None if state.dtype == rules.STATE else f"{info.name} has no rows of five"
+
+    def search(
+        self,
+        state: np.record,
+        ev: np.record,
+        *,
+        seconds: float,
+        depth: int = 0,
+        seed: int | str = 0,
+        called_off: Flag | None = None,
+        sample: Sample | None = None,
+    ) -> Found:
+        """Return the best move of the level, or of one ply where there is no time for more.
+
+        `ev` holds `utility.UTILITIES`; `depth` takes the place of the level's plies where it is
+        not 0. `state` must not be over and is unchanged. Among equals `seed` decides.
+        """
+        began = time.monotonic()
+        plies = min(depth or self._plies, DEEPEST)
+        with alarm(self._ws, began + seconds, called_off or Flag()):
+            self._ws.nodes = 0
+            if swap.asked(state):
+                return self._swapped(state, ev, seed, began, plies)
+            fd = field.of_state(state, self._tb)
+            reached, value, cells = self._choose(fd, ev, plies, _cells(fd, state, seed))
+        nodes, taken = int(self._ws.nodes), time.monotonic() - began
+        actions = field.actions_of(fd, cells)
+        return Found(actions[0], float(value), reached, nodes, actions, taken)
+
+    def _choose(
+        self, fd: np.record, ev: np.record, plies: int, cells: list[int]
+    ) -> tuple[int, int, tuple[int, ...]]:
+        """Return plies looked ahead, value and line of the first of the best `cells`."""
+        glance = max(cells, key=lambda cell: int(gain(fd, ev, np.int64(cell))))
+        quick = (1, int(gain(fd, ev, np.int64(glance))), (glance,))
+        if plies == 1:
+            self._ws.nodes += len(cells)
+            return quick
+        found, value = self._deep(fd, ev, plies, cells)
+        return quick if self._ws.stop else (plies, value, found)
+
+    def _deep(
+        self, fd: np.record, ev: np.record, plies: int, cells: list[int]
+    ) -> tuple[tuple[int, ...], int]:
+        """Return line and value of the first of the best `cells`; likely ones are tried first."""
+        order = sorted(cells, key=lambda cell: -int(gain(fd, ev, np.int64(cell))))
+        best, line, place = -MOST, (cells[0],), 0
+        for cell in order:
+            # Equals have to be known as such: a move as good as the best gets its exact value.
+            at, least = np.int64(cell), np.int64(best)
+            value = int(judge(fd, self._tb, self._ws, ev, at, np.int64(plies), least))
+            if self._ws.stop:
+                break
+            if value > best or (value == best and cells.index(cell) < place):
+                best, place = value, cells.index(cell)
+                line = (cell, *self._ws.line[1, : int(self._ws.lengths[1])].tolist())
+        return line, best
+
+    def _swapped(
+        self, state: np.record, ev: np.record, seed: int | str, began: float, plies: int
+    ) -> Found:
+        """Do what the swap asks for, by what the next stone's colour can expect."""
+
+        def judged(position: np.record, depth: int) -> float | None:
+            fd = field.of_state(position, self._tb)
+            ahead = min(depth, plies) or plies
+            _, value, _ = self._choose(fd, ev, ahead, _cells(fd, position, seed))
+            return None if self._ws.stop and depth else float(value)
+
+        action, value = swap.settle(state, judged, seed)
+        taken = time.monotonic() - began
+        return Found(action, value, plies, int(self._ws.nodes), (action,), taken)
+
+
+def _cells(fd: np.record, state: np.record, seed: int | str) -> list[int]:
+    """Return the empty cells, shuffled by `seed`."""
+    board: Any = state
+    if board.unsettled:  # a choice of colours comes first, and the cells after it
+        board = state.copy()
+        op.play(board, rules.TAKE_BLACK)
+    return [field.cell_of(fd, action) for action in roots(board, seed)]

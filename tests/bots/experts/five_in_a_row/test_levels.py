@@ -1,0 +1,149 @@
+"""The report's levels against a plain minimax, and by hand."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kibitz_bots.experts.five_in_a_row import field, utility
+from kibitz_bots.experts.five_in_a_row.levels import Level, gain
+from kibitz_bots.search.found import roots
+from kibitz_bots.threads import Flag
+from kibitz_games import registry
+from tests.bots.experts.five_in_a_row import cases
+
+FAR = 1000.0
+
+
+def total(fd: Any, tb: Any, ev: Any, depth: int) -> int:
+    """Return the best sum of utilities in `depth` plies, trying everything."""
+    sums = [each for _, each in sums_of(fd, tb, ev, depth)] if depth else []
+    return max(sums, default=0)
+
+
+def sums_of(fd: Any, tb: Any, ev: Any, depth: int) -> list[tuple[int, int]]:
+    """Return what each empty cell is worth, looking ahead `depth` plies."""
+    found = []
+    for cell in fd.cells[: int(fd.area)].tolist():
+        if fd.board[cell]:
+            continue
+        worth, wins = int(gain(fd, ev, np.int64(cell))), fd.classes[fd.side, cell] == utility.FIVE
+        if not wins and depth > 1:
+            field.put(fd, tb, np.int64(cell))
+            worth -= total(fd, tb, ev, depth - 1)
+            field.take(fd, tb, np.int64(cell))
+        found.append((cell, worth))
+    return found
+
+
+@pytest.mark.parametrize(("plies", "size", "least"), [(1, 7, 1), (2, 6, 2), (4, 5, 15)])
+@pytest.mark.parametrize("numbers", [utility.one_ply, utility.minimax])
+@given(seed=st.integers(0, 2**32), more=st.integers(0, 8), exact=st.booleans())
+@settings(deadline=None, max_examples=8)  # the reference tries everything
+def test_value_and_move_are_those_of_a_plain_minimax(
+    plies: int,
+    size: int,
+    least: int,
+    numbers: Callable[[Any], Any],
+    seed: int,
+    more: int,
+    exact: bool,
+) -> None:
+    state = cases.at_random(seed, least + more, size=size, exact=exact)
+    tb, ev = utility.vocabulary(exact), numbers(state)
+    fd = field.of_state(state, tb)
+    before = state.tobytes()
+    found = Level(state, plies=plies).search(state, ev, seconds=FAR, seed=seed)
+    worths = {field.action_of(fd, cell): worth for cell, worth in sums_of(fd, tb, ev, plies)}
+    assert state.tobytes() == before
+    assert found.value == max(worths.values())
+    best = [action for action in roots(state, seed) if worths[action] == found.value]
+    assert found.action == best[0]
+    assert found.line[0] == found.action
+    assert found.depth == plies
+    assert line_sum(state, found.line, tb, ev) == found.value
+
+
+def line_sum(state: Any, line: tuple[int, ...], tb: Any, ev: Any) -> int:
+    """Return the sum of the utilities along a line."""
+    fd: Any = field.of_state(state, tb)
+    worth, sign = 0, 1
+    for action in line:
+        cell = np.int64(field.cell_of(fd, action))
+        worth, sign = worth + sign * int(gain(fd, ev, cell)), -sign
+        field.put(fd, tb, cell)
+    return worth
+
+
+@pytest.mark.parametrize(
+    ("plies", "moves", "good", "value"),
+    [
+        (1, "e5 a1 f5 a2 g5 a3 h5 a4", "d5 i5", 500_000),
+        (2, "e5 a1 f5 a2 g5 a3 h5 a4", "d5 i5", 500_000),  # a five ends it
+        (1, "e5 a1 f5 a2 g5 j10 j8 a3", "d5 h5", 100_000),
+        (1, "e5 a1 f5 j1 g5", "d5 h5", 90_000),
+        # An open three against nothing: an end, and the other side is left with a sleep four.
+        (2, "e5 a10 f5 j1 g5", "d5 h5", -4000),
+        (4, "a1 e5 c1 e6 j1 e7", "e4 e8", None),
+        (1, "", "f6", 1),
+    ],
+)
+def test_positions_by_hand(plies: int, moves: str, good: str, value: int | None) -> None:
+    state = cases.after(moves)
+    ev = utility.one_ply(state) if plies == 1 else utility.minimax(state)
+    level, chosen = Level(state, plies=plies), set()
+    for seed in range(6):
+        found = level.search(state, ev, seconds=FAR, seed=seed)
+        chosen.add(cases.name(state, found.action))
+        assert value is None or found.value == value
+    assert chosen <= set(good.split())
+
+
+def test_out_of_time_it_plays_the_best_of_one_ply() -> None:
+    state, flag = cases.after("e5 f6 f5 g5"), Flag()
+    flag.set()
+    ev = utility.minimax(state)
+    found = Level(state, plies=8).search(state, ev, seconds=FAR, called_off=flag)
+    assert found.depth == 1
+    assert found.action in cases.GAME.legal(state)
+
+
+@pytest.mark.parametrize("options", [{}, {"exact": True}, {"swap": True}, {"size": 5}], ids=str)
+def test_levels_play_to_the_end(options: dict[str, Any]) -> None:
+    state = cases.start(**options)
+    players = [
+        (Level(state, plies=1), utility.one_ply(state)),
+        (Level(state, plies=2), utility.minimax(state)),
+    ]
+    while cases.GAME.to_act(state) >= 0:
+        level, ev = players[cases.GAME.to_act(state)]
+        found = level.search(state, ev, seconds=FAR, seed=int(state.ply))
+        cases.GAME.play(state, found.action)
+    assert cases.GAME.outcome(state) is not None
+
+
+def test_beginner_beats_chance() -> None:
+    points = 0.0
+    for seed in range(10):
+        state, source = cases.start(), random.Random(seed)
+        level, ev = Level(state, plies=1), utility.one_ply(state)
+        while (seat := cases.GAME.to_act(state)) >= 0:
+            mine = seat == seed % 2
+            action = level.search(state, ev, seconds=FAR, seed=seed).action if mine else None
+            cases.GAME.play(state, action or source.choice(cases.GAME.legal(state)))
+        points += cases.GAME.outcome(state).scores[seed % 2]
+    assert points >= 9.5
+
+
+def test_it_says_why_it_cannot_play_another_game() -> None:
+    game: Any = registry.get("number-merge")
+    seats = game.info.seats[0]
+    state = game.start(game.Options(), seats, game.deal(game.Options(), seats, 0))
+    assert Level.supports(game.info, state) == "number-merge has no rows of five"
+    assert Level.supports(cases.GAME.info, cases.start()) is None
