@@ -9,6 +9,7 @@ record entries (`move`, `flag`, `resign`, ...) and `start`, `result`, `gone` for
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from kibitz_clients.link import Link
 from kibitz_games.api import Game, GameError
 from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.recordfile import RecordError
 from kibitz_protocol.records import Cause, Moved, Result, SeatResult
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief, MatchBrief
@@ -317,11 +319,14 @@ class _Course:
 
     async def _watch(self, brief: MatchBrief) -> None:
         if brief.match in self._asked or not brief.watchable or brief.lobby != self._lobby:
-            return
+            return None
         self._asked.add(brief.match)
         try:
             await self._link.watch(brief.match)
         except RefusedError as error:
+            if error.code is Code.OVER:  # it was shorter than the way to the server and back
+                with contextlib.suppress(OSError, RecordError):
+                    return await self._tell_record(brief.match)
             self._gallery.gone[brief.match] = error.message
             self._out(self._teller.gone(brief.match, words.explain(error)))
 

@@ -122,6 +122,28 @@ async def test_a_match_that_is_over_is_read_from_its_record(
         await plain.follow(link.connect(), {}, lines.append, match="M2", fetch=fetch)
 
 
+@pytest.mark.parametrize("kept", [True, False])
+async def test_a_match_that_is_over_before_it_can_be_watched_is_read_from_its_record(
+    game: Game, games: dict[str, Game], finished: Record, kept: bool
+) -> None:
+    link = FakeLink()
+    brief = testing.brief(finished)
+    started = brief.model_copy(update={"result": None, "watchable": True})
+    link.tell(MatchStarted(lobby="L1", match=started), MatchEnded(lobby="L1", match=brief))
+    link.tell(testing.lobby_news(state="finished"))
+    link.refusals["watch"] = RefusedError(Code.OVER, "the match is over")
+
+    async def fetch(url: str, match: str) -> Record:
+        if not kept:
+            raise OSError("no record")
+        return finished
+
+    lines: list[str] = []
+    await plain.follow(link.connect(), games, lines.append, lobby="L1", fetch=fetch)
+    assert sum("begins" in line for line in lines) == kept
+    assert sum("the match is over" in line for line in lines) == (not kept)
+
+
 async def test_json_lines_carry_the_same_course(
     game: Game, games: dict[str, Game], finished: Record
 ) -> None:

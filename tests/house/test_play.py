@@ -58,7 +58,7 @@ def test_seats_stay_and_an_illegal_move_loses_at_once_where_that_is_asked_for() 
     ("words", "expected"),
     [
         (["chinese-checkers", "nosuch.py", "chinese-checkers/random"], "nosuch.py: no such file"),
-        (["chinese-checkers", "chinese-checkers/randon"], "did you mean chinese-checkers/random?"),
+        (["chinese-checkers", "chinese-checkers/randon"], "did you mean chinese-checkers/random"),
         (["go", "chinese-checkers/random"], "unknown game 'go'"),
         (["chinese-checkers", "chinese-checkers/random"], "for 2, 3, 4, 5, 6 players, not 1"),
         (["chinese-checkers", "a.py", "--tc", "fast"], "expected a time control like"),

@@ -192,7 +192,7 @@ def hosted(directory: Path, prefix: Sequence[str] = (), **options: Any) -> Itera
             process.terminate()
 
 
-async def settled(process: Process, before: Held, seconds: float = 10.0) -> bool:
+async def settled(process: Process, before: Held, seconds: float = 30.0) -> bool:
     """Wait until it holds on to no more than before; return whether it came to that."""
     deadline = time.monotonic() + seconds
     while not (await asyncio.to_thread(process.held)).back_to(before):

@@ -59,7 +59,8 @@ class Options(Model):
     opening: tuple[str, ...] | None = Field(
         None,
         max_length=64,
-        description="Moves that are made before play, such as 3-14; who is next begins.",
+        description="Moves that are made before play, such as 3-14+117-106; who is next begins.",
+        examples=[["3-14", "117-106"]],
     )
 
 

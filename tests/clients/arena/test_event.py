@@ -233,11 +233,6 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
         ),
         (
             "blocks: 5",
-            "openings: {random-plies: 4}",
-            "final.yaml:5: openings: expected a game that has an option 'opening' for random plies",
-        ),
-        (
-            "blocks: 5",
             "challengers: 2",
             "final.yaml:5: challengers: expected only with format: gauntlet",
         ),
@@ -274,6 +269,10 @@ def test_games_may_be_cut_short_where_that_is_said() -> None:
 
 
 def test_random_plies_are_for_games_with_an_opening() -> None:
+    without = GOOD.replace("chinese-checkers:size=2", "line-nim")
+    assert refusal(without.replace("blocks: 5", "openings: {random-plies: 4}")) == [
+        "final.yaml:5: openings: expected a game that has an option 'opening' for random plies"
+    ]
     text = GOOD.replace("chinese-checkers:size=2", "five-in-a-row").replace(
         "blocks: 5", "openings: {random-plies: 3}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -78,5 +79,7 @@ def test_following() -> None:
 
 def test_the_book_says_how_it_was_made() -> None:
     read = json.loads(files("kibitz_bots.experts.chinese_checkers").joinpath(BOOK).read_text())
-    assert re.fullmatch(r"python -m kibitz_bots\.race\.opening( --\w+( \d+)+)+", read["made by"])
+    command = re.fullmatch(r"python -m (\S+)( --\w+( \d+)+)+", read["made by"])
+    assert command is not None
+    assert find_spec(command[1]) is not None
     assert read["lines"]
