@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from kibitz_bots.sdk import Bot, Move, Turn, seed_of
 from kibitz_protocol.rooms import ProgrammeItem
@@ -13,9 +14,13 @@ class RandomBot(Bot):
 
     name = "random"
     at_once = 64
+    rules: Literal["compiled", "plain"] = "plain"
 
     def __init__(self, seed: int | None = None) -> None:
         self.seed = seed
+
+    def warm(self, programme: Sequence[ProgrammeItem]) -> None:
+        """Ask for a first turn beforehand: where the server lists no moves, the rules do it."""
 
     def choose(self, turn: Turn) -> Move:
         """Return any legal move."""
@@ -29,6 +34,8 @@ class LikelyBot(RandomBot):
     A game says how likely by the operation `weigh`; where it says nothing, all moves are equally
     likely. The rules are imported when the bot is warmed or plays its first turn.
     """
+
+    rules = "compiled"
 
     def warm(self, programme: Sequence[ProgrammeItem]) -> None:
         """Compile or load the rules of the bot's games."""

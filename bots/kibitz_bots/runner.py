@@ -14,6 +14,7 @@ A bot that crashes or answers illegally loses that match only, and `Tally.faults
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -132,12 +133,20 @@ def capabilities(bot: Bot, at_once: int | None = None) -> Capabilities:
 
 
 def _warm(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up, and if it gets ready for anything at all also what its turns will need."""
+    """Warm a bot up, and if it gets ready for anything at all also what its turns will need.
+
+    What that has made stays for good: no collection of garbage walks over it in a turn.
+    """
+    if bot.rules == "plain":
+        from kibitz_games import kernels
+
+        kernels.choose("plain")
     bot.warm(programme)
     if type(bot).warm is not Bot.warm:
         from kibitz_bots.first_turn import rehearse
 
         rehearse(programme, bot.games)
+    gc.freeze()
 
 
 async def run(
