@@ -84,6 +84,11 @@ PROGRAMME = (
 """Begun in this order, so that every kind runs at once; small boards, so that it does not last."""
 
 
+def _own() -> list[str]:
+    """Return the names of the bots that play here: only these are warmed."""
+    return list(dict.fromkeys(bot.partition(":")[0] for bot in BOTS))
+
+
 def settings() -> LobbySettings:
     """The lobby of the demo: a seat for each bot, and the programme."""
     return LobbySettings(
@@ -121,7 +126,7 @@ def demo(records: Path, plain: bool, pace: float | None) -> None:
 async def _demo(records: Path, *, screen: bool, pace: float) -> int:
     """Play the programme to its end, or until the person quits; return the exit status."""
     click.echo("getting the bots ready; the first time on a machine their rules are compiled")
-    await ended_well(leashed("kibitz", "bots", "--warm"), READY_SECONDS, _indented)
+    await ended_well(leashed("kibitz.warmth", *_own()), READY_SECONDS, _indented)
     async with (
         private_server(options=["--pace", f"{pace:g}"]) as server,
         Client(server.url, name="demo", kind="human", agent="kibitz demo") as client,

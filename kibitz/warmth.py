@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -36,3 +37,14 @@ def _programme(personality: Personality) -> Iterator[ProgrammeItem]:
 
     for seats in personality.seats or registry.get(personality.game).info.seats:
         yield ProgrammeItem(game=personality.game, seats=seats)
+
+
+def main(names: Sequence[str]) -> None:
+    """Warm the personalities of these names: ``python -m kibitz.warmth NAME ...``."""
+    from kibitz_bots.personalities import PERSONALITIES
+
+    warm_up(print, [PERSONALITIES[name] for name in names])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
