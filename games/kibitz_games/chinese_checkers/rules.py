@@ -21,6 +21,12 @@ step and jump destinations are disjoint; and a hole that the chain has visited i
 over, so a visited hole can be marked on the board itself as if it were occupied. Long jumps may
 cross visited holes, so there a mark counts as empty.
 
+Nor can a peg's own hole be hopped over by those of its class. So what can be reached by jumps from
+an empty hole is the same for every peg: a *run* of holes, found once for all pegs of a position
+that jump into it, and marked with its number on the board. Where pegs jump along the same ladder
+that saves most of the work. With rules under which pegs differ in what they may cross, each
+peg's chains are followed alone.
+
 Ends
 ----
 Besides goals: a position (pegs and seat to move) that occurs for the third time, `ROUNDS` rounds
@@ -58,12 +64,19 @@ WALL = geo.MAX_HOLES
 CELLS = geo.MAX_HOLES + 1
 NO_ZONE = 6
 SEATS = 6
+OFF = 127
+"""What stands on `WALL`."""
+RUN = 128
+"""A hole of run r is marked ``RUN + r`` while moves are generated; what is less is a peg."""
+RUNS = 6 * geo.MAX_PEGS
 VISITED = 254
 FINISH = 128
 DROP = 64
 IMPROVED = 31
 FILTER = 512
 
+EVERYWHERE = (1 << (NO_ZONE + 1)) - 1
+"""All zones, one bit each."""
 STOP_ANY, STOP_NO_FOREIGN, STOP_NO_ACTIVE = 0, 1, 2
 STOPS = ("any", "no-foreign", "no-active")
 END_GOAL, END_REPETITION, END_STALL, END_LENGTH, END_DROPPED = 1, 2, 3, 4, 5
@@ -152,7 +165,7 @@ def source(st: Record, m: Int) -> Int:
 @kernel
 def stoppable(st: Record, seat: Int) -> Int:
     """Return the zones where a peg of `seat` may end its move, one bit each."""
-    every = i64((1 << (NO_ZONE + 1)) - 1)
+    every = i64(EVERYWHERE)
     if st.stop == STOP_ANY:
         return every
     mine = (1 << i64(st.corner[seat])) | (1 << i64(st.goal[seat]))
@@ -242,6 +255,86 @@ def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -
 
 
 @kernel
+def _run(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
+    """Append the run of an empty hole to `moves`, which ends at `tail`; mark it on the board."""
+    table = st.geometry
+    board = st.board
+    head = tail
+    board[hole] = mark
+    moves[tail] = hole
+    tail += 1
+    while head < tail:
+        here = i64(moves[head])
+        head += 1
+        for d in range(6):
+            over = i64(board[NEAR[table, here * 6 + d]])
+            if over != 0 and over < RUN:
+                target = i64(LAND[table, here * 6 + d])
+                if board[target] == 0:
+                    board[target] = mark
+                    moves[tail] = target
+                    tail += 1
+    return i64(tail)
+
+
+HOLES_AT = WIDEST - CELLS
+BEGINS_AT = HOLES_AT - RUNS - 1
+TAKEN_AT = BEGINS_AT - RUNS
+"""Where `_generate_by_runs` keeps what it needs, behind all moves that there can be: the holes of
+the runs, where each run begins, and the last peg whose moves it was added to."""
+assert TAKEN_AT > geo.MAX_PEGS * (6 + CELLS // 2)
+
+
+@kernel
+def _generate_by_runs(st: Record, seat: Int, moves: Moves) -> Int:
+    """Write the moves of all pegs of `seat`, which may cross and stop everywhere; count them."""
+    table = st.geometry
+    board = st.board
+    holes = i64(st.holes)
+    n, runs, tail = i64(0), i64(0), i64(HOLES_AT)
+    for slot in range(1, st.each + 1):
+        origin = i64(st.pegs[seat, slot - 1])
+        for d in range(6):
+            near = i64(NEAR[table, origin * 6 + d])
+            over = i64(board[near])
+            if over == 0 or over >= RUN:
+                moves[n] = origin * holes + near
+                n += 1
+                continue
+            land = i64(LAND[table, origin * 6 + d])
+            mark: Int = i64(board[land])
+            if mark == 0:
+                mark = RUN + runs
+                moves[BEGINS_AT + runs] = tail
+                moves[TAKEN_AT + runs] = 0
+                tail = _run(st, land, mark, moves, tail)
+                runs += 1
+                moves[BEGINS_AT + runs] = tail
+            if mark < RUN or moves[TAKEN_AT + mark - RUN] == slot:
+                continue
+            moves[TAKEN_AT + mark - RUN] = slot
+            for i in range(moves[BEGINS_AT + mark - RUN], moves[BEGINS_AT + mark - RUN + 1]):
+                moves[n] = origin * holes + moves[i]
+                n += 1
+    for i in range(HOLES_AT, tail):
+        board[moves[i]] = 0
+    return n
+
+
+@kernel
+def _stopping(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
+    """Keep the first `n` moves that end in an allowed zone, in their order; return how many."""
+    holes = i64(st.holes)
+    kept = i64(0)
+    for i in range(n):
+        m = i64(moves[i])
+        if (allowed >> i64(st.zone[m - source(st, m) * holes])) & 1:
+            moves[kept] = m
+            kept += 1
+    return kept
+
+
+@kernel
 def generate(st: Record, moves: Moves) -> Int:
     """Write the actions of the seat to act; the pass where there is no other; none when over."""
     if st.side < 0:
@@ -249,8 +342,13 @@ def generate(st: Record, moves: Moves) -> Int:
     seat = i64(st.side)
     allowed = stoppable(st, seat)
     n: Int = i64(0)
-    for slot in range(st.each):
-        n = generate_from(st, i64(st.pegs[seat, slot]), moves, n, allowed)
+    if st.through != 0 and st.sticky == 0 and st.long_jumps == 0:
+        n = _generate_by_runs(st, seat, moves)
+        if allowed != EVERYWHERE:
+            n = _stopping(st, moves, n, allowed)
+    else:
+        for slot in range(st.each):
+            n = generate_from(st, i64(st.pegs[seat, slot]), moves, n, allowed)
     if n == 0:
         moves[0] = i64(st.holes) * i64(st.holes)
         n = i64(1)
@@ -776,7 +874,7 @@ def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
     st.zone[:] = NO_ZONE
     for corner in geo.corners_of(shape.board):
         st.zone[list(shape.home(corner, each))] = corner
-    st.board[WALL] = 255
+    st.board[WALL] = OFF
 
 
 def _settle(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) -> None:
