@@ -122,10 +122,22 @@ def _check_position(setup: Setup, state: State) -> None:
     any_state: Any = state
     _law(any_state.key == op.fresh_key(state), "the incremental key is the one from scratch")
     _law(bool(op.terminal(state)) == over, "the operation `terminal` agrees with the game")
+    _law(sorted(_portions(state)) == sorted(legal), "the portions together are the legal actions")
     for viewer in (None, *range(setup.seats if game.info.hidden else 1)):
         _check_view(game, state, viewer)
     _check_outcome(setup, state)
     _law(state.tobytes() == before, "looking changes nothing")
+
+
+def _portions(state: State) -> list[int]:
+    """Return the actions of all portions, one after the other."""
+    st, found = state.copy(), list[int]()
+    moves = np.zeros(op.widest(st.dtype), np.int32)
+    k = 0
+    while (n := int(op.portion(st, k, moves))) >= 0:
+        found += moves[:n].tolist()
+        k += 1
+    return found
 
 
 def _check_view(game: Game, state: State, viewer: int | None) -> None:

@@ -74,7 +74,7 @@ The operations
                               position may be judged as it stands, and always 0 where it is missing
 ============================  ==================================================================
 
-The last four and `hold` are optional: `offers(state.dtype, "hold")` tells. All others are there
+The last five and `hold` are optional: `offers(state.dtype, "hold")` tells. All others are there
 for every game.
 """
 
@@ -95,7 +95,7 @@ Values: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 MAX_SEATS = 6
 """Arrays over seats in records and workspaces are so long."""
-OPTIONAL = frozenset({"hold", "weigh", "evaluate", "foresee", "urgent"})
+OPTIONAL = frozenset({"hold", "weigh", "evaluate", "foresee", "urgent", "portion"})
 
 _tables: dict[str, dict[Any, Callable[..., Any]]] = {}
 _widths: dict[Any, int] = {}
@@ -221,6 +221,12 @@ def urgent(st: Record, moves: Moves) -> Any:
     return np.int64(0)
 
 
+@_hook
+def portion(st: Record, k: Int, moves: Moves) -> Any:
+    """Write the k-th part of the legal actions and return how many; -1 where there is none."""
+    return np.int64(generate(st, moves)) if k == 0 else np.int64(-1)
+
+
 NAMES = tuple(_tables)
 """The names of all operations."""
 
@@ -313,6 +319,7 @@ def warm(state: np.record) -> None:
         if offers(st.dtype, "weigh"):
             weigh(st, action)
         urgent(st, moves)
+        portion(st, 0, moves)
         play(st, action)
         undo(st, action)
         terminal(st)

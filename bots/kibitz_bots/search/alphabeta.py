@@ -26,6 +26,10 @@ in repetitions, the table may be wrong about it, as in every such program.
 A position at the depth's end is judged where it stands, unless the game says that only few actions
 matter in it (`operations.urgent`): then these are searched until it is quiet again.
 
+Before that, most positions are refuted by almost any move. Where an evaluation foresees what a move
+is worth (`operations.foresee`), the last ply needs neither to play nor to sort; and moves are
+found in portions (`operations.portion`), of which the first is nearly always enough.
+
 What is kept
 ------------
 A search belongs to one match and begins it with nothing. From turn to turn the table stays,
@@ -261,48 +265,76 @@ def _judge(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, be
 
 
 @kernel
+def _tried(
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, m: Int, low: Any, beta: Any
+) -> Any:
+    """Return the value of the position after move `m` to who makes it, once it is quiet."""
+    seat = np.int64(op.to_act(st))
+    ws.lengths[ply + 1] = 0
+    op.play(st, m)
+    after = np.int64(op.to_act(st))
+    if after < 0:
+        value = verdict(st, ws, ev, seat, np.int64(ply + 1))
+    elif after == seat:
+        value = _judge(st, ws, ev, np.int64(ply + 1), low, beta)
+    else:
+        value = -_judge(st, ws, ev, np.int64(ply + 1), -beta, -low)
+    op.undo(st, m)
+    return value
+
+
+@kernel
 def _last(
     st: op.Record, ws: op.Record, ev: op.Record, ply: Int, n: Int, hint: Int, alpha: Any, beta: Any
 ) -> Any:
     """Return the value of a position after whose `n` moves the positions are judged."""
-    moves = ws.moves[ply]
-    seat = np.int64(op.to_act(st))
     best = -np.inf
-    foreseen, done = np.int64(0), np.int64(0)
-    base = np.nan
-    if ws.foresees != 0:
-        base = balance(ev, st, seat)
-        ws.lengths[ply + 1] = 0
-    first = np.int64(n > 0 and moves[0] == hint)
-    if ws.foresees == 0:
-        _score(st, ws, ply, first, n)
+    first = np.int64(n > 0 and ws.moves[ply, 0] == hint)
+    _score(st, ws, ply, first, n)
     for i in range(n):
-        m: Int = np.int64(moves[i])
-        if ws.foresees == 0 and i >= first:  # foresight is too quick for sorting to save time
+        m: Int = np.int64(ws.moves[ply, i])
+        if i >= first:
             m = _pick(ws, ply, np.int64(i), n)
-        value = base + op.foresee(ev, st, m)
-        done += 1
-        if value == value:
-            foreseen += 1
-        else:
-            low = max(alpha, best)
-            ws.lengths[ply + 1] = 0
-            op.play(st, m)
-            after = np.int64(op.to_act(st))
-            if after < 0:
-                value = verdict(st, ws, ev, seat, np.int64(ply + 1))
-            elif after == seat:
-                value = _judge(st, ws, ev, np.int64(ply + 1), low, beta)
-            else:
-                value = -_judge(st, ws, ev, np.int64(ply + 1), -beta, -low)
-            op.undo(st, m)
+        ws.nodes += 1
+        value = _tried(st, ws, ev, ply, m, max(alpha, best), beta)
         if value > best:
             best = value
             _line(ws, ply, m)
             if value >= beta:
                 break
-    ws.nodes += done
-    ws.leaves += foreseen
+    return best
+
+
+@kernel
+def _foreseen(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any) -> Any:
+    """Do what `_last` does, with foresight.
+
+    Looking at a move takes less time than finding it, so they are not sorted, and found in
+    portions: most positions have a move that refutes the last one in the first of them.
+    """
+    moves = ws.moves[ply]
+    base = balance(ev, st, np.int64(op.to_act(st)))
+    ws.lengths[ply + 1] = 0
+    best = -np.inf
+    k = np.int64(0)
+    while best < beta:
+        n = np.int64(op.portion(st, k, moves))
+        if n < 0:
+            break
+        k += 1
+        for i in range(n):
+            m = np.int64(moves[i])
+            value = base + op.foresee(ev, st, m)
+            ws.nodes += 1
+            if value == value:
+                ws.leaves += 1
+            else:
+                value = _tried(st, ws, ev, ply, m, max(alpha, best), beta)
+            if value > best:
+                best = value
+                _line(ws, ply, m)
+                if value >= beta:
+                    break
     return best
 
 
@@ -340,15 +372,21 @@ def _search(
             value = _known(ws, table[at], ply, depth, alpha, beta)
             if value == value:
                 return value
+    last = depth <= 1
+    foreseen = last and ply > 0 and ws.foresees != 0
+    if ply > 0 and not foreseen:
         n = np.int64(op.generate(st, moves))
     led = _lead(ws, ply, n, hint)
     best = -np.inf
     low = alpha
-    if depth <= 1:
+    if foreseen:
+        best = _foreseen(st, ws, ev, ply, alpha, beta)
+    elif last:
         best = _last(st, ws, ev, ply, n, hint, alpha, beta)
         if ply == 0:
             ws.best = best
             ws.finished = n
+    if last:
         n = np.int64(0)
     for i in range(n):
         if (i == 0 and not led) or (i == 1 and led):  # often the first move is all that is needed
@@ -402,7 +440,7 @@ def _search(
             if value >= beta:
                 _refuted(ws, seat, ply, depth, m)
                 break
-    if depth <= 1 and best > alpha:
+    if last and best > alpha:
         hint = np.int64(ws.line[ply, 0])
     kind = EXACT
     if best >= beta:

@@ -286,14 +286,17 @@ assert TAKEN_AT > geo.MAX_PEGS * (6 + CELLS // 2)
 
 
 @kernel
-def _generate_by_runs(st: Record, seat: Int, moves: Moves) -> Int:
-    """Write the moves of all pegs of `seat`, which may cross and stop everywhere; count them."""
+def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
+    """Write the moves of the pegs from `first` up to before `last`, as if all holes were allowed.
+
+    Return how many there are.
+    """
     table = st.geometry
     board = st.board
     holes = i64(st.holes)
     n, runs, tail = i64(0), i64(0), i64(HOLES_AT)
-    for slot in range(1, st.each + 1):
-        origin = i64(st.pegs[seat, slot - 1])
+    for slot in range(first + 1, last + 1):
+        origin = i64(st.pegs[st.side, slot - 1])
         for d in range(6):
             near = i64(NEAR[table, origin * 6 + d])
             over = i64(board[near])
@@ -335,24 +338,44 @@ def _stopping(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
 
 
 @kernel
+def _generate_of(st: Record, first: Int, last: Int, moves: Moves) -> Int:
+    """Write the moves of the pegs from `first` up to before `last`; return how many."""
+    allowed = stoppable(st, i64(st.side))
+    if st.through != 0 and st.sticky == 0 and st.long_jumps == 0:
+        n = _generate_by_runs(st, first, last, moves)
+        return n if allowed == EVERYWHERE else _stopping(st, moves, n, allowed)
+    n = i64(0)
+    for slot in range(first, last):
+        n = generate_from(st, i64(st.pegs[st.side, slot]), moves, n, allowed)
+    return n
+
+
+@kernel
+def _pass(st: Record, moves: Moves) -> Int:
+    """Write the pass; return 1."""
+    moves[0] = i64(st.holes) * i64(st.holes)
+    return i64(1)
+
+
+@kernel
 def generate(st: Record, moves: Moves) -> Int:
     """Write the actions of the seat to act; the pass where there is no other; none when over."""
     if st.side < 0:
         return i64(0)
-    seat = i64(st.side)
-    allowed = stoppable(st, seat)
-    n: Int = i64(0)
-    if st.through != 0 and st.sticky == 0 and st.long_jumps == 0:
-        n = _generate_by_runs(st, seat, moves)
-        if allowed != EVERYWHERE:
-            n = _stopping(st, moves, n, allowed)
-    else:
-        for slot in range(st.each):
-            n = generate_from(st, i64(st.pegs[seat, slot]), moves, n, allowed)
-    if n == 0:
-        moves[0] = i64(st.holes) * i64(st.holes)
-        n = i64(1)
-    return n
+    n = _generate_of(st, i64(0), i64(st.each), moves)
+    return n if n > 0 else _pass(st, moves)
+
+
+@kernel
+def portion(st: Record, k: Int, moves: Moves) -> Int:
+    """Write the moves of the first peg where `k` is 0, those of the others where it is 1."""
+    if st.side < 0 or k > 1:
+        return i64(-1)
+    if k == 0:
+        return _generate_of(st, i64(0), i64(1), moves)
+    n = _generate_of(st, i64(1), i64(st.each), moves)
+    alone = n == 0 and _generate_of(st, i64(0), i64(1), moves) == 0
+    return _pass(st, moves) if alone else n
 
 
 @kernel
@@ -818,6 +841,7 @@ operations.implement(
     returns=returns,
     order=order,
     hold=hold,
+    portion=portion,
     fresh_key=fresh_key,
 )
 
