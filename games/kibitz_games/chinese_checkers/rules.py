@@ -294,7 +294,8 @@ def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
     table = st.geometry
     board = st.board
     holes = i64(st.holes)
-    n, runs, tail = i64(0), i64(0), i64(HOLES_AT)
+    n, runs = i64(0), i64(0)
+    tail: Int = i64(HOLES_AT)
     for slot in range(first + 1, last + 1):
         origin = i64(st.pegs[st.side, slot - 1])
         for d in range(6):
@@ -342,9 +343,9 @@ def _generate_of(st: Record, first: Int, last: Int, moves: Moves) -> Int:
     """Write the moves of the pegs from `first` up to before `last`; return how many."""
     allowed = stoppable(st, i64(st.side))
     if st.through != 0 and st.sticky == 0 and st.long_jumps == 0:
-        n = _generate_by_runs(st, first, last, moves)
-        return n if allowed == EVERYWHERE else _stopping(st, moves, n, allowed)
-    n = i64(0)
+        every = _generate_by_runs(st, first, last, moves)
+        return every if allowed == EVERYWHERE else _stopping(st, moves, every, allowed)
+    n: Int = i64(0)
     for slot in range(first, last):
         n = generate_from(st, i64(st.pegs[st.side, slot]), moves, n, allowed)
     return n
