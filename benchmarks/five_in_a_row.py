@@ -45,11 +45,12 @@ def measure(moves: str, depth: int, *, exact: bool = False, table: int = 16) -> 
     """Search a position on the board of 10 to a depth, with a new table."""
     from kibitz_bots.experts.five_in_a_row import classes
     from kibitz_bots.experts.five_in_a_row.threat import Threat
+    from kibitz_bots.search.limits import Limits
 
     state = position(moves, exact)
     search, ev = Threat(state, table=table), classes.usual(state)
     began = time.thread_time()
-    found = search.search(state, ev, seconds=3600, depth=depth)
+    found = search.search(state, ev, Limits(depth=depth))
     return Speed(moves, found.depth, found.nodes, time.thread_time() - began)
 
 
@@ -96,15 +97,16 @@ def replies(moves: str = "f6 e5 g7 e7 e6 g6 h5 d6") -> list[float]:
     """Return the seconds that the report's deepest level takes for each move of a line."""
     from kibitz_bots.experts.five_in_a_row import utility
     from kibitz_bots.experts.five_in_a_row.levels import Level
+    from kibitz_bots.search.limits import Limits
 
     played = moves.split()
     taken = []
     for number in range(len(played) + 1):
         state = position(" ".join(played[:number]), exact=False)
         level, ev = Level(state), utility.minimax(state)
-        level.search(state, ev, seconds=3600, depth=2)
+        level.search(state, ev, Limits(depth=2))
         began = time.thread_time()
-        level.search(state, ev, seconds=3600)
+        level.search(state, ev, Limits())
         taken.append(time.thread_time() - began)
     return taken
 

@@ -26,6 +26,7 @@ import numpy as np
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.evaluate.five_in_a_row import usual
 from kibitz_bots.search.alphabeta import AlphaBeta
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.minimax import Minimax
 from kibitz_games import kernels, perft, registry
 from kibitz_games import operations as op
@@ -34,7 +35,6 @@ from kibitz_games.kernels import Int, kernel
 SEED = 7
 POSITIONS = 3
 """Middle-game positions that each figure is taken over."""
-LONG = 1000.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _searching(kind: Any, states: list[np.record], weigh: Any, depth: int, **own
     def work() -> int:
         total = 0
         for state in states:
-            found = kind(state, **own).search(state, weigh(state), seconds=LONG, depth=depth)
+            found = kind(state, **own).search(state, weigh(state), Limits(depth=depth))
             total += found.nodes
         return total
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from kibitz_bots.sdk import Bot, Move, Turn
-from kibitz_bots.search.found import Found, Sample
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.found import Found
+from kibitz_bots.search.limits import Limits
 from kibitz_games import kernels, registry
 from kibitz_games import operations as op
 from kibitz_games.api import Game, GameInfo
@@ -25,23 +25,13 @@ class Search(Protocol):
 
     A search class takes the state of a start, to make its workspace for, and as keywords the
     parameters that are its own, such as the size of its table. `search` must not change `state`;
-    where something is hidden, `state` is one that agrees with what the seat knows and `sample`
-    gives others.
+    where something is hidden, `state` is one that agrees with what the seat knows and
+    `limits.sample` gives others.
     """
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None: ...
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int,
-        seed: int | str,
-        called_off: Flag | None,
-        sample: Sample | None,
-    ) -> Found: ...
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found: ...
 
 
 class Searcher(Bot):
@@ -82,7 +72,7 @@ class Searcher(Bot):
             with kernels.lock():
                 self._prepare(state, info)
                 sample = (lambda seed, st=state: st.copy()) if info.hidden else None
-                found = self._find(state, seconds=0.001, seed=0, called_off=None, sample=sample)
+                found = self._find(state, Limits(0.001, self._depth, sample=sample))
                 _texts(registry.get(info.name), state, found)
 
     def choose(self, turn: Turn) -> Move:
@@ -92,9 +82,8 @@ class Searcher(Bot):
             self._prepare(state, turn.match.rules.info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
         sample = turn.sample if turn.match.rules.info.hidden else None
-        found = self._find(
-            state, seconds=budget.left, seed=seed, called_off=turn.called_off, sample=sample
-        )
+        limits = Limits(budget.left, self._depth, seed, turn.called_off, sample)
+        found = self._find(state, limits)
         turn.comment(
             value=round(found.value, 3),
             depth=found.depth,
@@ -110,26 +99,10 @@ class Searcher(Bot):
         make: Callable[..., Search] = self._kind
         self._search = make(state, **self._parameters)
 
-    def _find(
-        self,
-        state: np.record,
-        *,
-        seconds: float,
-        seed: int | str,
-        called_off: Flag | None,
-        sample: Sample | None,
-    ) -> Found:
+    def _find(self, state: np.record, limits: Limits) -> Found:
         if self._search is None or self._ev is None:
             raise AssertionError("a search is prepared before it is used")
-        return self._search.search(
-            state,
-            self._ev,
-            seconds=seconds,
-            depth=self._depth,
-            seed=seed,
-            called_off=called_off,
-            sample=sample,
-        )
+        return self._search.search(state, self._ev, limits)
 
 
 def _evaluation(name: str) -> Evaluation:

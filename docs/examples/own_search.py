@@ -35,14 +35,14 @@ class Greedy:
     def supports(info, state):
         return None if info.seats == (2,) else f"{info.name} is not a game for two"
 
-    def search(self, state, ev, *, seed, **limits):
+    def search(self, state, ev, limits):
         seat, worth = int(operations.to_act(state)), {}
-        for action in roots(state, seed):
+        for action in roots(state, limits.seed):
             after = state.copy()
             operations.play(after, np.int64(action))
             worth[action] = float(operations.evaluate(ev, after, np.int64(seat)))
         best = max(worth, key=worth.__getitem__)
-        return Found(best, worth[best], 1, len(worth), (best,), 0.0)
+        return Found(best, worth[best], 1, len(worth), (best,))
 
 
 MINE = Personality(

@@ -34,14 +34,14 @@ The weights are data in the evaluation record.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.found import Found, Sample
+from kibitz_bots.experts.subject import other_game
+from kibitz_bots.search.found import Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.routes import astar, first_step, flood
-from kibitz_bots.threads import Flag
 from kibitz_games import kernels
 from kibitz_games.api import GameInfo
 from kibitz_games.kernels import Int, kernel
@@ -410,32 +410,18 @@ class Planner:
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the planner cannot play a game, or None if it can."""
-        if state.dtype != rules.STATE:
-            return f"{info.name} is not the game that this planner knows"
-        return None
+        return other_game(info, state, rules.STATE)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float = 0.0,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return the action of the plan; `state` is any that agrees with the seat's view.
 
-        It takes a fraction of a millisecond; what bounds other searches is there for a common
-        signature. A turn that is asked twice, or a match that goes on with a new planner, only
-        costs what the mind had learnt.
+        It takes a fraction of a millisecond, so none of the limits matters. A turn that is asked
+        twice, or a match that goes on with a new planner, only costs what the mind had learnt.
         """
-        began = time.monotonic()
         if int(state["slot"]) <= int(self._mind.slot):
             self._mind = new_mind()
         action = int(decide(self._mind, ev, state))
-        return Found(action, 0.0, 1, 1, (action,), time.monotonic() - began)
+        return Found(action, 0.0, 1, 1, (action,))
 
 
 def _weights(**values: float) -> np.record:

@@ -22,7 +22,8 @@ def alarm(ws: Record, deadline: float, called_off: Flag) -> Iterator[None]:
     wake = threading.Event()
 
     def watch() -> None:
-        wake.wait(max(0.0, deadline - time.monotonic()))
+        left = max(0.0, deadline - time.monotonic())
+        wake.wait(min(left, threading.TIMEOUT_MAX))  # a deadline may be infinite
         ws.stop = 1
 
     thread = threading.Thread(target=watch, name="alarm", daemon=True)

@@ -39,16 +39,14 @@ weights than before, the table is emptied.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import Found, Sample, roots
-from kibitz_bots.search.worth import DECIDED, balance, between_two, plies_to_end, verdict
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.deepening import Deepening
+from kibitz_bots.search.found import Found
+from kibitz_bots.search.worth import DECIDED, balance, between_two, exhausted, verdict
 from kibitz_games import kernels
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -479,12 +477,14 @@ class _Window:
         return _Window(self.alpha, value + half, half)
 
 
-class AlphaBeta:
-    """A search between two; keeps its table and its workspace from turn to turn.
+class AlphaBeta(Deepening):
+    """A search between two; keeps its table from turn to turn.
 
     `table` is the size of the transposition table in MiB; for `reductions` and `strict` see the
     top of this module.
     """
+
+    deepest = DEEPEST
 
     def __init__(
         self, state: np.record, *, table: int = 16, reductions: bool = True, strict: bool = False
@@ -502,11 +502,12 @@ class AlphaBeta:
             ("killers", np.int32, (DEEPEST + 1, 2)),
             ("history", np.int32, (2, HISTORY)),
         ]
-        self._ws = op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__)
+        super().__init__(op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__))
         self._ws.reductions, self._ws.strict = reductions, strict
         pairs = table * MIB // (SLOTS * ENTRY.itemsize)
         self._table: Table = np.zeros(pairs * SLOTS, ENTRY)
         self._weights = b""
+        self._values: list[float] = []  # of the depths so far
         self._urges = op.offers(state.dtype, "urgent")
 
     @staticmethod
@@ -514,82 +515,49 @@ class AlphaBeta:
         """Return why the search cannot play a game, or None if it can."""
         return between_two(info, state)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
-        """Return the best move of the deepest search that the time allows.
-
-        `state` must not be over and is unchanged. `depth` limits the plies ahead, 0 to as many
-        as the time allows. Among equals `seed` decides, as far as the table knows nothing.
-        """
-        began = time.monotonic()
-        st, ws = state.copy(), self._ws
-        self._begin(ev)
-        actions = roots(st, seed)
-        ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
-        # The first depth runs to its end, so that there is an answer, however late it is.
-        best = self._look(st, ev, 1, _Window(), None)
-        if len(actions) > 1 and not self._exhausted(best):
-            with alarm(ws, began + seconds, called_off or Flag()):
-                best = self._deepen(st, ev, min(depth or DEEPEST, DEEPEST), best)
-        taken = time.monotonic() - began
-        return Found(best.action, best.value, best.depth, int(ws.nodes), best.line, taken)
-
-    def _begin(self, ev: np.record) -> None:
+    def _begin(self, st: np.record, ev: np.record) -> None:
         """Forget what does not hold for a new turn."""
         weights = ev.tobytes()
         if weights != self._weights:
             self._table[:] = np.zeros((), ENTRY)
             self._weights = weights
+        self._values = []
         self._ws.foresees = op.offers(ev.dtype, "foresee") and not self._urges
+        self._ws.first = -1
         self._ws.killers[:] = -1
         self._ws.history[:] >>= 3
-        self._ws.nodes = self._ws.stop = 0
 
-    def _deepen(self, st: np.record, ev: np.record, last: int, best: Found) -> Found:
-        """Search depth after depth until the last, the time or the end of all lines is reached."""
-        values = [best.value]
-        for depth in range(2, last + 1):
-            window = _Window.around(values)
-            best = self._look(st, ev, depth, window, best)
-            while not self._ws.stop and not window.holds(float(self._ws.value)):
-                window = window.grown(float(self._ws.value))
-                best = self._look(st, ev, depth, window, best)
-            values.append(best.value)
-            if self._ws.stop or self._exhausted(best):
-                break
+    def _prefer(self, action: int) -> None:
+        self._ws.first = action  # the kernel, which sorts the moves, brings it to the front
+
+    def _look(self, st: np.record, ev: np.record, depth: int, before: Found | None) -> Found:
+        """Search one depth, in a window that grows until it holds the value."""
+        window, ws = _Window.around(self._values), self._ws
+        best = self._through(window, st, ev, depth, before)
+        while not ws.stop and not window.holds(float(ws.value)):
+            window = window.grown(float(ws.value))
+            self._prefer(best.action)
+            best = self._through(window, st, ev, depth, best)
+        self._values.append(best.value)
         return best
 
-    def _exhausted(self, best: Found) -> bool:
-        """Return whether no greater depth can change what was found."""
-        end = plies_to_end(best.value)
-        return int(self._ws.leaves) == 0 or (end is not None and end <= best.depth)
-
-    def _look(
-        self, st: np.record, ev: np.record, depth: int, window: _Window, before: Found | None
+    def _through(
+        self, window: _Window, st: np.record, ev: np.record, depth: int, before: Found | None
     ) -> Found:
-        """Search one depth; return what was found `before` if that brought nothing to rely on.
+        """Search one depth in a window.
 
         A search that was stopped may be relied on once the first move is done with and proved
         better than the window's lower end.
         """
-        ws = self._ws
+        ws, top, plies = self._ws, np.int64(0), np.int64(depth)
         ws.finished = ws.leaves = 0
-        ws.first = -1 if before is None else before.action
         ws.best = -np.inf
-        ws.value = _search(
-            st, ws, ev, self._table, np.int64(0), np.int64(depth), window.alpha, window.beta
-        )
+        ws.value = _search(st, ws, ev, self._table, top, plies, window.alpha, window.beta)
         if before is not None and not ws.best > window.alpha:
             return before
         line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
         done = depth - int(ws.stop != 0)
-        return Found(line[0], float(ws.best) + 0.0, done, int(ws.nodes), line, 0.0)
+        return Found(line[0], float(ws.best) + 0.0, done, int(ws.nodes), line)
+
+    def _settled(self, best: Found) -> bool:
+        return exhausted(self._ws, best)

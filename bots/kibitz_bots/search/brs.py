@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.deepening import Deepening, adopt, arrange, pick, refuted
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.many_seats import ManySeats, adopt, arrange, pick, refuted
 from kibitz_bots.search.standing import acting, leads
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -83,7 +83,7 @@ def explore(
     return best
 
 
-class Brs(Deepening):
+class Brs(ManySeats):
     """Best-reply search, for two seats and more; see the module."""
 
     @staticmethod
@@ -91,9 +91,10 @@ class Brs(Deepening):
         """Return why the search cannot play a game, or None if it can."""
         if not op.offers(state.dtype, "hold"):
             return f"{info.name} does not let the others stand still"
-        return Deepening.supports(info, state)
+        return ManySeats.supports(info, state)
 
     def _begin(self, st: np.record, ev: np.record) -> None:
+        super()._begin(st, ev)
         rivals = acting(st)[1:]
         self._ws.rivals[:] = -1
         self._ws.rivals[: len(rivals)] = rivals
@@ -105,8 +106,8 @@ class Brs(Deepening):
     def _action(self, entry: int) -> int:
         return entry // SEAT
 
-    def _spoken(self, state: np.record, line: tuple[int, ...]) -> tuple[int, ...]:
-        st, actions = state.copy(), []
+    def _spoken(self, st: np.record, line: tuple[int, ...]) -> tuple[int, ...]:
+        st, actions = st.copy(), []
         for entry in line:
             if op.to_act(st) != entry % SEAT:
                 break

@@ -1,216 +1,80 @@
-"""Iterative deepening for searches of many seats: what they all do, around their own kernels.
+"""Iterative deepening: what the searches that look ahead depth by depth do around their kernels.
 
 A search looks one ply ahead, then two, and so on, until the time is up: one compiled call a
 depth. Each depth begins with the best move of the one before, so a depth that could not be
-finished still counts as soon as its first move is done with.
-
-Inside a kernel `arrange` lists the actions of a position and `pick` hands them out, the most
-promising first: what the last depth expected, then what has refuted a position at the same
-ply before (*killers*), then by the game's own `order`.
+finished still counts as soon as that move is done with.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample, roots
-from kibitz_bots.threads import Flag
-from kibitz_games import operations as op
-from kibitz_games.api import GameInfo
-from kibitz_games.kernels import Int, kernel
+from kibitz_bots.search.found import Found, roots
+from kibitz_bots.search.limits import Limits
 from kibitz_games.operations import Record
-
-DEEPEST = 24
-"""No search of this kind looks further ahead, counted in plies."""
-EXPECTED, KILLER = 1 << 40, 1 << 38
-"""What is added to the order of an action that has earned it."""
-
-
-@kernel
-def arrange(st: Record, ws: Record, ply: Int) -> Int:
-    """List the actions of a position in ``ws.moves[ply]`` with their scores.
-
-    Return how many of them to look at: all, or the most promising ``ws.width``.
-    """
-    moves = ws.moves[ply]
-    n = np.int64(op.generate(st, moves))
-    ws.counts[ply] = n
-    for i in range(n):
-        m = np.int64(moves[i])
-        score = np.int64(op.order(st, m))
-        if m == ws.plan[ply]:
-            score += EXPECTED
-        elif m == ws.killers[ply, 0]:
-            score += 2 * KILLER
-        elif m == ws.killers[ply, 1]:
-            score += KILLER
-        ws.scores[ply, i] = score
-    return min(n, np.int64(ws.width)) if ws.width > 0 else n
-
-
-@kernel
-def pick(ws: Record, ply: Int, i: Int) -> Int:
-    """Return the action number `i` of a position, having moved the best of the rest there.
-
-    At the root the actions stand in the order of preference already.
-    """
-    if ply > 0:
-        best = i
-        for k in range(i + 1, np.int64(ws.counts[ply])):
-            if ws.scores[ply, k] > ws.scores[ply, best]:
-                best = k
-        m, score = ws.moves[ply, best], ws.scores[ply, best]
-        for k in range(best, i, -1):  # the rest keeps its order
-            ws.moves[ply, k] = ws.moves[ply, k - 1]
-            ws.scores[ply, k] = ws.scores[ply, k - 1]
-        ws.moves[ply, i], ws.scores[ply, i] = m, score
-    return np.int64(ws.moves[ply, i])
-
-
-@kernel
-def refuted(ws: Record, ply: Int, m: Int) -> None:
-    """Remember that `m` made further actions needless."""
-    if ws.killers[ply, 0] != m:
-        ws.killers[ply, 1] = ws.killers[ply, 0]
-        ws.killers[ply, 0] = m
-
-
-@kernel
-def adopt(ws: Record, ply: Int, entry: Int) -> None:
-    """Make `entry`, and the best line after it, the best line of `ply`."""
-    ws.line[ply, ply] = entry
-    for k in range(ply + 1, ws.lengths[ply + 1]):
-        ws.line[ply, k] = ws.line[ply + 1, k]
-    ws.lengths[ply] = max(np.int64(ply + 1), np.int64(ws.lengths[ply + 1]))
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best that one depth has found."""
-
-    value: float
-    depth: int
-    line: tuple[int, ...]
-    values: tuple[float, ...] = ()
 
 
 class Deepening(ABC):
     """A search that deepens; keeps its workspace from turn to turn.
 
-    With `width` it looks at no more than so many actions in a position after the root, those that
-    the game's `order` likes best; 0 is all of them. With few it sees further, and not everything.
-
-    Subclasses write `_dive`, one call of their kernel, which leaves its answer in the workspace:
-    ``best`` and ``line[0]`` for the root moves that are done with, ``finished`` of them.
+    Subclasses write `_look`, one depth, and say in `_settled` when there is no more to find. The
+    kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the order of
+    preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set.
     """
 
-    decided = WON / 2
-    """A value that no further depth can improve much."""
+    deepest: ClassVar[int]
+    """No depth is greater."""
 
-    def __init__(self, state: np.record, *, width: int = 0) -> None:
-        extra: list[tuple[Any, ...]] = [
-            ("roots", np.int64),  # actions at the root, in moves[0]
-            ("finished", np.int64),  # how many of them are done with
-            ("width", np.int64),  # most actions to look at after the root, 0 for all
-            ("counts", np.int64, (DEEPEST + 2,)),  # actions of the positions on the way
-            ("open", np.int64),  # positions that were judged though the play goes on
-            ("best", np.float64),  # what the best of them is worth to the seat to act
-            ("last", np.int64, (op.MAX_SEATS,)),  # the ply of each seat's last action
-            ("plan", np.int32, (DEEPEST + 2,)),  # the best line of the depth before
-            ("killers", np.int32, (DEEPEST + 2, 2)),
-            ("rivals", np.int64, (op.MAX_SEATS,)),  # whom some searches let reply
-            ("scale", np.float64),  # of shares
-        ]
-        self._ws = op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__)
-        self._ws.width = width
+    def __init__(self, ws: Record) -> None:
+        self._ws = ws
 
-    @staticmethod
-    def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
-        if info.hidden:
-            return f"{info.name} hides something, and this search believes what it sees"
-        return None
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
+        """Return the best move of the deepest search that the time allows.
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
-        """Return the best move that can be found in time.
-
-        `state` must not be over and is unchanged. `depth` limits the plies ahead, 0 to as many as
-        the time allows. Among equals `seed` decides.
+        `state` must not be over and is unchanged.
         """
-        began = time.monotonic()
-        st, ws = state.copy(), self._ws
+        deadline = time.monotonic() + limits.seconds
+        st, ws, actions = state.copy(), self._ws, roots(state, limits.seed)
         ws.nodes = ws.stop = 0
-        ws.plan[:] = ws.killers[:] = -1
-        ws.last[:] = 0
+        ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
         self._begin(st, ev)
-        actions = roots(st, seed)
         # The first depth runs to its end, so that there is an answer, however late it is.
-        best = self._look(st, ev, 1, actions)
-        if len(actions) > 1 and best.value < self.decided and ws.open:
-            with alarm(ws, began + seconds, called_off or Flag()):
-                best = self._deepen(st, ev, min(depth or DEEPEST, DEEPEST), actions, best)
-        taken = time.monotonic() - began
-        line = self._spoken(state, best.line)
-        return Found(line[0], best.value, best.depth, int(ws.nodes), line, taken, best.values)
+        best = self._look(st, ev, 1, None)
+        if len(actions) > 1 and not self._settled(best):
+            with alarm(ws, deadline, limits.called_off):
+                best = self._deepen(st, ev, min(limits.depth or self.deepest, self.deepest), best)
+        return replace(best, nodes=int(ws.nodes))
 
-    def _deepen(
-        self, st: np.record, ev: np.record, last: int, actions: list[int], best: Best
-    ) -> Best:
-        """Search depth after depth until the last, the time or the end of all play is reached."""
+    def _deepen(self, st: np.record, ev: np.record, last: int, best: Found) -> Found:
+        """Search depth after depth until the last, the time or the end of all lines is reached."""
         for depth in range(2, last + 1):
-            first = self._action(best.line[0])
-            actions = [first, *(each for each in actions if each != first)]
-            found = self._look(st, ev, depth, actions)
-            if self._ws.finished:
-                best = found
-            if self._ws.stop or best.value >= self.decided or not self._ws.open:
+            self._prefer(best.action)
+            best = self._look(st, ev, depth, best)
+            if self._ws.stop or self._settled(best):
                 break
         return best
 
-    def _look(self, st: np.record, ev: np.record, depth: int, actions: list[int]) -> Best:
-        """Search one depth; it counts as smaller by one if it was not finished."""
-        ws = self._ws
-        ws.moves[0, : len(actions)] = actions
-        ws.roots, ws.finished, ws.open, ws.best = len(actions), 0, 0, -np.inf
-        self._dive(st, ev, depth)
-        line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
-        if ws.finished:
-            ws.plan[: len(line)] = [self._action(entry) for entry in line]
-            ws.plan[len(line) :] = -1
-        reached = depth - int(ws.finished < len(actions))
-        return Best(float(ws.best), reached, line, self._values(st))
+    def _prefer(self, action: int) -> None:
+        """Begin the next depth with a move; the others keep their order."""
+        moves = self._ws.moves[0, : int(self._ws.roots)]
+        moves[:] = [action, *(each for each in moves.tolist() if each != action)]
 
-    def _begin(self, st: np.record, ev: np.record) -> None:  # noqa: B027 - most need nothing
+    def _begin(self, st: np.record, ev: np.record) -> None:  # noqa: B027 - some need nothing
         """Get ready for a position; `st` is at the root."""
 
     @abstractmethod
-    def _dive(self, st: np.record, ev: np.record, depth: int) -> None:
-        """Search one depth from the root."""
+    def _look(self, st: np.record, ev: np.record, depth: int, before: Found | None) -> Found:
+        """Search one depth; it counts as smaller by one if it was not finished.
 
-    def _values(self, st: np.record) -> tuple[float, ...]:
-        """Return what the position is worth to each seat, where the search can tell."""
-        return ()
+        Return what the depth `before` has found if this one has brought nothing to rely on.
+        """
 
-    def _action(self, entry: int) -> int:
-        """Return the action that an entry of the line stands for."""
-        return entry
-
-    def _spoken(self, state: np.record, line: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the actions of a line as far as they are played in turn."""
-        return line
+    @abstractmethod
+    def _settled(self, best: Found) -> bool:
+        """Return whether no greater depth can change what was found."""

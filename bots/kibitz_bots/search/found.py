@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,6 @@ from kibitz_games import operations as op
 WON = 1e6
 """What a play that is won is worth; `-WON` one that is lost. Evaluations of positions that are
 not decided stay far inside, and those that know a seat to have reached its aim say `WON`."""
-
-Sample = Callable[[int], np.record]
-"""Gives, where something is hidden, a position that the seat to act may believe in: for the same
-number the same one."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,6 @@ class Found:
     """Positions that were judged."""
     line: tuple[int, ...]
     """The actions that lead to `value`, the first one being `action`."""
-    seconds: float
     values: tuple[float, ...] = ()
     """What the position is worth to each seat, from searches that tell them apart."""
     alone: bool = False

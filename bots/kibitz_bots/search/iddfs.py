@@ -15,15 +15,12 @@ depths; its bot then plays whichever move the deepest, unfinished search happene
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample, roots
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.deepening import Deepening
+from kibitz_bots.search.found import WON, Found
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
 from kibitz_games.kernels import Int, kernel
@@ -79,17 +76,13 @@ def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int,
     return np.int64(0)
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """The best plan of one depth."""
+class Iddfs(Deepening):
+    """A search for one player's shortest way; its depth is counted in own moves.
 
-    value: float
-    depth: int
-    line: tuple[int, ...]
+    Among equal plans of equal length the seed decides.
+    """
 
-
-class Iddfs:
-    """A search for one player's shortest way; keeps its workspace from turn to turn."""
+    deepest = DEEPEST
 
     def __init__(self, state: np.record) -> None:
         extra = [
@@ -99,7 +92,7 @@ class Iddfs:
             ("finished", np.int64),
             ("been", np.uint64, (DEEPEST + 1,)),
         ]
-        self._ws = op.workspace(state, depth=DEEPEST, extra=extra, source=__file__)
+        super().__init__(op.workspace(state, depth=DEEPEST, extra=extra, source=__file__))
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
@@ -108,56 +101,15 @@ class Iddfs:
             return f"{info.name} does not let the others stand still"
         return None
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
-        """Return the first move of the best plan that can be found in time.
-
-        `state` must not be over and is unchanged. `depth` limits the own moves ahead, 0 to as
-        many as the time allows. Among equal plans of equal length `seed` decides.
-        """
-        began = time.monotonic()
-        st, seat = state.copy(), int(op.to_act(state))
-        actions = roots(st, seed)
-        self._ws.nodes = self._ws.stop = 0
-        # The first depth runs to its end, so that there is an answer, however late it is.
-        best = self._look(st, ev, seat, 1, actions)
-        if len(actions) > 1 and best.value < WON:
-            with alarm(self._ws, began + seconds, called_off or Flag()):
-                best = self._deepen(st, ev, seat, min(depth or DEEPEST, DEEPEST), actions, best)
-        taken = time.monotonic() - began
-        nodes = int(self._ws.nodes)
-        return Found(best.line[0], best.value, best.depth, nodes, best.line, taken, alone=True)
-
-    def _deepen(
-        self, st: np.record, ev: np.record, seat: int, last: int, actions: list[int], best: _Plan
-    ) -> _Plan:
-        """Search depth after depth until the last, the time or the goal is reached."""
-        for depth in range(2, last + 1):
-            actions = [best.line[0], *(each for each in actions if each != best.line[0])]
-            plan = self._look(st, ev, seat, depth, actions)
-            if self._ws.finished:
-                best = plan
-            if self._ws.stop or best.value >= WON:
-                break
-        return best
-
-    def _look(
-        self, st: np.record, ev: np.record, seat: int, depth: int, actions: list[int]
-    ) -> _Plan:
-        """Search one depth; the plan's depth is smaller by one if it was not finished."""
+    def _look(self, st: np.record, ev: np.record, depth: int, before: Found | None) -> Found:
         ws = self._ws
-        ws.moves[0, : len(actions)] = actions
-        ws.roots, ws.finished = len(actions), 0
-        ws.best, ws.best_depth = -np.inf, 0
-        _explore(st, ws, ev, np.int64(seat), np.int64(depth), np.int64(0))
+        ws.finished, ws.best, ws.best_depth = 0, -np.inf, 0
+        _explore(st, ws, ev, np.int64(op.to_act(st)), np.int64(depth), np.int64(0))
+        if before is not None and not ws.finished:
+            return before
         line = tuple(ws.line[0, : int(ws.best_depth) + 1].tolist())
-        return _Plan(float(ws.best), depth - int(ws.finished < len(actions)), line)
+        done = depth - int(ws.finished < ws.roots)
+        return Found(line[0], float(ws.best), done, int(ws.nodes), line, alone=True)
+
+    def _settled(self, best: Found) -> bool:
+        return best.value >= WON

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.deepening import Deepening, adopt, arrange, pick, refuted
+from kibitz_bots.search.many_seats import ManySeats, adopt, arrange, pick, refuted
 from kibitz_bots.search.standing import leads
 from kibitz_games import operations as op
 from kibitz_games.kernels import Int, kernel
@@ -100,10 +100,11 @@ def explore(
     return np.int64(0)
 
 
-class Maxn(Deepening):
+class Maxn(ManySeats):
     """The max^n search, for two seats and more; see the module."""
 
     def _begin(self, st: np.record, ev: np.record) -> None:
+        super()._begin(st, ev)
         self._ws.rivals[0] = op.to_act(st)
 
     def _dive(self, st: np.record, ev: np.record, depth: int) -> None:

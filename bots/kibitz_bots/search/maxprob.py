@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.deepening import DEEPEST, Deepening, adopt, arrange, pick
+from kibitz_bots.search.many_seats import DEEPEST, ManySeats, adopt, arrange, pick
 from kibitz_bots.search.standing import SOONER, shares
 from kibitz_games import operations as op
 from kibitz_games.kernels import Int, kernel
@@ -93,7 +93,7 @@ def explore(
     return np.int64(0)
 
 
-class MaxProb(Deepening):
+class MaxProb(ManySeats):
     """The Max-Prob search, for two seats and more; see the module.
 
     Values are chances, from 0 to 1.

@@ -43,10 +43,10 @@ from typing import Any
 import numpy as np
 
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample, roots
+from kibitz_bots.search.found import WON, Found, roots
+from kibitz_bots.search.limits import Limits, Sample
 from kibitz_bots.search.playout import FIELDS, LONGEST, act, chance_of, draw, playout
 from kibitz_bots.search.standing import shares
-from kibitz_bots.threads import Flag
 from kibitz_games import kernels
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -383,40 +383,30 @@ class Mcts:
         """Return why the search cannot play a game: never, it plays them all."""
         return None
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return the most visited action after as many iterations as the time allows.
 
-        `state` must not be over and is unchanged. `depth` limits the plies of the tree, 0 to as
-        many as it can hold. Given `sample`, nothing but what it returns is looked at.
+        `state` must not be over and is unchanged. The depth limits the plies of the tree. Given
+        a sample, nothing but what it returns is looked at.
         """
-        began = time.monotonic()
-        first = chance_of(seed)
+        deadline, sample = time.monotonic() + limits.seconds, limits.sample
+        first = chance_of(limits.seed)
         drawn = first & 0xFFFFFFFF
         st = state.copy() if sample is None else sample(drawn).copy()
-        actions = self._begin(st, ev, first, depth, sample is not None)
+        actions = self._begin(st, ev, first, limits.depth, sample is not None)
         ws = self._ws
         if len(actions) == 1:
-            return Found(actions[0], 0.5, 0, 0, (actions[0],), time.monotonic() - began)
+            return Found(actions[0], 0.5, 0, 0, (actions[0],))
         if sample is None and (at := int(winning(st, ws, ev, np.int64(len(actions))))) >= 0:
-            return Found(actions[at], 1.0, 1, 1, (actions[at],), time.monotonic() - began)
+            return Found(actions[at], 1.0, 1, 1, (actions[at],))
         # One iteration runs to its end, so that there is an answer, however late it is.
         self._iterate(st, ev, 1)
-        with alarm(ws, began + seconds, called_off or Flag()):
+        with alarm(ws, deadline, limits.called_off):
             if sample is None:
                 self._iterate(st, ev, self._most)
             else:
                 self._wander(st, ev, drawn, sample)
-        return self._found(st, time.monotonic() - began)
+        return self._found(st)
 
     def _begin(
         self, st: np.record, ev: np.record, first: int, depth: int, hidden: bool
@@ -466,7 +456,7 @@ class Mcts:
 
         return max((c for c in self._children(node) if self._nodes[c].seat == seat), key=rank)
 
-    def _found(self, st: np.record, seconds: float) -> Found:
+    def _found(self, st: np.record) -> Found:
         ws, nodes = self._ws, self._nodes
         best = self._best(0, int(op.to_act(st)))
         exact, mean = float(nodes[best].exact), float(nodes[best].total / nodes[best].visits)
@@ -474,7 +464,7 @@ class Mcts:
         count = int(ws.nodes)
         values = tuple((ws.sums[: int(st["seats"])] / count).tolist())
         action, depth = int(nodes[best].action), int(ws.reached)
-        return Found(action, worth, depth, count, self._line(best, st), seconds, values)
+        return Found(action, worth, depth, count, self._line(best, st), values)
 
     def _line(self, node: int, st: np.record) -> tuple[int, ...]:
         """Return what the tree expects from a child of the root on, while it can be played."""

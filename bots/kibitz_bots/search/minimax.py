@@ -10,15 +10,13 @@ counts only once the move that was best so far has been looked at with that dept
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import Found, Sample, roots
-from kibitz_bots.search.worth import balance, between_two, plies_to_end, verdict
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.deepening import Deepening
+from kibitz_bots.search.found import Found
+from kibitz_bots.search.worth import balance, between_two, exhausted, verdict
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
 from kibitz_games.kernels import Int, kernel
@@ -72,66 +70,29 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
     return best
 
 
-class Minimax:
-    """A search of every line of play between two; keeps its workspace from turn to turn."""
+class Minimax(Deepening):
+    """A search of every line of play between two, as many plies ahead as the time allows."""
+
+    deepest = DEEPEST
 
     def __init__(self, state: np.record) -> None:
         extra = [("roots", np.int64), ("finished", np.int64), ("leaves", np.int64)]
-        self._ws = op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__)
+        super().__init__(op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__))
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search cannot play a game, or None if it can."""
         return between_two(info, state)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
-        """Return the best move of the deepest search that the time allows.
-
-        `state` must not be over and is unchanged. `depth` limits the plies ahead, 0 to as many
-        as the time allows. Among equals `seed` decides.
-        """
-        began = time.monotonic()
-        st, ws = state.copy(), self._ws
-        actions = roots(st, seed)
-        ws.nodes = ws.stop = 0
-        # The first depth runs to its end, so that there is an answer, however late it is.
-        best = self._look(st, ev, 1, actions, None)
-        if len(actions) > 1 and not self._exhausted(best):
-            with alarm(ws, began + seconds, called_off or Flag()):
-                for limit in range(2, min(depth or DEEPEST, DEEPEST) + 1):
-                    first = best.action
-                    actions = [first, *(each for each in actions if each != first)]
-                    best = self._look(st, ev, limit, actions, best)
-                    if ws.stop or self._exhausted(best):
-                        break
-        taken = time.monotonic() - began
-        return Found(best.action, best.value, best.depth, int(ws.nodes), best.line, taken)
-
-    def _exhausted(self, best: Found) -> bool:
-        """Return whether no greater depth can change what was found."""
-        end = plies_to_end(best.value)
-        return int(self._ws.leaves) == 0 or (end is not None and end <= best.depth)
-
-    def _look(
-        self, st: np.record, ev: np.record, depth: int, actions: list[int], before: Found | None
-    ) -> Found:
-        """Search one depth; what it found has a depth smaller by one if it was not finished."""
+    def _look(self, st: np.record, ev: np.record, depth: int, before: Found | None) -> Found:
         ws = self._ws
-        ws.moves[0, : len(actions)] = actions
-        ws.roots, ws.finished, ws.leaves = len(actions), 0, 0
+        ws.finished = ws.leaves = 0
         value = float(_value(st, ws, ev, np.int64(0), np.int64(depth))) + 0.0  # never -0.0
         if before is not None and not ws.finished:
             return before
         line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
-        done = depth - int(ws.finished < len(actions))
-        return Found(line[0], value, done, int(ws.nodes), line, 0.0)
+        done = depth - int(ws.finished < ws.roots)
+        return Found(line[0], value, done, int(ws.nodes), line)
+
+    def _settled(self, best: Found) -> bool:
+        return exhausted(self._ws, best)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.found import WON, Found, Sample, roots
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.found import WON, Found, roots
+from kibitz_bots.search.limits import Limits
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
 from kibitz_games.kernels import Int, kernel
@@ -43,28 +42,16 @@ class OnePly:
         """Return why the search cannot play a game: never, it plays them all."""
         return None
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float = 0.0,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
-        """Return the best move; among equals `seed` decides.
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
+        """Return the best move; of the limits only the seed matters.
 
         `state` must not be over and is unchanged. It takes the time that it takes, well under
-        a millisecond; what bounds other searches is there for a common signature.
+        a millisecond.
         """
-        began = time.monotonic()
         st, ws = state.copy(), self._ws
-        actions = roots(st, seed)
+        actions = roots(st, limits.seed)
         n = len(actions)
         ws.moves[0, :n] = actions
         _judge(st, ws, ev, np.int64(op.to_act(st)), np.int64(n))
         best = int(np.argmax(ws.worth[:n]))
-        taken = time.monotonic() - began
-        return Found(actions[best], float(ws.worth[best]), 1, n, (actions[best],), taken)
+        return Found(actions[best], float(ws.worth[best]), 1, n, (actions[best],))

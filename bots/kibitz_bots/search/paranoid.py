@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.deepening import Deepening, adopt, arrange, pick, refuted
+from kibitz_bots.search.many_seats import ManySeats, adopt, arrange, pick, refuted
 from kibitz_bots.search.standing import leads
 from kibitz_games import operations as op
 from kibitz_games.kernels import Int, kernel
@@ -59,7 +59,7 @@ def explore(
     return best
 
 
-class Paranoid(Deepening):
+class Paranoid(ManySeats):
     """The paranoid search, for two seats and more; see the module."""
 
     def _dive(self, st: np.record, ev: np.record, depth: int) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import importlib
 import time
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from kibitz_bots.search.found import Found, Sample
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.found import Found
+from kibitz_bots.search.limits import Limits
 from kibitz_games.api import GameInfo
 
 
@@ -27,9 +28,7 @@ class Stage(Protocol):
     def supports(state: np.record) -> str | None:
         """Return why the stage has no answers for a game and its options, or None if it has."""
 
-    def answer(
-        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
-    ) -> Found | None:
+    def answer(self, state: np.record, limits: Limits) -> Found | None:
         """Return what to play, None where the stage has nothing to say; `state` is unchanged."""
 
 
@@ -53,27 +52,14 @@ class Phases:
         reason: str | None = _search_named(cls.middle).supports(info, state)
         return reason
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return what the first stage with an answer says, else what the middle search finds."""
         began = time.monotonic()
         for stage in self._stages:
-            found = stage.answer(state, seconds=seconds, seed=seed, called_off=called_off)
-            if found is not None:
+            if (found := stage.answer(state, limits)) is not None:
                 return found
-        left = max(0.0, seconds - (time.monotonic() - began))
-        found = self._middle.search(
-            state, ev, seconds=left, depth=depth, seed=seed, called_off=called_off, sample=sample
-        )
+        left = max(0.0, limits.seconds - (time.monotonic() - began))
+        found = self._middle.search(state, ev, replace(limits, seconds=left))
         assert isinstance(found, Found)
         return found
 

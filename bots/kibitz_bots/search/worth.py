@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.search.found import WON
+from kibitz_bots.search.found import WON, Found
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
 from kibitz_games.kernels import Int, kernel
@@ -45,6 +45,12 @@ def verdict(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, ply: Int) ->
 def plies_to_end(value: float) -> int | None:
     """Return after how many plies a decided position is won or lost; None if it is undecided."""
     return round(WON - abs(value)) if abs(value) > DECIDED else None
+
+
+def exhausted(ws: op.Record, best: Found) -> bool:
+    """Return whether no greater depth can change what was found, ``ws.leaves`` being undecided."""
+    end = plies_to_end(best.value)
+    return int(ws.leaves) == 0 or (end is not None and end <= best.depth)
 
 
 def between_two(info: GameInfo, state: np.record) -> str | None:

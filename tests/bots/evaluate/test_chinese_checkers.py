@@ -20,6 +20,7 @@ from kibitz_bots.evaluate.chinese_checkers import (
 )
 from kibitz_bots.experts.chinese_checkers.solo import MOVE
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -177,7 +178,7 @@ def test_no_peg_stalls_in_front_of_the_goal(evaluation: Any) -> None:
         for _ in range(12):
             if GAME.outcome(state) is not None:
                 break
-            GAME.play(state, search.search(state, ev).action)
+            GAME.play(state, search.search(state, ev, Limits()).action)
             if GAME.outcome(state) is None:
                 op.hold(state, np.int64(0))
         assert GAME.outcome(state).reason == "goal"
@@ -224,6 +225,6 @@ def _winner(seed: int) -> int:
     makers = [mobility, hand] if seed % 2 == 0 else [hand, mobility]
     evs, search = [make(state) for make in makers], OnePly(state)
     while GAME.outcome(state) is None:
-        found = search.search(state, evs[int(state.side)], seed=int(state.ply))
+        found = search.search(state, evs[int(state.side)], Limits(seed=int(state.ply)))
         GAME.play(state, found.action)
     return int(np.argmax(GAME.outcome(state).scores))

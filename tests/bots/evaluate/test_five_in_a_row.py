@@ -22,6 +22,7 @@ from kibitz_bots.evaluate.five_in_a_row import (
     usual,
 )
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -185,7 +186,7 @@ def test_greedy_sees_what_must_be_done(moves: str, good: set[str]) -> None:
     state = after(*moves.split())
     search, ev = OnePly(state), usual(state)
     chosen = {
-        GAME.text(GAME.encode(state, search.search(state, ev, seed=seed).action))
+        GAME.text(GAME.encode(state, search.search(state, ev, Limits(seed=seed)).action))
         for seed in range(10)
     }
     assert chosen <= good
@@ -195,7 +196,7 @@ def test_the_first_stone_is_put_in_the_middle() -> None:
     state = start()
     search, ev = OnePly(state), usual(state)
     for seed in range(10):
-        move = GAME.encode(state, search.search(state, ev, seed=seed).action)
+        move = GAME.encode(state, search.search(state, ev, Limits(seed=seed)).action)
         assert {move.x, move.y} <= {4, 5}
 
 
@@ -210,7 +211,7 @@ def test_weights_are_data() -> None:
 
 def greedy(play: Play) -> Chooser:
     search, ev = OnePly(play.state), usual(play.state)
-    return lambda p: search.search(p.state, ev, seed=f"{p.seed}/{len(p.entries)}").action
+    return lambda p: search.search(p.state, ev, Limits(seed=f"{p.seed}/{len(p.entries)}")).action
 
 
 def anyhow(play: Play) -> Chooser:

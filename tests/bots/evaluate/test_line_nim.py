@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kibitz_bots.evaluate.line_nim import REACH, parts
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -107,7 +108,7 @@ def test_what_one_seat_wins_the_other_loses() -> None:
 def test_greedy_finds_a_move_that_wins(text: str) -> None:
     state = position(*text.split())
     assert wins(state)
-    found = OnePly(state).search(state, parts(state))
+    found = OnePly(state).search(state, parts(state), Limits())
     GAME.play(state, found.action)
     assert not wins(state)
 
@@ -127,7 +128,9 @@ def test_greedy_beats_random_on_both_sides_of_every_map() -> None:
             state: Any = match.state
             greedy = match.to_act == seat
             match.act(
-                search.search(state, ev, seed=number).action if greedy else likely(state, source)
+                search.search(state, ev, Limits(seed=number)).action
+                if greedy
+                else likely(state, source)
             )
         won += match.outcome.ranks[seat] == 1
     assert won >= 37, won

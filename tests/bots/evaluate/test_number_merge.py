@@ -11,6 +11,7 @@ import pytest
 
 from kibitz_bots.evaluate.number_merge import points
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -26,7 +27,7 @@ def started(seed: int = 0, **options: Any) -> Play:
 
 def greedy(play: Play) -> Chooser:
     search, ev = OnePly(play.state), points(play.state)
-    return lambda st, seed: search.search(st, ev, seed=seed).action
+    return lambda st, seed: search.search(st, ev, Limits(seed=seed)).action
 
 
 def anyhow(play: Play) -> Chooser:
@@ -79,7 +80,7 @@ def test_the_last_merge_of_a_won_play_is_worth_a_win() -> None:
     play = started(row=(9, 9, 9, 1), threshold=10)
     play.act(0)
     play.act(1)
-    found = OnePly(play.state).search(play.state, points(play.state))
+    found = OnePly(play.state).search(play.state, points(play.state), Limits())
     assert found.value == WON
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kibitz_bots.evaluate.tanks import hand
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import kernels, registry
 from kibitz_games import operations as op
@@ -28,7 +29,7 @@ def _state(*words: str, **options: Any) -> Any:
 def _choice(state: Any) -> str:
     """Return what the greedy player does, knowing what its seat knows."""
     world = GAME.sample(GAME.view(state, GAME.to_act(state)), 0)
-    action = OnePly(world).search(world, hand(world), seed=1).action
+    action = OnePly(world).search(world, hand(world), Limits(seed=1)).action
     return str(GAME.text(GAME.encode(world, action)))
 
 
@@ -84,7 +85,7 @@ def _greedy_among_random(seed: int) -> tuple[list[int], int]:
         action = source.randrange(1, 8)
         if seat == seed % 4:
             world = GAME.sample(GAME.view(state, seat), int(state.ply))
-            action = search.search(world, ev, seed=f"{seed}/{state.ply}").action
+            action = search.search(world, ev, Limits(seed=f"{seed}/{state.ply}")).action
         GAME.play(state, action)
     tanks = GAME.full_view(state).tanks
     return [tank.score for tank in tanks], seed % 4

@@ -18,6 +18,7 @@ from kibitz_bots.experts.tanks import (
     hunter,
     new_mind,
 )
+from kibitz_bots.search.limits import Limits
 from kibitz_games import registry
 from kibitz_games.api import OVER
 from kibitz_games.play import Play
@@ -35,7 +36,7 @@ def _state(*words: str, **options: Any) -> Any:
 
 
 def _choice(plan: Any, state: Any, planner: Planner | None = None) -> str:
-    action = (planner or Planner(state)).search(state, plan(state)).action
+    action = (planner or Planner(state)).search(state, plan(state), Limits()).action
     return str(GAME.text(GAME.encode(state, action)))
 
 
@@ -53,7 +54,7 @@ def test_the_explorer_visits_what_it_can_reach_when_nobody_shoots() -> None:
     state, planner = _state(), Planner(_state())
     ev = explorer(state)
     while GAME.to_act(state) != OVER:
-        turn = planner.search(state, ev).action if state.side == 0 else 5
+        turn = planner.search(state, ev, Limits()).action if state.side == 0 else 5
         GAME.play(state, turn)
     assert int(state.cells[0]) >= 165  # of 193 that no other tank stands on, in 250 turns
 
@@ -62,7 +63,7 @@ def test_the_explorer_never_fires_and_hardly_ever_turns() -> None:
     state, planner = _state(), Planner(_state())
     ev, actions = explorer(state), []
     for _ in range(200):
-        actions.append(planner.search(state, ev).action)
+        actions.append(planner.search(state, ev, Limits()).action)
         GAME.play(state, actions[-1])
         for _ in range(3):
             GAME.play(state, 5)
@@ -82,7 +83,7 @@ def test_a_place_where_it_got_stuck_is_left_alone_for_a_while() -> None:
         GAME.play(state, 5)
     state.memory[0] = -1
     state.memory[0, geo.number((14, 1))] = -2
-    assert planner.search(state, ev).action != 3
+    assert planner.search(state, ev, Limits()).action != 3
 
 
 def test_it_turns_when_there_is_nowhere_to_go() -> None:
@@ -166,9 +167,9 @@ def test_it_does_not_enter_a_line_that_a_shooter_holds() -> None:
     state.shots[3] = geo.number((8, 14))
     ev: Any = hunter(state)
     ev.kill = ev.relief = 0  # nothing to be gained from aiming
-    careful = Planner(state).search(state, ev).action
+    careful = Planner(state).search(state, ev, Limits()).action
     ev.shot = 0  # nothing to be feared
-    careless = Planner(state).search(state, ev).action
+    careless = Planner(state).search(state, ev, Limits()).action
     assert (careful, careless) == (3, 2)
 
 
@@ -190,7 +191,9 @@ def test_worlds_that_differ_in_what_is_hidden_make_no_difference(plan: Any, seed
             view = GAME.view(state, seat)
             worlds = [state, GAME.sample(view, 2 * int(state.ply)), GAME.sample(view, 1)]
             different += len({world.tobytes() for world in worlds}) == 3
-            found = {p.search(w, ev).action for p, w in zip(planners, worlds, strict=True)}
+            found = {
+                p.search(w, ev, Limits()).action for p, w in zip(planners, worlds, strict=True)
+            }
             assert len(found) == 1
             action = found.pop()
         GAME.play(state, action)
@@ -210,7 +213,7 @@ def test_a_planner_that_comes_into_a_running_match_plays_on() -> None:
     for _ in range(203):
         GAME.play(state, chance.randrange(1, 8))
     while state.side >= 0:
-        assert Planner(state).search(state, hunter(state)).action in range(1, 8)
+        assert Planner(state).search(state, hunter(state), Limits()).action in range(1, 8)
         GAME.play(state, chance.randrange(1, 8))
         if int(state.ply) > 230:
             break

@@ -11,6 +11,7 @@ from typing import Any
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.search import brs, maxn, maxprob, mcts, paranoid
 from kibitz_bots.search.brs import Brs
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.maxn import Maxn
 from kibitz_bots.search.maxprob import MaxProb
 from kibitz_bots.search.mcts import Mcts
@@ -37,9 +38,9 @@ def main() -> None:
         state = game.start(game.Options.model_validate({"size": 2}), seats, {})
         ev = hand(state)
         for kind in (Maxn, Paranoid, Brs, MpMix, MaxProb):
-            found = kind(state).search(state, ev, seconds=1e6, depth=2)
+            found = kind(state).search(state, ev, Limits(depth=2))
             tell(kind.__name__, seats, found.nodes, found.line, round(found.value, 9))
-        tried = Mcts(state, iterations=20).search(state, ev, seconds=1e6)
+        tried = Mcts(state, iterations=20).search(state, ev, Limits())
         tell("Mcts", seats, tried.nodes, tried.line, round(tried.value, 9))
 
 

@@ -16,8 +16,6 @@ from kibitz_games import operations as op
 from kibitz_games import registry
 
 CHECKERS: Any = registry.get("chinese-checkers")
-LONG = 1000.0
-"""Seconds that no test needs."""
 SOONER = 1 / 4096
 Vector = list[float]
 Last = dict[int, int]

@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 
 from kibitz_bots.search.alphabeta import DEEPEST, AlphaBeta
 from kibitz_bots.search.found import WON, Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.minimax import Minimax
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_bots.search.worth import plies_to_end
@@ -23,7 +24,6 @@ from kibitz_games import registry
 from tests.bots.search.positions import SETTINGS, Setting, rhombus
 from tests.bots.search.retrograde import Retrograde
 
-LONG = 1000.0
 CHOICES = some.lists(some.integers(0, 10**6), max_size=30)
 STAR = Setting("chinese-checkers", "hand")
 
@@ -49,8 +49,8 @@ def test_its_strict_values_are_those_of_minimax(
     state = setting.after(choices)
     ev = setting.weights(state)
     search = AlphaBeta(state, table=1, reductions=False, strict=True)
-    found = search.search(state, ev, seconds=LONG, depth=depth)
-    expected = Minimax(state).search(state, ev, seconds=LONG, depth=depth)
+    found = search.search(state, ev, Limits(depth=depth))
+    expected = Minimax(state).search(state, ev, Limits(depth=depth))
     assert found.value == expected.value == judged(setting, state, ev, found)
     assert found.line[0] == found.action
 
@@ -60,8 +60,8 @@ def test_what_the_table_keeps_from_earlier_turns_changes_no_strict_value(setting
     state, chance, game = setting.start(), random.Random(1), setting.rules
     ev, search = setting.weights(state), AlphaBeta(state, table=1, reductions=False, strict=True)
     while game.outcome(state) is None and int(state["ply"]) < 4:
-        found = search.search(state, ev, seconds=LONG, depth=3)
-        expected = Minimax(state).search(state, ev, seconds=LONG, depth=3)
+        found = search.search(state, ev, Limits(depth=3))
+        expected = Minimax(state).search(state, ev, Limits(depth=3))
         assert found.value == expected.value
         game.play(state, chance.choice(game.legal(state)))
 
@@ -79,7 +79,7 @@ def test_it_finds_the_exact_values_of_small_boards(size: int, pegs: int) -> None
         if value == 0:
             continue
         search = AlphaBeta(state, table=1, reductions=False)
-        found = search.search(state, setting.weights(state), seconds=LONG, depth=abs(value))
+        found = search.search(state, setting.weights(state), Limits(depth=abs(value)))
         assert (plies_to_end(found.value), found.value > 0) == (abs(value), value > 0)
         tried += 1
 
@@ -97,7 +97,7 @@ def test_it_finds_who_wins_from_the_start(
     )
     state = setting.start()
     found = AlphaBeta(state, table=512, reductions=False).search(
-        state, setting.weights(state), seconds=LONG, depth=plies
+        state, setting.weights(state), Limits(depth=plies)
     )
     assert (found.value, found.depth) == (WON - plies, plies)
 
@@ -114,7 +114,7 @@ def test_the_state_is_left_as_it_was_and_every_stop_leaves_a_legal_answer(
     state = setting.start()
     before, search = state.tobytes(), AlphaBeta(state, table=1)
     for millis in (0, 1, 3, 10, 30):
-        found = search.search(state, setting.weights(state), seconds=millis / 1000)
+        found = search.search(state, setting.weights(state), Limits(seconds=millis / 1000))
         assert found.action in setting.rules.legal(state)
         assert np.isfinite(found.value)
         assert found.line[0] == found.action
@@ -128,36 +128,36 @@ def test_a_search_that_was_cut_short_says_only_what_it_has_looked_at_to_the_end(
     ev = STAR.weights(state)
     for seed in range(5):
         search = AlphaBeta(state, table=1, reductions=False, strict=True)
-        found = search.search(state, ev, seconds=LONG, called_off=flag, seed=seed)
+        found = search.search(state, ev, Limits(called_off=flag, seed=seed))
         after = state.copy()
         op.play(after, np.int64(found.action))
-        deeper = Minimax(after).search(after, ev, seconds=LONG, depth=found.depth)
-        whole = Minimax(state).search(state, ev, seconds=LONG, depth=found.depth)
+        deeper = Minimax(after).search(after, ev, Limits(depth=found.depth))
+        whole = Minimax(state).search(state, ev, Limits(depth=found.depth))
         assert found.value in (whole.value, -deeper.value)
 
 
 def test_a_called_off_search_ends_soon() -> None:
     state, flag = STAR.start(), Flag()
     search = AlphaBeta(state)
-    search.search(state, STAR.weights(state), seconds=0)
+    search.search(state, STAR.weights(state), Limits(seconds=0))
     founds: list[Found] = []
     thread = threading.Thread(
         target=lambda: founds.append(
-            search.search(state, STAR.weights(state), seconds=LONG, called_off=flag)
+            search.search(state, STAR.weights(state), Limits(called_off=flag))
         )
     )
     thread.start()
     flag.set()
-    thread.join(LONG / 10)
+    thread.join(100)
     assert founds[0].depth < DEEPEST
 
 
 def test_it_judges_fewer_positions_than_minimax() -> None:
     state = STAR.start()
     ev = STAR.weights(state)
-    full = Minimax(state).search(state, ev, seconds=LONG, depth=4)
+    full = Minimax(state).search(state, ev, Limits(depth=4))
     strict = AlphaBeta(state, reductions=False, strict=True)
-    found = strict.search(state, ev, seconds=LONG, depth=4)
+    found = strict.search(state, ev, Limits(depth=4))
     assert found.value == full.value
     assert found.nodes < full.nodes / 10
 
@@ -166,9 +166,9 @@ def test_reductions_spare_positions_in_the_middle_game() -> None:
     state = STAR.start()
     ev, greedy = STAR.weights(state), OnePly(state)
     for ply in range(24):
-        STAR.rules.play(state, greedy.search(state, ev, seed=ply).action)
-    whole = AlphaBeta(state, reductions=False).search(state, ev, seconds=LONG, depth=5)
-    assert AlphaBeta(state).search(state, ev, seconds=LONG, depth=5).nodes < whole.nodes / 2
+        STAR.rules.play(state, greedy.search(state, ev, Limits(seed=ply)).action)
+    whole = AlphaBeta(state, reductions=False).search(state, ev, Limits(depth=5))
+    assert AlphaBeta(state).search(state, ev, Limits(depth=5)).nodes < whole.nodes / 2
 
 
 WINNABLE = (*SETTINGS[:4], Setting("five-in-a-row", "usual", {"size": 8}))
@@ -182,7 +182,7 @@ def test_it_wins_at_once_where_it_can(setting: Setting) -> None:
     ev = setting.weights(state)
     greedy, search = OnePly(state), AlphaBeta(state, table=1)
     for _ in range(200):
-        found = search.search(state, ev, seconds=LONG, depth=2)
+        found = search.search(state, ev, Limits(depth=2))
         if _wins(setting, state):
             game.play(state, found.action)
             assert plies_to_end(found.value) == 1
@@ -190,7 +190,7 @@ def test_it_wins_at_once_where_it_can(setting: Setting) -> None:
             assert outcome is not None
             assert max(outcome.scores) == 1.0
             return
-        action = greedy.search(state, ev, seed=int(state["ply"])).action
+        action = greedy.search(state, ev, Limits(seed=int(state["ply"]))).action
         game.play(state, action if chance.random() < 0.8 else chance.choice(game.legal(state)))
         if game.outcome(state) is not None:
             state = setting.start(chance.randrange(100))
@@ -211,18 +211,18 @@ def _wins(setting: Setting, state: np.record) -> bool:
 def test_other_weights_empty_the_table() -> None:
     state = STAR.start()
     search, ev = AlphaBeta(state, table=1), STAR.weights(state)
-    before = search.search(state, ev, seconds=LONG, depth=3).value
+    before = search.search(state, ev, Limits(depth=3)).value
     ev["weights"][:] = 0
-    assert search.search(state, ev, seconds=LONG, depth=3).value == 0 != before
+    assert search.search(state, ev, Limits(depth=3)).value == 0 != before
 
 
 def test_where_all_lines_end_it_stops() -> None:
     setting = Setting("number-merge", "points", {"length": 9})
     state = setting.start()
     ev = setting.weights(state)
-    whole = AlphaBeta(state, reductions=False).search(state, ev, seconds=LONG)
+    whole = AlphaBeta(state, reductions=False).search(state, ev, Limits())
     assert whole.depth == 8
-    reduced = AlphaBeta(state).search(state, ev, seconds=LONG)
+    reduced = AlphaBeta(state).search(state, ev, Limits())
     assert 8 <= reduced.depth < 20
     assert reduced.value == whole.value
 
@@ -271,8 +271,8 @@ def test_it_says_which_games_it_cannot_play() -> None:
 def test_time_ends_it() -> None:
     state = STAR.start()
     search = AlphaBeta(state)
-    search.search(state, STAR.weights(state), seconds=0)
+    search.search(state, STAR.weights(state), Limits(seconds=0))
     began = time.monotonic()
-    found = search.search(state, STAR.weights(state), seconds=0.05)
+    found = search.search(state, STAR.weights(state), Limits(seconds=0.05))
     assert 1 <= found.depth < DEEPEST
     assert time.monotonic() - began < 5  # to the deepest depth it would take centuries

@@ -9,11 +9,12 @@ import pytest
 
 from kibitz_bots.evaluate.chinese_checkers import euclid
 from kibitz_bots.search.brs import Brs
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.paranoid import Paranoid
 from kibitz_bots.search.standing import acting
 from kibitz_games import operations as op
 from tests.bots.search import many_seats as plain
-from tests.bots.search.many_seats import CHECKERS, LONG
+from tests.bots.search.many_seats import CHECKERS
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -21,7 +22,7 @@ from tests.bots.search.many_seats import CHECKERS, LONG
 def test_it_finds_what_a_simple_search_finds(seats: int, depth: int) -> None:
     for st in plain.some(seats, 3, seed=seats, size=2):
         ev, (me, *rivals) = euclid(st), acting(st)
-        found = Brs(st).search(st, ev, seconds=LONG, depth=depth)
+        found = Brs(st).search(st, ev, Limits(depth=depth))
         limit = min(depth, max(found.depth, 1))
         assert found.value == pytest.approx(plain.best_reply(st, ev, limit, me, rivals))
 
@@ -29,8 +30,8 @@ def test_it_finds_what_a_simple_search_finds(seats: int, depth: int) -> None:
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_with_two_seats_it_finds_what_the_paranoid_search_finds(depth: int) -> None:
     for st in plain.some(2, 5, size=3):
-        found = Brs(st).search(st, euclid(st), seconds=LONG, depth=depth)
-        other = Paranoid(st).search(st, euclid(st), seconds=LONG, depth=depth)
+        found = Brs(st).search(st, euclid(st), Limits(depth=depth))
+        other = Paranoid(st).search(st, euclid(st), Limits(depth=depth))
         assert found.value == other.value
 
 
@@ -39,7 +40,7 @@ def test_who_dropped_out_does_not_reply() -> None:
     for seat in range(6):
         if seat not in (op.to_act(st), (op.to_act(st) + 1) % 6):
             CHECKERS.drop(st, seat)
-    found = Brs(st).search(st, euclid(st), seconds=LONG, depth=3)
+    found = Brs(st).search(st, euclid(st), Limits(depth=3))
     me, *rivals = acting(st)
     assert len(rivals) == 1
     assert found.value == pytest.approx(plain.best_reply(st, euclid(st), 3, me, rivals))

@@ -11,13 +11,13 @@ import pytest
 from kibitz_bots.evaluate.chinese_checkers import euclid, hand
 from kibitz_bots.search.found import WON
 from kibitz_bots.search.iddfs import DEEPEST, Iddfs
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games import registry
 
 GAME: Any = registry.get("chinese-checkers")
-LONG = 1000.0
 
 
 def start(seats: int = 2, **options: Any) -> np.record:
@@ -57,7 +57,7 @@ def plain_value(state: Any, ev: Any, seat: int, limit: int, been: list[int]) -> 
 def test_it_finds_what_a_simple_search_finds(evaluation: Any, depth: int) -> None:
     state = start(size=2)
     ev = evaluation(state)
-    found = Iddfs(state).search(state, ev, seconds=LONG, depth=depth)
+    found = Iddfs(state).search(state, ev, Limits(depth=depth))
     assert found.value == plain_value(state, ev, 0, depth, [])
     assert found.depth == depth
     assert found.line[0] == found.action
@@ -67,7 +67,7 @@ def test_it_finds_what_a_simple_search_finds(evaluation: Any, depth: int) -> Non
 def test_the_state_is_left_as_it_was() -> None:
     state = start()
     before = state.tobytes()
-    Iddfs(state).search(state, hand(state), seconds=LONG, depth=3)
+    Iddfs(state).search(state, hand(state), Limits(depth=3))
     assert state.tobytes() == before
 
 
@@ -76,7 +76,7 @@ def test_a_search_that_is_stopped_half_way_leaves_the_state_as_it_was_too() -> N
     before = state.tobytes()
     search = Iddfs(state)
     for millis in (0, 1, 5, 20):
-        found = search.search(state, hand(state), seconds=millis / 1000)
+        found = search.search(state, hand(state), Limits(seconds=millis / 1000))
         assert found.action in GAME.legal(state)
         assert np.isfinite(found.value)
     assert state.tobytes() == before
@@ -84,7 +84,7 @@ def test_a_search_that_is_stopped_half_way_leaves_the_state_as_it_was_too() -> N
 
 def test_it_wins_at_once_if_it_can() -> None:
     state = tiny((4, 8))  # 4-7 fills the goal
-    found = Iddfs(state).search(state, hand(state), seconds=LONG, depth=6)
+    found = Iddfs(state).search(state, hand(state), Limits(depth=6))
     assert GAME.text(GAME.encode(state, found.action)) == "4-7"
     assert (found.value, found.line) == (WON, (found.action,))
 
@@ -94,7 +94,7 @@ def test_it_prefers_the_sooner_of_equal_outcomes_and_so_comes_to_the_end() -> No
     ev = hand(state)
     lengths: list[int] = []
     while GAME.outcome(state) is None:
-        found = search.search(state, ev, seconds=LONG, depth=6, seed=len(lengths))
+        found = search.search(state, ev, Limits(depth=6, seed=len(lengths)))
         assert found.value == WON
         lengths.append(len(found.line))
         GAME.play(state, found.action)
@@ -108,7 +108,7 @@ def test_shuffling_to_and_fro_is_no_plan() -> None:
     """The others stand still, so a repetition that the rules would see means nothing."""
     state = start()
     GAME.play(state, GAME.legal(state)[0])
-    found = Iddfs(state).search(state, hand(state), seconds=LONG, depth=4)
+    found = Iddfs(state).search(state, hand(state), Limits(depth=4))
     assert found.value < WON
     assert len(set(found.line)) == len(found.line)
 
@@ -116,27 +116,27 @@ def test_shuffling_to_and_fro_is_no_plan() -> None:
 def test_it_plans_further_than_the_greedy_search() -> None:
     state = start()
     ev = hand(state)
-    planned = Iddfs(state).search(state, ev, seconds=LONG, depth=3)
-    assert planned.value > OnePly(state).search(state, ev).value
+    planned = Iddfs(state).search(state, ev, Limits(depth=3))
+    assert planned.value > OnePly(state).search(state, ev, Limits()).value
     assert planned.nodes > 14**3
 
 
 def test_the_seed_decides_among_equals_and_nothing_else() -> None:
     state = start()
     ev, search = euclid(state), Iddfs(state)
-    founds = [search.search(state, ev, seconds=LONG, depth=1, seed=seed) for seed in range(20)]
+    founds = [search.search(state, ev, Limits(depth=1, seed=seed)) for seed in range(20)]
     assert len({found.value for found in founds}) == 1
     assert len({found.action for found in founds}) > 1
-    again = search.search(state, ev, seconds=LONG, depth=1, seed=7)
+    again = search.search(state, ev, Limits(depth=1, seed=7))
     assert again.action == founds[7].action
 
 
 def test_time_ends_it() -> None:
     state = start()
     search = Iddfs(state)
-    search.search(state, hand(state), seconds=0)
+    search.search(state, hand(state), Limits(seconds=0))
     began = time.monotonic()
-    found = search.search(state, hand(state), seconds=0.05)
+    found = search.search(state, hand(state), Limits(seconds=0.05))
     assert 1 <= found.depth < DEEPEST
     assert time.monotonic() - began < 5  # the whole search would take centuries
 
@@ -144,7 +144,7 @@ def test_time_ends_it() -> None:
 def test_a_turn_that_is_called_off_ends_it() -> None:
     state, flag = start(), Flag()
     flag.set()
-    found = Iddfs(state).search(state, hand(state), seconds=LONG, called_off=flag)
+    found = Iddfs(state).search(state, hand(state), Limits(called_off=flag))
     assert 1 <= found.depth < DEEPEST  # how deep depends on when the alarm looks
 
 
@@ -153,10 +153,10 @@ def test_a_depth_that_was_hardly_begun_does_not_decide() -> None:
     state, flag = start(), Flag()
     flag.set()
     ev = hand(state)
-    best = OnePly(state).search(state, ev).value
+    best = OnePly(state).search(state, ev, Limits()).value
     for seed in range(10):
-        found = Iddfs(state).search(state, ev, seconds=LONG, called_off=flag, seed=seed)
-        first = Iddfs(state).search(state, ev, seconds=LONG, depth=1, seed=seed)
+        found = Iddfs(state).search(state, ev, Limits(called_off=flag, seed=seed))
+        first = Iddfs(state).search(state, ev, Limits(depth=1, seed=seed))
         assert first.value == best
         assert found.depth >= 2 or found.line[0] == first.action
 
@@ -164,7 +164,7 @@ def test_a_depth_that_was_hardly_begun_does_not_decide() -> None:
 def test_a_move_without_alternative_takes_no_time() -> None:
     state = _forced()
     assert len(GAME.legal(state)) == 1
-    found = Iddfs(state).search(state, hand(state), seconds=LONG)
+    found = Iddfs(state).search(state, hand(state), Limits())
     assert (found.depth, found.nodes) == (1, 1)
 
 
@@ -180,9 +180,9 @@ def _forced() -> np.record:
 def test_weights_change_without_compiling_again() -> None:
     state = start()
     search, ev = Iddfs(state), hand(state)
-    before = search.search(state, ev, seconds=LONG, depth=1).value
+    before = search.search(state, ev, Limits(depth=1)).value
     ev.weights[:] = 0
-    assert search.search(state, ev, seconds=LONG, depth=1).value == 0 != before
+    assert search.search(state, ev, Limits(depth=1)).value == 0 != before
 
 
 def test_it_needs_a_game_that_lets_the_others_stand_still() -> None:

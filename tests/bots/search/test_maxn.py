@@ -8,11 +8,11 @@ import pytest
 
 from kibitz_bots.evaluate import five_in_a_row
 from kibitz_bots.evaluate.chinese_checkers import euclid, hand
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.maxn import Maxn
 from kibitz_games import operations as op
 from kibitz_games import registry
 from tests.bots.search import many_seats as plain
-from tests.bots.search.many_seats import LONG
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -20,7 +20,7 @@ from tests.bots.search.many_seats import LONG
 def test_it_finds_what_a_simple_search_finds(seats: int, depth: int) -> None:
     for st in plain.some(seats, 3, size=2):
         ev, seat = euclid(st), int(op.to_act(st))
-        found = Maxn(st).search(st, ev, seconds=LONG, depth=depth)
+        found = Maxn(st).search(st, ev, Limits(depth=depth))
         wanted = plain.maxn(st, ev, min(depth, max(found.depth, 1)))
         assert found.values[seat] == found.value == pytest.approx(wanted[seat])
         assert plain.strongest([*found.values], seat) == pytest.approx(
@@ -30,7 +30,7 @@ def test_it_finds_what_a_simple_search_finds(seats: int, depth: int) -> None:
 
 def test_with_two_seats_it_is_minimax() -> None:
     for st in plain.some(2, 4, seed=5, size=2):
-        found = Maxn(st).search(st, hand(st), seconds=LONG, depth=3)
+        found = Maxn(st).search(st, hand(st), Limits(depth=3))
         wanted = plain.minimax(st, hand(st), found.depth, int(op.to_act(st)))
         assert found.value == pytest.approx(wanted)
 
@@ -40,17 +40,17 @@ def test_it_plays_games_in_which_nobody_can_stand_still() -> None:
     options = game.Options(size=5, opening=("a1", "b1", "a2", "b2", "a3", "e5"))
     state = game.start(options, 2, game.deal(options, 2, 0))
     ev = five_in_a_row.usual(state)
-    found = Maxn(state).search(state, ev, seconds=LONG, depth=2)
+    found = Maxn(state).search(state, ev, Limits(depth=2))
     assert found.value == pytest.approx(plain.minimax(state, ev, 2, int(op.to_act(state))))
 
 
 def test_a_width_is_a_bound_of_the_replies() -> None:
     st = plain.start(3)
-    narrow = Maxn(st, width=3).search(st, euclid(st), seconds=LONG, depth=3)
+    narrow = Maxn(st, width=3).search(st, euclid(st), Limits(depth=3))
     roots = len(plain.actions(st))
     assert narrow.nodes == roots + roots * 3 + roots * 3 * 3
-    wide = Maxn(st, width=1000).search(st, euclid(st), seconds=LONG, depth=3)
-    full = Maxn(st).search(st, euclid(st), seconds=LONG, depth=3)
+    wide = Maxn(st, width=1000).search(st, euclid(st), Limits(depth=3))
+    full = Maxn(st).search(st, euclid(st), Limits(depth=3))
     assert (wide.nodes, wide.value) == (full.nodes, full.value)
 
 
@@ -62,6 +62,6 @@ def test_of_equal_actions_it_takes_the_one_after_which_its_strongest_rival_does_
         most = max(vector[seat] for vector in vectors.values())
         equals = {m: plain.strongest(v, seat) for m, v in vectors.items() if v[seat] == most}
         ties += len(equals) > 1
-        found = Maxn(st).search(st, ev, seconds=LONG, depth=1)
+        found = Maxn(st).search(st, ev, Limits(depth=1))
         assert equals[found.action] == min(equals.values())
     assert ties

@@ -7,11 +7,11 @@ import math
 import pytest
 
 from kibitz_bots.evaluate.chinese_checkers import euclid, hand
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.maxprob import MaxProb
 from kibitz_bots.search.paranoid import Paranoid
 from kibitz_games import operations as op
 from tests.bots.search import many_seats as plain
-from tests.bots.search.many_seats import LONG
 
 
 @pytest.mark.parametrize("near", [0.0, 0.02])
@@ -20,7 +20,7 @@ from tests.bots.search.many_seats import LONG
 def test_it_finds_what_a_simple_search_finds(seats: int, depth: int, near: float) -> None:
     for st in plain.some(seats, 2, seed=1, size=2):
         ev, seat = hand(st), int(op.to_act(st))
-        found = MaxProb(st, scale=5.0, near=near).search(st, ev, seconds=LONG, depth=depth)
+        found = MaxProb(st, scale=5.0, near=near).search(st, ev, Limits(depth=depth))
         wanted = plain.max_prob(st, ev, min(depth, max(found.depth, 1)), 5.0, near)
         assert found.value == pytest.approx(wanted[seat])
         if found.values[seat] == found.value:
@@ -29,8 +29,8 @@ def test_it_finds_what_a_simple_search_finds(seats: int, depth: int, near: float
 
 def test_with_two_seats_its_chances_are_those_of_the_minimax_value() -> None:
     for st in plain.some(2, 3, size=3)[:3]:
-        found = MaxProb(st, scale=7.0).search(st, euclid(st), seconds=LONG, depth=3)
-        lead = Paranoid(st).search(st, euclid(st), seconds=LONG, depth=3).value
+        found = MaxProb(st, scale=7.0).search(st, euclid(st), Limits(depth=3))
+        lead = Paranoid(st).search(st, euclid(st), Limits(depth=3)).value
         assert found.value == pytest.approx(1 / (1 + math.exp(-lead / 7.0)))
 
 
@@ -38,7 +38,7 @@ def test_an_opponent_may_take_any_of_its_best_actions() -> None:
     """Where two seats have equal actions, it matters to the third which of them they take."""
     differ = 0
     for st in plain.some(3, 6, seed=3, size=2):
-        found = MaxProb(st, near=0.0).search(st, hand(st), seconds=LONG, depth=3)
-        vague = MaxProb(st, near=0.2).search(st, hand(st), seconds=LONG, depth=3)
+        found = MaxProb(st, near=0.0).search(st, hand(st), Limits(depth=3))
+        vague = MaxProb(st, near=0.2).search(st, hand(st), Limits(depth=3))
         differ += found.value != vague.value
     assert differ

@@ -10,7 +10,7 @@ import pytest
 
 from kibitz_bots.evaluate import five_in_a_row, line_nim, number_merge, tanks
 from kibitz_bots.evaluate.chinese_checkers import hand
-from kibitz_bots.search.found import Sample
+from kibitz_bots.search.limits import Limits, Sample
 from kibitz_bots.search.mcts import DEEPEST, NODE, Mcts
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
@@ -19,7 +19,7 @@ from kibitz_games.line_nim import geometry as lines
 from kibitz_games.line_nim import rules as nim
 from kibitz_games.play import Play
 from tests.bots.search import many_seats as plain
-from tests.bots.search.many_seats import CHECKERS, LONG
+from tests.bots.search.many_seats import CHECKERS
 
 
 def tree(search: Mcts) -> Any:
@@ -37,7 +37,7 @@ def test_visits_add_up_and_the_state_is_left_as_it_was(seats: int, manner: dict[
     state = plain.start(seats, size=2)
     before = state.tobytes()
     search = Mcts(state, iterations=200, **manner)
-    found = search.search(state, hand(state), seconds=LONG)
+    found = search.search(state, hand(state), Limits())
     assert state.tobytes() == before
     assert found.nodes == 200 == tree(search)[0].visits
     children = search._children(0)
@@ -51,7 +51,7 @@ def test_visits_add_up_and_the_state_is_left_as_it_was(seats: int, manner: dict[
 
 def test_a_line_is_played_in_turn() -> None:
     for st in plain.some(3, 3, size=2):
-        for action in Mcts(st, iterations=300).search(st, hand(st), seconds=LONG).line:
+        for action in Mcts(st, iterations=300).search(st, hand(st), Limits()).line:
             assert action in CHECKERS.legal(st)
             st = plain.after(st, action)
 
@@ -60,17 +60,17 @@ def test_a_line_is_played_in_turn() -> None:
 def test_it_wins_at_once_if_it_can(seats: int) -> None:
     for seed in range(3):
         *_, last = plain.positions(seats, seed, size=2)
-        found = Mcts(last, iterations=50).search(last, hand(last), seconds=LONG, seed=seed)
+        found = Mcts(last, iterations=50).search(last, hand(last), Limits(seed=seed))
         assert plain.after(last, found.action).rank[int(op.to_act(last))] > 0
 
 
 def test_the_seed_repeats_the_play_and_another_one_does_not() -> None:
     state = plain.start(3)
     search = Mcts(state, iterations=300)
-    founds = [search.search(state, hand(state), seconds=LONG, seed=seed) for seed in (1, 2, 1)]
+    founds = [search.search(state, hand(state), Limits(seed=seed)) for seed in (1, 2, 1)]
     assert (founds[0].line, founds[0].values) == (founds[2].line, founds[2].values)
     assert founds[0].values != founds[1].values
-    fresh = Mcts(state, iterations=300).search(state, hand(state), seconds=LONG, seed=2)
+    fresh = Mcts(state, iterations=300).search(state, hand(state), Limits(seed=2))
     assert (fresh.line, fresh.values) == (founds[1].line, founds[1].values)
 
 
@@ -86,7 +86,7 @@ def test_number_merge_is_proven_to_the_end(numbers: tuple[int, ...]) -> None:
     state = row(*numbers)
     wanted = plain.exact(state)
     search = Mcts(state, iterations=20_000)
-    found = search.search(state, number_merge.points(state), seconds=LONG)
+    found = search.search(state, number_merge.points(state), Limits())
     assert found.value == pytest.approx(wanted, abs=0.01)
     after = plain.after(state, found.action)
     assert 1 - plain.exact(after) == wanted
@@ -100,7 +100,7 @@ def test_line_nim_is_proven_to_the_end(stretches: tuple[str, ...], widen: float)
     state = nim.position(cells)
     wanted = plain.exact(state)
     search = Mcts(state, iterations=200_000, widen=widen, epsilon=1.0)
-    found = search.search(state, line_nim.parts(state), seconds=LONG)
+    found = search.search(state, line_nim.parts(state), Limits())
     assert found.value == pytest.approx(wanted, abs=0.01)
     if wanted == 1.0:
         assert plain.exact(plain.after(state, found.action)) == 0.0
@@ -109,36 +109,36 @@ def test_line_nim_is_proven_to_the_end(stretches: tuple[str, ...], widen: float)
 def test_the_tree_keeps_within_its_table() -> None:
     state = plain.start(2)
     search = Mcts(state, table=64 * NODE.itemsize / 2**20, iterations=2000)
-    found = search.search(state, hand(state), seconds=LONG)
+    found = search.search(state, hand(state), Limits())
     assert len(tree(search)) == 64
     assert found.nodes == 2000
     assert found.action in plain.actions(state)
-    least = Mcts(state, table=0, iterations=50).search(state, hand(state), seconds=LONG)
+    least = Mcts(state, table=0, iterations=50).search(state, hand(state), Limits())
     assert least.action in plain.actions(state)
 
 
 def test_the_depth_bounds_the_tree() -> None:
     state = plain.start(2, size=2)
     search = Mcts(state, iterations=2000)
-    assert search.search(state, hand(state), seconds=LONG, depth=2).depth == 2
-    assert 2 < search.search(state, hand(state), seconds=LONG).depth <= DEEPEST
+    assert search.search(state, hand(state), Limits(depth=2)).depth == 2
+    assert 2 < search.search(state, hand(state), Limits()).depth <= DEEPEST
 
 
 def test_time_and_a_turn_that_is_called_off_end_it() -> None:
     state, flag = plain.start(3), Flag()
     search = Mcts(state)
-    search.search(state, hand(state), seconds=0)
+    search.search(state, hand(state), Limits(seconds=0))
     began = time.monotonic()
-    assert search.search(state, hand(state), seconds=0.05).nodes > 0
+    assert search.search(state, hand(state), Limits(seconds=0.05)).nodes > 0
     flag.set()
-    found = search.search(state, hand(state), seconds=LONG, called_off=flag)
+    found = search.search(state, hand(state), Limits(called_off=flag))
     assert found.action in plain.actions(state)
     assert time.monotonic() - began < 5
 
 
 def test_a_move_without_alternative_takes_no_time() -> None:
     state = nim.position(lines.stretch("a1") or ())
-    found = Mcts(state).search(state, line_nim.parts(state), seconds=LONG)
+    found = Mcts(state).search(state, line_nim.parts(state), Limits())
     assert (found.nodes, found.line) == (0, (found.action,))
 
 
@@ -147,7 +147,7 @@ def test_five_in_a_row_is_played_without_standing_still() -> None:
     options = game.Options(opening=("e5", "a1", "f5", "b1", "g5", "c1"))
     state = game.start(options, 2, game.deal(options, 2, 0))
     found = Mcts(state, iterations=3000, scale=50).search(
-        state, five_in_a_row.usual(state), seconds=LONG
+        state, five_in_a_row.usual(state), Limits()
     )
     assert game.text(game.encode(state, found.action)) in ("d5", "h5")
 
@@ -173,10 +173,10 @@ def test_where_something_is_hidden_only_samples_are_looked_at() -> None:
         return TANKS.sample(view, seed)
 
     search, ev = Mcts(state, iterations=160, batch=16), tanks.hand(state)
-    honest = search.search(state, ev, seconds=LONG, seed=3, sample=sample)
+    honest = search.search(state, ev, Limits(seed=3, sample=sample))
     spoilt = state.copy()
     spoilt["side"], spoilt["board"][:], spoilt["place"][:] = -1, -4, 0
-    blind = search.search(spoilt, ev, seconds=LONG, seed=3, sample=sample)
+    blind = search.search(spoilt, ev, Limits(seed=3, sample=sample))
     assert (honest.line, honest.values) == (blind.line, blind.values)
     assert len(set(asked)) == 10 + 1
     assert honest.nodes == 160
@@ -191,7 +191,7 @@ def test_what_is_planted_into_the_worlds_decides() -> None:
     ahead, empty = battle(start="table1", rocks="none"), battle()
     for world, fires in ((ahead, True), (empty, False)):
         search = Mcts(world, iterations=3000, scale=20, plies=4)
-        found = search.search(empty, tanks.hand(world), seconds=LONG, sample=planted(world))
+        found = search.search(empty, tanks.hand(world), Limits(sample=planted(world)))
         assert (TANKS.text(TANKS.encode(world, found.action)) == "fire") == fires
 
 
@@ -208,7 +208,7 @@ def test_an_action_counts_as_passed_over_only_where_it_was_possible() -> None:
         asked.append(seed)
         return worlds[seed % 2]
 
-    search.search(worlds[0], line_nim.parts(worlds[0]), seconds=LONG, sample=sample)
+    search.search(worlds[0], line_nim.parts(worlds[0]), Limits(sample=sample))
     common = set(plain.actions(worlds[1]))
     for child in search._children(0):
         seen = int(search._nodes[child].seen)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.minimax import Minimax
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
@@ -18,7 +19,6 @@ from kibitz_games import registry
 from kibitz_games.api import Game
 from tests.bots.search.positions import SETTINGS, Setting, rhombus
 
-LONG = 1000.0
 CHOICES = some.lists(some.integers(0, 10**6), max_size=30)
 
 
@@ -48,7 +48,7 @@ def test_it_finds_what_a_simple_search_finds(
 ) -> None:
     state = setting.after(choices)
     ev = setting.weights(state)
-    found = Minimax(state).search(state, ev, seconds=LONG, depth=depth)
+    found = Minimax(state).search(state, ev, Limits(depth=depth))
     assert found.value == simple_value(setting.rules, state, ev, depth)
     assert found.depth <= depth
     assert len(found.line) <= depth
@@ -59,7 +59,7 @@ def test_the_state_is_left_as_it_was(setting: Setting) -> None:
     state = setting.start()
     before = state.tobytes()
     for millis in (0, 2, 20):
-        Minimax(state).search(state, setting.weights(state), seconds=millis / 1000)
+        Minimax(state).search(state, setting.weights(state), Limits(seconds=millis / 1000))
     assert state.tobytes() == before
 
 
@@ -67,9 +67,9 @@ def test_it_prefers_the_sooner_win_and_the_later_loss() -> None:
     won = rhombus(3, [(4, 8), (0, 1)])  # 4-7 fills the goal
     search = Minimax(won)
     ev = SETTINGS[0].weights(won)
-    assert search.search(won, ev, seconds=LONG, depth=6).value == WON - 1
+    assert search.search(won, ev, Limits(depth=6)).value == WON - 1
     lost = rhombus(3, [(2, 5), (0, 3)])  # the other wins with 3-1, whatever seat 0 does
-    found = Minimax(lost).search(lost, ev, seconds=LONG, depth=3)
+    found = Minimax(lost).search(lost, ev, Limits(depth=3))
     assert found.value == 2 - WON
     assert len(found.line) == 2
 
@@ -78,9 +78,9 @@ def test_a_called_off_search_answers_with_what_it_has() -> None:
     state, flag = SETTINGS[0].start(), Flag()
     flag.set()
     began = time.monotonic()
-    found = Minimax(state).search(state, SETTINGS[0].weights(state), seconds=LONG, called_off=flag)
+    found = Minimax(state).search(state, SETTINGS[0].weights(state), Limits(called_off=flag))
     assert found.action in SETTINGS[0].rules.legal(state)
-    assert time.monotonic() - began < LONG / 10
+    assert time.monotonic() - began < 100
 
 
 def test_it_says_which_games_it_cannot_play() -> None:

@@ -16,6 +16,7 @@ PROGRAM = """
     import json
     from kibitz_bots.search.alphabeta import AlphaBeta
     from kibitz_bots.search.iddfs import Iddfs
+    from kibitz_bots.search.limits import Limits
     from kibitz_bots.search.minimax import Minimax
     from kibitz_bots.search.one_ply import OnePly
     from kibitz_games import kernels
@@ -28,7 +29,7 @@ PROGRAM = """
         for kind in (OnePly, Iddfs, Minimax, AlphaBeta):
             if kind.supports(setting.rules.info, state) is None:
                 depth = 2 if kind in (Minimax, Iddfs) else 3
-                found = kind(state).search(state, ev, seconds=1000, depth=depth)
+                found = kind(state).search(state, ev, Limits(depth=depth))
                 rows.append([str(setting), kind.__name__, found.value, found.nodes, found.line])
     print(json.dumps([kernels.mode(), rows]))
 """

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from kibitz_bots.evaluate.chinese_checkers import euclid
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.maxn import NOBODY, Maxn
 from kibitz_bots.search.mpmix import MpMix
 from kibitz_bots.search.paranoid import Paranoid
 from kibitz_games import operations as op
 from tests.bots.search import many_seats as plain
-from tests.bots.search.many_seats import LONG
 
 
 def edge(st: Any) -> tuple[int, float]:
@@ -36,8 +36,8 @@ def test_whoever_leads_by_enough_is_paranoid() -> None:
     _, ahead = edge(st)
     assert MpMix(st, defend=ahead).manner(st, ev) == ("paranoid", NOBODY)
     assert MpMix(st, defend=ahead + 0.1, attack=0).manner(st, ev) == ("maxn", NOBODY)
-    found = MpMix(st, defend=ahead).search(st, ev, seconds=LONG, depth=3)
-    assert found.value == Paranoid(st).search(st, ev, seconds=LONG, depth=3).value
+    found = MpMix(st, defend=ahead).search(st, ev, Limits(depth=3))
+    assert found.value == Paranoid(st).search(st, ev, Limits(depth=3)).value
 
 
 def test_a_leader_who_is_far_enough_ahead_is_attacked() -> None:
@@ -46,7 +46,7 @@ def test_a_leader_who_is_far_enough_ahead_is_attacked() -> None:
     assert MpMix(st, attack=ahead).manner(st, ev) == ("offensive", leader)
     assert MpMix(st, attack=ahead + 0.1, defend=0).manner(st, ev) == ("maxn", NOBODY)
     for depth in (1, 2, 3):
-        found = MpMix(st, attack=ahead).search(st, ev, seconds=LONG, depth=depth)
+        found = MpMix(st, attack=ahead).search(st, ev, Limits(depth=depth))
         wanted = plain.maxn(st, ev, depth, hurt=(int(op.to_act(st)), leader))
         assert found.values[leader] == pytest.approx(wanted[leader])
         assert found.value == pytest.approx(wanted[int(op.to_act(st))])
@@ -54,8 +54,8 @@ def test_a_leader_who_is_far_enough_ahead_is_attacked() -> None:
 
 def test_otherwise_it_is_maxn() -> None:
     for st in plain.some(3, 4, size=2):
-        mixed = MpMix(st, defend=1e9, attack=1e9).search(st, euclid(st), seconds=LONG, depth=2)
-        assert mixed.values == Maxn(st).search(st, euclid(st), seconds=LONG, depth=2).values
+        mixed = MpMix(st, defend=1e9, attack=1e9).search(st, euclid(st), Limits(depth=2))
+        assert mixed.values == Maxn(st).search(st, euclid(st), Limits(depth=2)).values
 
 
 def test_who_has_finished_leads_no_more() -> None:

@@ -12,6 +12,7 @@ import pytest
 from kibitz_bots.evaluate.chinese_checkers import euclid, hand
 from kibitz_bots.search.found import WON
 from kibitz_bots.search.iddfs import Iddfs
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.one_ply import OnePly
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -23,12 +24,12 @@ Chooser = Callable[[np.record, str], int]
 
 def greedy(evaluation: Any, state: np.record) -> Chooser:
     search, ev = OnePly(state), evaluation(state)
-    return lambda st, seed: search.search(st, ev, seed=seed).action
+    return lambda st, seed: search.search(st, ev, Limits(seed=seed)).action
 
 
 def planning(evaluation: Any, state: np.record, depth: int) -> Chooser:
     search, ev = Iddfs(state), evaluation(state)
-    return lambda st, seed: search.search(st, ev, seconds=60, depth=depth, seed=seed).action
+    return lambda st, seed: search.search(st, ev, Limits(depth=depth, seed=seed)).action
 
 
 def anyhow(st: np.record, seed: str) -> int:
@@ -66,7 +67,7 @@ def start(seats: int = 2, **options: Any) -> np.record:
 def test_it_takes_the_best_move() -> None:
     state = start()
     ev = hand(state)
-    found = OnePly(state).search(state, ev)
+    found = OnePly(state).search(state, ev, Limits())
     worths = {}
     for action in GAME.legal(state):
         st = state.copy()
@@ -79,23 +80,23 @@ def test_it_takes_the_best_move() -> None:
 def test_the_state_is_left_as_it_was() -> None:
     state = start(6)
     before = state.tobytes()
-    OnePly(state).search(state, hand(state))
+    OnePly(state).search(state, hand(state), Limits())
     assert state.tobytes() == before
 
 
 def test_equals_are_chosen_by_seed() -> None:
     state = start()
     search, ev = OnePly(state), euclid(state)
-    actions = [search.search(state, ev, seed=seed).action for seed in range(30)]
+    actions = [search.search(state, ev, Limits(seed=seed)).action for seed in range(30)]
     assert len(set(actions)) > 1
-    assert search.search(state, ev, seed=3).action == actions[3]
+    assert search.search(state, ev, Limits(seed=3)).action == actions[3]
 
 
 def test_the_last_move_of_a_won_match_is_found_and_worth_a_win() -> None:
     match = play([greedy(hand, start(size=2))] * 2, seed=5, size=2)
     match.undo()
     state: Any = match.state
-    found = OnePly(state).search(state, hand(state))
+    found = OnePly(state).search(state, hand(state), Limits())
     assert found.value == WON
     match.act(found.action)
     assert match.outcome is not None

@@ -9,8 +9,8 @@ import pytest
 
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.search.found import Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.search.phases import Phases
-from kibitz_bots.threads import Flag
 from kibitz_games import registry
 
 GAME: Any = registry.get("chinese-checkers")
@@ -32,12 +32,10 @@ class Known:
     def supports(state: np.record) -> str | None:
         return None if int(state["holes"]) == 121 else "another board"
 
-    def answer(
-        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
-    ) -> Found | None:
+    def answer(self, state: np.record, limits: Limits) -> Found | None:
         self.asked += 1
         first = GAME.legal(state)[0]
-        return Found(first, self.value, 1, 1, (first,), 0.0) if int(state["ply"]) < 2 else None
+        return Found(first, self.value, 1, 1, (first,)) if int(state["ply"]) < 2 else None
 
 
 class Later(Known):
@@ -53,27 +51,27 @@ class Staged(Phases):
 
 def test_the_first_stage_with_an_answer_is_played() -> None:
     state = start()
-    assert Staged(state).search(state, hand(state), seconds=0.0).value == 7.0
+    assert Staged(state).search(state, hand(state), Limits(seconds=0.0)).value == 7.0
 
 
 def test_without_an_answer_the_middle_searches() -> None:
     state = start()
     for _ in range(2):
         GAME.play(state, GAME.legal(state)[0])
-    found = Staged(state).search(state, hand(state), seconds=1000.0, depth=2)
+    found = Staged(state).search(state, hand(state), Limits(depth=2))
     assert found.depth == 2
     assert found.nodes > 14
 
 
 def test_a_stage_that_has_nothing_for_a_board_is_left_out() -> None:
     state = start(size=3)
-    assert Staged(state).search(state, hand(state), seconds=1000.0, depth=1).depth == 1
+    assert Staged(state).search(state, hand(state), Limits(depth=1)).depth == 1
 
 
 def test_another_middle_can_be_named() -> None:
     state = start(size=3)
     phases = Staged(state, middle="kibitz_bots.search.one_ply:OnePly")
-    assert phases.search(state, hand(state), seconds=0.0).depth == 1
+    assert phases.search(state, hand(state), Limits(seconds=0.0)).depth == 1
 
 
 @pytest.mark.parametrize("dtype", [np.dtype([("key", np.uint64)])])

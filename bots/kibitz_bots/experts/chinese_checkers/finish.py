@@ -19,6 +19,7 @@ from kibitz_bots.experts.chinese_checkers.contact import apart, undisturbed
 from kibitz_bots.experts.chinese_checkers.solo import WIDEST, Course, Solo
 from kibitz_bots.search.alarm import alarm
 from kibitz_bots.search.found import Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 
@@ -47,30 +48,28 @@ class Finish:
             return str(error)
         return None
 
-    def answer(
-        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
-    ) -> Found | None:
+    def answer(self, state: np.record, limits: Limits) -> Found | None:
         """Return the next move of the race, None while foreign pegs matter."""
-        began, seat = time.monotonic(), int(op.to_act(state))
+        deadline, seat = time.monotonic() + limits.seconds, int(op.to_act(state))
         race = self._solo.race
         mask = int(table.mask_of(race, state, np.int64(seat)))
         if mask >= 0 and undisturbed(state, seat, race.hole[int(state["goal"][seat])].tolist()):
             course: Course | None = self._solo.exact(state, seat, mask)
         elif apart(state, seat):
-            course = self._course(state, seat, began + seconds, called_off)
+            course = self._course(state, seat, deadline, limits.called_off)
         else:
             course = None
-        return _found(course, began)
+        return _found(course)
 
     def _course(
-        self, state: np.record, seat: int, deadline: float, called_off: Flag | None
+        self, state: np.record, seat: int, deadline: float, called_off: Flag
     ) -> Course | None:
         """Return the best race that can be found in time, or the rest of the last turn's."""
         solo = self._solo
         solo.ws.stop = 0
         best = _shorter(self._rest(state), solo.find(state, seat, NARROWEST))
         width = 4 * NARROWEST
-        with alarm(solo.ws, deadline, called_off or Flag()):
+        with alarm(solo.ws, deadline, called_off):
             while width <= WIDEST and not solo.ws.stop:
                 best = _shorter(best, solo.find(state, seat, width))
                 width *= 4
@@ -98,9 +97,8 @@ def _shorter(a: Course | None, b: Course | None) -> Course | None:
     return b if len(b.actions) < len(a.actions) else a
 
 
-def _found(course: Course | None, began: float) -> Found | None:
+def _found(course: Course | None) -> Found | None:
     if course is None or not course.actions:
         return None
-    taken, moves = time.monotonic() - began, len(course.actions)
-    line = course.actions
-    return Found(line[0], -float(moves), moves, course.nodes, line, taken, alone=True)
+    line, moves = course.actions, len(course.actions)
+    return Found(line[0], -float(moves), moves, course.nodes, line, alone=True)

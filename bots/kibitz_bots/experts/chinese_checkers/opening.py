@@ -16,7 +16,6 @@ import argparse
 import functools
 import json
 import random
-import time
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -29,7 +28,7 @@ from kibitz_bots.experts.chinese_checkers.contact import board_of, nearest_forei
 from kibitz_bots.experts.chinese_checkers.solo import Solo
 from kibitz_bots.experts.chinese_checkers.triangle import Place, places
 from kibitz_bots.search.found import Found
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.limits import Limits
 from kibitz_games import operations as op
 from kibitz_games.chinese_checkers import GAME, rules
 from kibitz_games.chinese_checkers import geometry as geo
@@ -80,11 +79,9 @@ class Opening:
         name = _board_name(state)
         return None if name in book() else f"there is no book for {name}"
 
-    def answer(
-        self, state: np.record, *, seconds: float, seed: int | str, called_off: Flag | None
-    ) -> Found | None:
-        """Return a move of a line that fits, chosen by `seed`, None where there is none."""
-        began, seat = time.monotonic(), int(op.to_act(state))
+    def answer(self, state: np.record, limits: Limits) -> Found | None:
+        """Return a move of a line that fits, chosen by the seed, None where there is none."""
+        seat = int(op.to_act(state))
         if nearest_foreign(state, seat) < NEAR:
             return None
         seen = places(board_of(state), int(state["goal"][seat]))
@@ -93,14 +90,13 @@ class Opening:
         fitting = [rest for line in self._lines if (rest := following(line, home, pegs))]
         if not fitting:
             return None
-        line = random.Random(f"book/{seed}").choice(fitting)
+        line = random.Random(f"book/{limits.seed}").choice(fitting)
         where = {place: hole for hole, place in enumerate(seen)}
         holes = int(state["holes"])
         actions = tuple(where[origin] * holes + where[target] for origin, target in line)
         if not rules.allows(state, np.int64(actions[0])):
             return None
-        taken = time.monotonic() - began
-        return Found(actions[0], 0.0, len(actions), 1, actions, taken, alone=True)
+        return Found(actions[0], 0.0, len(actions), 1, actions, alone=True)
 
 
 def _home(state: Any, seat: int) -> Sequence[Place]:

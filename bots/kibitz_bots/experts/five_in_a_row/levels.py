@@ -15,9 +15,10 @@ import numpy as np
 
 from kibitz_bots.experts.five_in_a_row import field, swap, utility
 from kibitz_bots.experts.five_in_a_row.field import EMPTY, put, take
+from kibitz_bots.experts.subject import other_game
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import Found, Sample, roots
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.found import Found, roots
+from kibitz_bots.search.limits import Limits
 from kibitz_games import kernels
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -155,36 +156,24 @@ class Level:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game: only this one has its rows."""
-        return None if state.dtype == rules.STATE else f"{info.name} has no rows of five"
+        """Return why the search cannot play a game, or None if it can."""
+        return other_game(info, state, rules.STATE)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return the best move of the level, or of one ply where there is no time for more.
 
-        `ev` holds `utility.UTILITIES`; `depth` takes the place of the level's plies where it is
-        not 0. `state` must not be over and is unchanged. Among equals `seed` decides.
+        `ev` holds `utility.UTILITIES`; a depth that is not 0 takes the place of the level's
+        plies. `state` must not be over and is unchanged.
         """
-        began = time.monotonic()
-        plies = min(depth or self._plies, DEEPEST)
-        with alarm(self._ws, began + seconds, called_off or Flag()):
+        plies = min(limits.depth or self._plies, DEEPEST)
+        with alarm(self._ws, time.monotonic() + limits.seconds, limits.called_off):
             self._ws.nodes = 0
             if swap.asked(state):
-                return self._swapped(state, ev, seed, began, plies)
+                return self._swapped(state, ev, limits.seed, plies)
             fd = field.of_state(state, self._tb)
-            reached, value, cells = self._choose(fd, ev, plies, _cells(fd, state, seed))
-        nodes, taken = int(self._ws.nodes), time.monotonic() - began
+            reached, value, cells = self._choose(fd, ev, plies, _cells(fd, state, limits.seed))
         actions = field.actions_of(fd, cells)
-        return Found(actions[0], float(value), reached, nodes, actions, taken)
+        return Found(actions[0], float(value), reached, int(self._ws.nodes), actions)
 
     def _choose(
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
@@ -215,9 +204,7 @@ class Level:
                 line = (cell, *self._ws.line[1, : int(self._ws.lengths[1])].tolist())
         return line, best
 
-    def _swapped(
-        self, state: np.record, ev: np.record, seed: int | str, began: float, plies: int
-    ) -> Found:
+    def _swapped(self, state: np.record, ev: np.record, seed: int | str, plies: int) -> Found:
         """Do what the swap asks for, by what the next stone's colour can expect."""
 
         def judged(position: np.record, depth: int) -> float | None:
@@ -227,8 +214,7 @@ class Level:
             return None if self._ws.stop and depth else float(value)
 
         action, value = swap.settle(state, judged, seed)
-        taken = time.monotonic() - began
-        return Found(action, value, plies, int(self._ws.nodes), (action,), taken)
+        return Found(action, value, plies, int(self._ws.nodes), (action,))
 
 
 def _cells(fd: np.record, state: np.record, seed: int | str) -> list[int]:

@@ -29,9 +29,10 @@ import numpy as np
 from kibitz_bots.experts.five_in_a_row import classes as kinds
 from kibitz_bots.experts.five_in_a_row import field, swap
 from kibitz_bots.experts.five_in_a_row.field import EMPTY, put, take
+from kibitz_bots.experts.subject import other_game
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.found import WON, Found
+from kibitz_bots.search.limits import Limits
 from kibitz_games import kernels
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -490,36 +491,24 @@ class Threat:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game: only this one has its rows."""
-        return None if state.dtype == rules.STATE else f"{info.name} has no rows of five"
+        """Return why the search cannot play a game, or None if it can."""
+        return other_game(info, state, rules.STATE)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return the best move that can be found in time; `ev` holds `classes.WEIGHTS`.
 
-        `state` must not be over and is unchanged. `depth` limits the plies, 0 to as many as
-        the time allows. Among moves that look alike `seed` decides which is tried first.
+        `state` must not be over and is unchanged. Among moves that look alike the seed decides
+        which is tried first.
         """
-        began = time.monotonic()
-        with alarm(self._ws, began + seconds, called_off or Flag()):
+        with alarm(self._ws, time.monotonic() + limits.seconds, limits.called_off):
             self._ws.nodes = 0
             if swap.asked(state):
-                return self._swapped(state, ev, seed, began, depth)
+                return self._swapped(state, ev, limits.seed, limits.depth)
             fd = field.of_state(state, self._tb)
-            line = self._deepen(fd, ev, depth or DEEPEST, seed)
+            line = self._deepen(fd, ev, limits.depth or DEEPEST, limits.seed)
             line = self._finished(fd, line)
-        nodes, taken = int(self._ws.nodes), time.monotonic() - began
         actions = field.actions_of(fd, line.cells)
-        return Found(actions[0], _worth(line.value), line.depth, nodes, actions, taken)
+        return Found(actions[0], _worth(line.value), line.depth, int(self._ws.nodes), actions)
 
     def _deepen(self, fd: np.record, ev: np.record, last: int, seed: int | str) -> _Line:
         """Search depth after depth until the last, the time or a decision is reached."""
@@ -559,9 +548,7 @@ class Threat:
             return int(self._ws.choice)
         return int(field.of_class(fd, np.int64(1 - int(fd.side)), np.int64(FIVE)))
 
-    def _swapped(
-        self, state: np.record, ev: np.record, seed: int | str, began: float, last: int
-    ) -> Found:
+    def _swapped(self, state: np.record, ev: np.record, seed: int | str, last: int) -> Found:
         """Do what the swap asks for, by what the next stone's colour can expect."""
         deepest = 0
 
@@ -573,8 +560,7 @@ class Threat:
             return _worth(line.value) if line.depth or not self._ws.stop else None
 
         action, value = swap.settle(state, judge, seed)
-        taken = time.monotonic() - began
-        return Found(action, value, deepest, int(self._ws.nodes), (action,), taken)
+        return Found(action, value, deepest, int(self._ws.nodes), (action,))
 
 
 _FIELDS = [

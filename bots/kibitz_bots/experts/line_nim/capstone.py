@@ -10,13 +10,15 @@ nothing. The moves are shuffled, and the first of equals is played.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kibitz_bots.experts.subject import other_game
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample, roots
-from kibitz_bots.threads import Flag
+from kibitz_bots.search.found import WON, Found, roots
+from kibitz_bots.search.limits import Limits
 from kibitz_games import kernels
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
@@ -89,38 +91,24 @@ class Capstone:
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why it cannot play a game, or None if it can."""
-        if state.dtype != rules.STATE:
-            return f"it plays another game, not {info.name}"
-        return None
+        return other_game(info, state, rules.STATE)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record | None = None,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
-        """Return the move that it plays; `depth` limits the plies, 0 to `DEEPEST`.
+    def search(self, state: np.record, ev: np.record | None, limits: Limits) -> Found:
+        """Return the move that it plays; the seed shuffles the moves.
 
-        `state` must not be over and is unchanged; `seed` shuffles the moves.
+        `state` must not be over and is unchanged.
         """
-        began = time.monotonic()
-        st, actions = state.copy(), roots(state, seed)
+        deadline = time.monotonic() + limits.seconds
+        st, actions = state.copy(), roots(state, limits.seed)
         self._ws.nodes = self._ws.stop = 0
-        best = Found(actions[0], 0.0, 0, 0, (actions[0],), 0.0)
+        best = Found(actions[0], 0.0, 0, 0, (actions[0],))
         if len(actions) <= CROWDED:
             # The first ply is looked at to its end, so that there is an answer, however late it is.
             best = self._look(st, actions, 1)
-            last = min(depth or DEEPEST, DEEPEST)
-            with alarm(self._ws, began + seconds, called_off or Flag()):
+            last = min(limits.depth or DEEPEST, DEEPEST)
+            with alarm(self._ws, deadline, limits.called_off):
                 best = self._deepen(st, actions, last, best)
-        taken = time.monotonic() - began
-        nodes = int(self._ws.nodes)
-        return Found(best.action, best.value, best.depth, nodes, best.line, taken)
+        return replace(best, nodes=int(self._ws.nodes))
 
     def _deepen(self, st: np.record, actions: list[int], last: int, best: Found) -> Found:
         """Search deeper and deeper, until it is clear who wins or the time is up."""
@@ -141,4 +129,4 @@ class Capstone:
         worth = int(_value(st, ws, low, high, np.int64(depth), np.int64(0)))
         action = int(ws.line[0, 0])
         value = WON if worth >= NEARLY else -WON if worth <= -NEARLY else float(worth)
-        return Found(action, value, depth, int(ws.nodes), (action,), 0.0)
+        return Found(action, value, depth, int(ws.nodes), (action,))

@@ -26,8 +26,10 @@ import numpy as np
 
 from kibitz_bots.experts.line_nim import parts, proof, table
 from kibitz_bots.experts.line_nim.island import MOST, Island, free_cells, lines
+from kibitz_bots.experts.subject import other_game
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample
+from kibitz_bots.search.found import WON, Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from kibitz_games import kernels
 from kibitz_games.api import GameInfo
@@ -77,32 +79,19 @@ class LineNimSolver:
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the solver cannot play a game, or None if it can."""
-        if state.dtype != rules.STATE:
-            return f"it solves another game, not {info.name}"
-        return None
+        return other_game(info, state, rules.STATE)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record | None = None,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record | None, limits: Limits) -> Found:
         """Return a move that is proven to win, the hardest one where all lose, or the best guess.
 
-        `state` must not be over and is unchanged; `depth` has no meaning here. Among equals
-        `seed` decides.
+        `state` must not be over and is unchanged; a depth has no meaning here.
         """
-        began, flag, source = time.monotonic(), called_off or Flag(), random.Random(seed)
+        deadline = time.monotonic() + limits.seconds
         cells = free_cells(state)
         self._ws.nodes = self._nodes = 0
         self._doomed = set()
-        verdicts = self._judged(cells, began + seconds, flag)
-        return self._answer(cells, verdicts, source, began)
+        verdicts = self._judged(cells, deadline, limits.called_off)
+        return self._answer(cells, verdicts, random.Random(limits.seed))
 
     def _judged(self, cells: Sequence[int], deadline: float, flag: Flag) -> list[_Verdict] | None:
         """Return what is proven of every move, or of one that wins; None if nothing is."""
@@ -228,11 +217,7 @@ class LineNimSolver:
     # ----------------------------------------------------------------------------- the answer
 
     def _answer(
-        self,
-        cells: Sequence[int],
-        verdicts: list[_Verdict] | None,
-        source: random.Random,
-        began: float,
+        self, cells: Sequence[int], verdicts: list[_Verdict] | None, source: random.Random
     ) -> Found:
         if verdicts is None:
             action, value, depth = self._guess(cells, source), 0.0, 0
@@ -240,7 +225,7 @@ class LineNimSolver:
             best = min(verdicts, key=lambda each: (*_rank(each), source.random()))
             action, value, depth = best.action, WON if best.wins else -WON, len(cells)
         line = (action, *self._onward(set(cells) - set(geo.LINES[action])))
-        return Found(action, value, depth, self._nodes, line, time.monotonic() - began)
+        return Found(action, value, depth, self._nodes, line)
 
     def _onward(self, cells: Iterable[int]) -> Iterator[int]:
         """Yield how the play goes on, where the table knows."""

@@ -17,8 +17,10 @@ import numpy as np
 
 from kibitz_bots.experts.number_merge import ahead, table, traps
 from kibitz_bots.experts.number_merge.row import Row, actions, bits
+from kibitz_bots.experts.subject import other_game
 from kibitz_bots.search.alarm import alarm
-from kibitz_bots.search.found import WON, Found, Sample
+from kibitz_bots.search.found import WON, Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from kibitz_games import kernels
 from kibitz_games.api import GameInfo
@@ -63,39 +65,26 @@ class NumberMergeSolver:
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the solver cannot play a game, or None if it can."""
-        if state.dtype != rules.STATE:
-            return f"it solves another game, not {info.name}"
-        return None
+        return other_game(info, state, rules.STATE)
 
-    def search(
-        self,
-        state: np.record,
-        ev: np.record | None = None,
-        *,
-        seconds: float,
-        depth: int = 0,
-        seed: int | str = 0,
-        called_off: Flag | None = None,
-        sample: Sample | None = None,
-    ) -> Found:
+    def search(self, state: np.record, ev: np.record | None, limits: Limits) -> Found:
         """Return the best move that can be proven or, in a long row, found in time.
 
-        `state` must not be over and is unchanged. `depth` limits the search ahead in plies, 0 not
-        at all; among equals `seed` decides.
+        `state` must not be over and is unchanged. The depth limits the search ahead only.
         """
-        began, flag = time.monotonic(), called_off or Flag()
+        deadline, flag = time.monotonic() + limits.seconds, limits.called_off
         self._ws.nodes = self._ws.stop = 0
-        mask, source = self._row.mask(state), random.Random(seed)
+        mask, source = self._row.mask(state), random.Random(limits.seed)
         if mask is None or not self._worths.size:
             self._enter(Row(state))
             mask = (1 << self._row.boundaries) - 1
-            view = self._prepare(mask, began + seconds, depth, flag)
+            view = self._prepare(mask, deadline, limits.depth, flag)
             if view is not None:
-                return self._guessed(state, mask, view, began)
+                return self._guessed(state, mask, view)
         lead = _lead(state)
         if lead + int(self._worths[mask]) <= 0 and not self._hopes.size:
-            mask = self._despair(state, mask, began + seconds, flag)
-        return self._proven(state, mask, source, began)
+            mask = self._despair(state, mask, deadline, flag)
+        return self._proven(state, mask, source)
 
     def _despair(self, state: np.record, mask: int, deadline: float, flag: Flag) -> int:
         """Work out what there is to hope for, if the time allows; return the boundaries."""
@@ -165,7 +154,7 @@ class NumberMergeSolver:
 
     # --------------------------------------------------------------------------- with a table
 
-    def _proven(self, state: np.record, mask: int, source: random.Random, began: float) -> Found:
+    def _proven(self, state: np.record, mask: int, source: random.Random) -> Found:
         lead = _lead(state)
         place = min(self._ranked(mask, lead), key=lambda rank: (*rank[:-1], source.random()))[-1]
         line = self._line(mask, place)
@@ -176,7 +165,6 @@ class NumberMergeSolver:
             depth=len(line),
             nodes=int(self._ws.nodes),
             line=actions(mask, line),
-            seconds=time.monotonic() - began,
         )
 
     def _after(self, mask: int, place: int) -> int:
@@ -237,14 +225,13 @@ class NumberMergeSolver:
         entry = self._entries[ahead.slot(self._keys, key)]
         return _View(int(entry[3]), int(worth), depth)
 
-    def _guessed(self, state: np.record, mask: int, view: _View, began: float) -> Found:
+    def _guessed(self, state: np.record, mask: int, view: _View) -> Found:
         """Report what looking ahead has found; a worth that was seen to the end is proven."""
         worth = float(_lead(state) + view.worth)
         if view.depth == mask.bit_count():
             worth = WON * float(np.sign(worth))
         action = bits(mask).index(view.place)
-        taken = time.monotonic() - began
-        return Found(action, worth, view.depth, int(self._ws.nodes), (action,), taken)
+        return Found(action, worth, view.depth, int(self._ws.nodes), (action,))
 
 
 def _lead(state: Any) -> int:

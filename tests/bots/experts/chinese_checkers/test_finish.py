@@ -9,6 +9,7 @@ import numpy as np
 
 from kibitz_bots.experts.chinese_checkers import table
 from kibitz_bots.experts.chinese_checkers.finish import Finish
+from kibitz_bots.search.limits import Limits
 from kibitz_games import operations as op
 from kibitz_games import registry
 
@@ -40,7 +41,7 @@ def table_steps(state: Any, goal: int, hole: int) -> int:
 
 
 def ask(stage: Finish, state: Any, seconds: float = 0.0) -> Any:
-    return stage.answer(state, seconds=seconds, seed=0, called_off=None)
+    return stage.answer(state, Limits(seconds))
 
 
 def test_in_the_triangle_every_turn_is_one_move_nearer() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kibitz_bots.experts.chinese_checkers.opening import BOOK, Opening, following
+from kibitz_bots.search.limits import Limits
 from kibitz_games import operations as op
 from kibitz_games import registry
 
@@ -23,7 +24,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def ask(state: Any, seed: int = 0) -> Any:
-    return Opening(state).answer(state, seconds=1.0, seed=seed, called_off=None)
+    return Opening(state).answer(state, Limits(seed=seed))
 
 
 @pytest.mark.parametrize("seats", [2, 3])

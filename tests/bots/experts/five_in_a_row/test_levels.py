@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from kibitz_bots.experts.five_in_a_row import field, utility
 from kibitz_bots.experts.five_in_a_row.levels import Level, gain
 from kibitz_bots.search.found import roots
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from kibitz_games import registry
 from tests.bots.experts.five_in_a_row import cases
-
-FAR = 1000.0
 
 
 def total(fd: Any, tb: Any, ev: Any, depth: int) -> int:
@@ -59,7 +58,7 @@ def test_value_and_move_are_those_of_a_plain_minimax(
     tb, ev = utility.vocabulary(exact), numbers(state)
     fd = field.of_state(state, tb)
     before = state.tobytes()
-    found = Level(state, plies=plies).search(state, ev, seconds=FAR, seed=seed)
+    found = Level(state, plies=plies).search(state, ev, Limits(seed=seed))
     worths = {field.action_of(fd, cell): worth for cell, worth in sums_of(fd, tb, ev, plies)}
     assert state.tobytes() == before
     assert found.value == max(worths.values())
@@ -99,7 +98,7 @@ def test_positions_by_hand(plies: int, moves: str, good: str, value: int | None)
     ev = utility.one_ply(state) if plies == 1 else utility.minimax(state)
     level, chosen = Level(state, plies=plies), set()
     for seed in range(6):
-        found = level.search(state, ev, seconds=FAR, seed=seed)
+        found = level.search(state, ev, Limits(seed=seed))
         chosen.add(cases.name(state, found.action))
         assert value is None or found.value == value
     assert chosen <= set(good.split())
@@ -109,7 +108,7 @@ def test_out_of_time_it_plays_the_best_of_one_ply() -> None:
     state, flag = cases.after("e5 f6 f5 g5"), Flag()
     flag.set()
     ev = utility.minimax(state)
-    found = Level(state, plies=8).search(state, ev, seconds=FAR, called_off=flag)
+    found = Level(state, plies=8).search(state, ev, Limits(called_off=flag))
     assert found.depth == 1
     assert found.action in cases.GAME.legal(state)
 
@@ -123,7 +122,7 @@ def test_levels_play_to_the_end(options: dict[str, Any]) -> None:
     ]
     while cases.GAME.to_act(state) >= 0:
         level, ev = players[cases.GAME.to_act(state)]
-        found = level.search(state, ev, seconds=FAR, seed=int(state.ply))
+        found = level.search(state, ev, Limits(seed=int(state.ply)))
         cases.GAME.play(state, found.action)
     assert cases.GAME.outcome(state) is not None
 
@@ -135,7 +134,7 @@ def test_beginner_beats_chance() -> None:
         level, ev = Level(state, plies=1), utility.one_ply(state)
         while (seat := cases.GAME.to_act(state)) >= 0:
             mine = seat == seed % 2
-            action = level.search(state, ev, seconds=FAR, seed=seed).action if mine else None
+            action = level.search(state, ev, Limits(seed=seed)).action if mine else None
             cases.GAME.play(state, action or source.choice(cases.GAME.legal(state)))
         points += cases.GAME.outcome(state).scores[seed % 2]
     assert points >= 9.5
@@ -145,5 +144,5 @@ def test_it_says_why_it_cannot_play_another_game() -> None:
     game: Any = registry.get("number-merge")
     seats = game.info.seats[0]
     state = game.start(game.Options(), seats, game.deal(game.Options(), seats, 0))
-    assert Level.supports(game.info, state) == "number-merge has no rows of five"
+    assert Level.supports(game.info, state) == "it knows another game, not number-merge"
     assert Level.supports(cases.GAME.info, cases.start()) is None

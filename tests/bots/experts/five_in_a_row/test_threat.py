@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 from kibitz_bots.experts.five_in_a_row import classes, field, threat
 from kibitz_bots.experts.five_in_a_row.threat import Threat
 from kibitz_bots.search.found import WON, Found
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from tests.bots.experts.five_in_a_row import cases
-
-FAR = 1000.0
 
 
 def found(state: Any, depth: int = 4, seed: int = 0) -> Found:
     search = Threat(state, table=1)
-    return search.search(state, classes.usual(state), seconds=FAR, depth=depth, seed=seed)
+    return search.search(state, classes.usual(state), Limits(depth=depth, seed=seed))
 
 
 def by_fours(state: Any, left: int = threat.FOURS) -> tuple[int, int]:
@@ -160,7 +159,7 @@ def test_it_plays_a_small_board_to_a_draw_against_itself(exact: bool) -> None:
     state = cases.start(size=5, exact=exact)
     search, ev = Threat(state, table=1), classes.usual(state)
     while cases.GAME.to_act(state) >= 0:
-        result = search.search(state, ev, seconds=FAR, depth=4)
+        result = search.search(state, ev, Limits(depth=4))
         cases.GAME.play(state, result.action)
     assert cases.GAME.outcome(state).reason == "full"
 
@@ -169,7 +168,7 @@ def test_a_search_that_is_called_off_has_an_answer_at_once() -> None:
     state, flag = cases.after("e5 f6 f5 g5"), Flag()
     search, ev = Threat(state), classes.usual(state)
     flag.set()
-    result = search.search(state, ev, seconds=FAR, called_off=flag)
+    result = search.search(state, ev, Limits(called_off=flag))
     assert result.action in cases.GAME.legal(state)
     assert result.nodes < 100
 
@@ -177,11 +176,11 @@ def test_a_search_that_is_called_off_has_an_answer_at_once() -> None:
 def test_it_ends_when_the_time_is_up() -> None:
     state = cases.after("e5 f6 f5 g5")
     search, ev = Threat(state), classes.usual(state)
-    search.search(state, ev, seconds=0.001)
+    search.search(state, ev, Limits(seconds=0.001))
 
     def overrun() -> float:
         began = time.monotonic()
-        search.search(state, ev, seconds=0.02)
+        search.search(state, ev, Limits(seconds=0.02))
         return time.monotonic() - began - 0.02
 
     # Others may use the machine at this moment, so one try of many is enough.
@@ -191,7 +190,7 @@ def test_it_ends_when_the_time_is_up() -> None:
 def test_the_table_and_what_is_remembered_do_not_change_what_is_won() -> None:
     state = cases.after("a5 j1 b5 j10 c5 a10 d6 j5 d7 j7")
     search, ev = Threat(state, table=2), classes.usual(state)
-    values = {search.search(state, ev, seconds=FAR, depth=depth).value for depth in (1, 2, 3)}
+    values = {search.search(state, ev, Limits(depth=depth)).value for depth in (1, 2, 3)}
     assert values == {WON}
     assert 1 << 20 < search._tt.nbytes <= 2 << 20
 
@@ -240,7 +239,7 @@ for search, ev, depth in (
     (threat.Threat(state, table=1), classes.usual(state), 2),
     (levels.Level(state, plies=2), utility.minimax(state), 0),
 ):
-    found = search.search(state, ev, seconds=1000, depth=depth, seed=1)
+    found = search.search(state, ev, Limits(depth=depth, seed=1))
     print(found.action, found.value, found.depth, found.nodes, found.line)
 """
 

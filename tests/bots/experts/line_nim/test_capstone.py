@@ -11,19 +11,19 @@ import pytest
 from kibitz_bots.experts.line_nim import capstone
 from kibitz_bots.experts.line_nim.capstone import CROWDED, Capstone
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_games import operations as op
 from kibitz_games import registry
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps
 from tests.bots.experts.line_nim.positions import GAME, cells, state, wins
 
-LONG = 1000.0
 SEARCH = Capstone(state([0]))
 
 
 def test_it_takes_any_move_of_many() -> None:
     st = state(maps.grow(1, 20))
-    founds = [SEARCH.search(st, seconds=LONG, seed=seed) for seed in range(20)]
+    founds = [SEARCH.search(st, None, Limits(seed=seed)) for seed in range(20)]
     assert {(found.depth, found.value, found.nodes) for found in founds} == {(0, 0.0, 0)}
     assert len({found.action for found in founds}) > 5
 
@@ -35,7 +35,7 @@ def test_few_moves_are_searched_to_the_end(seed: int) -> None:
     if len(GAME.legal(st)) > CROWDED:
         free = free[:4]
         st = state(free)
-    found = SEARCH.search(st, seconds=LONG)
+    found = SEARCH.search(st, None, Limits())
     assert found.value == (WON if wins(free) else -WON)
     left = [cell for cell in free if cell not in geo.LINES[found.action]]
     assert not (wins(free) and wins(left))
@@ -46,12 +46,12 @@ def test_a_won_endgame_of_isolated_cells_is_never_lost() -> None:
     alone = cells("a1", "c1", "e1", "g1", "i1", "k1", "a3", "c3", "e3")
     for number in range(2, len(alone) + 1):
         st = state([*alone[:number], *cells("a12-b12")])
-        found = SEARCH.search(st, seconds=LONG, seed=number)
+        found = SEARCH.search(st, None, Limits(seed=number))
         op.play(st, found.action)
         assert found.value == WON
         while not op.terminal(st):
             actions = GAME.legal(st)
-            op.play(st, actions[0] if int(st.side) else SEARCH.search(st, seconds=LONG).action)
+            op.play(st, actions[0] if int(st.side) else SEARCH.search(st, None, Limits()).action)
         assert int(st.loser) == 1
 
 
@@ -63,15 +63,15 @@ def test_isolated_cells_are_seen() -> None:
 
 def test_the_depth_is_bounded() -> None:
     st = state(cells("a1", "c1", "e1", "g1", "i1-k1", "a3-b3", "d3-e3"))
-    assert SEARCH.search(st, seconds=LONG, depth=1).depth == 1
-    assert SEARCH.search(st, seconds=LONG).depth >= capstone.SHALLOWEST
+    assert SEARCH.search(st, None, Limits(depth=1)).depth == 1
+    assert SEARCH.search(st, None, Limits()).depth >= capstone.SHALLOWEST
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001])
 def test_it_has_an_answer_whenever_it_is_stopped(seconds: float) -> None:
     st = state(cells("a1", "c1", "e1", "g1", "i1-k1", "a3-b3", "d3-e3"))
     before = st.tobytes()
-    assert SEARCH.search(st, seconds=seconds).action in GAME.legal(st)
+    assert SEARCH.search(st, None, Limits(seconds=seconds)).action in GAME.legal(st)
     assert st.tobytes() == before
 
 

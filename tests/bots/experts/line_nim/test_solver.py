@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from kibitz_bots.experts.line_nim import solver
 from kibitz_bots.experts.line_nim.solver import LineNimSolver
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -19,7 +21,6 @@ from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps
 from tests.bots.experts.line_nim.positions import GAME, positions, state, wins
 
-LONG = 1000.0
 SHARED = LineNimSolver(state([0]))
 SMALL = LineNimSolver(state([0]), table=1)
 SMALL._most = 10  # so that the ways around a table are taken by boards that brute force can judge
@@ -37,7 +38,7 @@ def board(number: int) -> Any:
 @given(positions)
 @settings(max_examples=80, deadline=None, derandomize=True)
 def test_it_wins_what_can_be_won_and_knows_what_is_lost(free: list[int]) -> None:
-    found = SHARED.search(state(free), seconds=LONG)
+    found = SHARED.search(state(free), None, Limits())
     assert found.value == (WON if wins(free) else -WON)
     assert wins(after(free, found.action)) != wins(free) or not wins(free)
     assert found.line[0] == found.action
@@ -52,7 +53,7 @@ def test_it_never_errs_in_thousands_of_turns(seed: int) -> None:
         st, search = state(maps.grow(12 * seed + number, 16)), SHARED
         while not op.terminal(st):
             free = [cell for cell in range(geo.CELLS) if st.board[cell] == 1]
-            found = search.search(st, seconds=LONG, seed=seed)
+            found = search.search(st, None, Limits(seed=seed))
             if len(free) <= 12:
                 assert (found.value == WON) == wins(free)
                 assert found.value < 0 or not wins(after(free, found.action))
@@ -65,7 +66,7 @@ def test_it_never_errs_in_thousands_of_turns(seed: int) -> None:
 @pytest.mark.parametrize("number", [11, 12])
 def test_what_is_too_large_for_its_table_is_proven_otherwise(seed: int, number: int) -> None:
     free = random.Random(seed).sample(maps.grow(seed, 20), number)
-    found = SMALL.search(state(free), seconds=LONG)
+    found = SMALL.search(state(free), None, Limits())
     assert found.value == (WON if wins(free) else -WON)
     assert wins(after(free, found.action)) != wins(free) or not wins(free)
 
@@ -75,7 +76,7 @@ def test_tables_without_a_line_find_moves_that_win(beyond: int) -> None:
     proven = 0
     for seed in range(3):
         free = list(maps.grow(seed, 12))
-        verdicts = SHARED._tried(free, beyond, time.monotonic() + LONG, Flag())
+        verdicts = SHARED._tried(free, beyond, math.inf, Flag())
         won = [each for each in verdicts or [] if each.wins]
         assert all(not wins(after(free, each.action)) for each in won)
         assert not won or wins(free)
@@ -87,7 +88,7 @@ def test_the_table_of_one_turn_serves_the_later_ones() -> None:
     st, search = state(maps.grow(5, 18)), LineNimSolver(state([0]))
     nodes = []
     while not op.terminal(st):
-        found = search.search(st, seconds=LONG)
+        found = search.search(st, None, Limits())
         nodes.append(found.nodes)
         op.play(st, found.action)
     assert nodes[0] == 1 << 18
@@ -97,9 +98,9 @@ def test_the_table_of_one_turn_serves_the_later_ones() -> None:
 def test_when_all_is_lost_it_leaves_few_answers_that_win() -> None:
     for seed in range(8):
         before = random.Random(seed).sample(maps.grow(seed, 14), 9)
-        free = after(before, SHARED.search(state(before), seconds=LONG).action)
+        free = after(before, SHARED.search(state(before), None, Limits()).action)
         assert free
-        found = SHARED.search(state(free), seconds=LONG)
+        found = SHARED.search(state(free), None, Limits())
         assert found.value == -WON
         chosen = _winning_share(after(free, found.action))
         every = [_winning_share(after(free, each)) for each in GAME.legal(state(free))]
@@ -114,7 +115,7 @@ def _winning_share(free: list[int]) -> float:
 def test_too_many_cells_leave_the_first_table_to_the_one_who_comes_after() -> None:
     """Of 80 cells any move is as good; the number that is left makes up for the other's."""
     st = board(80)
-    found = SHARED.search(st, seconds=0.01)
+    found = SHARED.search(st, None, Limits(seconds=0.01))
     assert (found.value, found.depth) == (0.0, 0)
     left = 80 - len(geo.LINES[found.action])
     assert (left - SHARED._most - 1) % solver.PERIOD == 0
@@ -125,7 +126,7 @@ def test_too_many_cells_leave_the_first_table_to_the_one_who_comes_after() -> No
 def test_it_has_an_answer_whenever_it_is_stopped(free: int, seconds: float) -> None:
     st = board(free)
     before = st.tobytes()
-    found = SHARED.search(st, seconds=seconds)
+    found = SHARED.search(st, None, Limits(seconds=seconds))
     assert found.action in GAME.legal(st)
     assert st.tobytes() == before
 
@@ -134,7 +135,7 @@ def test_a_turn_that_is_called_off_ends_it() -> None:
     flag = Flag()
     flag.set()
     began = time.monotonic()
-    found = SHARED.search(board(40), seconds=LONG, called_off=flag)
+    found = SHARED.search(board(40), None, Limits(called_off=flag))
     assert found.action in GAME.legal(board(40))
     assert time.monotonic() - began < 20
 
@@ -143,7 +144,7 @@ def test_a_position_of_another_match_is_told_apart() -> None:
     search = LineNimSolver(state([0]))
     for seed in range(3):
         free = random.Random(seed).sample(maps.grow(seed, 20), 9)
-        assert search.search(state(free), seconds=LONG).value == (WON if wins(free) else -WON)
+        assert search.search(state(free), None, Limits()).value == (WON if wins(free) else -WON)
 
 
 def test_memory_is_what_the_parameter_says() -> None:
@@ -153,9 +154,11 @@ def test_memory_is_what_the_parameter_says() -> None:
 
 
 def test_the_seed_decides_among_equals() -> None:
-    found = {SHARED.search(board(70), seconds=0.0, seed=seed).action for seed in range(10)}
+    found = {
+        SHARED.search(board(70), None, Limits(seconds=0.0, seed=seed)).action for seed in range(10)
+    }
     assert len(found) > 1
-    again = [SHARED.search(board(70), seconds=0.0, seed=4).action for _ in range(2)]
+    again = [SHARED.search(board(70), None, Limits(seconds=0.0, seed=4)).action for _ in range(2)]
     assert again[0] == again[1]
 
 

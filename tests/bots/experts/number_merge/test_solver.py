@@ -15,6 +15,7 @@ from kibitz_bots.experts.number_merge import ahead, table
 from kibitz_bots.experts.number_merge.row import Row, actions, bits
 from kibitz_bots.experts.number_merge.solver import NumberMergeSolver
 from kibitz_bots.search.found import WON
+from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
 from kibitz_games import kernels, registry
 from kibitz_games import operations as op
@@ -22,7 +23,6 @@ from kibitz_games.number_merge import rules
 from tests.games.number_merge import reference
 
 GAME: Any = registry.get("number-merge")
-LONG = 1000.0
 
 rows = strategies.lists(strategies.integers(1, 9), min_size=2, max_size=11)
 limits = strategies.builds(Fraction, strategies.integers(1, 60), strategies.integers(1, 7))
@@ -68,7 +68,7 @@ def test_no_move_errs(row: list[int], limit: Fraction, seed: int) -> None:
             op.play(st, source.choice(GAME.legal(st)))
             continue
         lead = int(rules.lead(st, 0))
-        found = SHARED.search(st, seconds=LONG, seed=seed)
+        found = SHARED.search(st, None, Limits(seed=seed))
         assert found.value == WON * np.sign(lead + values[mask])
         op.play(st, found.action)
         left = whole.mask(st)
@@ -87,7 +87,7 @@ def judged(row: list[int], limit: Fraction, values: Any, seed: int) -> tuple[int
     while not op.terminal(st):
         mask, seat = whole.mask(st), int(st.side)
         assert mask is not None
-        found = search.search(st, seconds=0.05)
+        found = search.search(st, None, Limits(seconds=0.05))
         outcome = np.sign(int(rules.lead(st, seat)) + values[mask])
         op.play(st, found.action)
         left = whole.mask(st)
@@ -120,7 +120,7 @@ def test_no_outcome_errs_on_ten_thousand_positions_at_50_ms() -> None:
 
 def outcome(st: Any) -> int:
     """Return 1, 0 or -1: what perfect play makes of a start for the one who begins."""
-    return int(SHARED.search(st, seconds=LONG).value / WON)
+    return int(SHARED.search(st, None, Limits()).value / WON)
 
 
 def test_the_first_wins_every_classic_row() -> None:
@@ -151,7 +151,7 @@ def test_a_play_that_is_not_won_is_left_where_errors_are_likely() -> None:
     for seed in range(60):
         st = drawn(seed, preset="fair")
         search = NumberMergeSolver(st)
-        if search.search(st, seconds=LONG).value == WON:
+        if search.search(st, None, Limits()).value == WON:
             continue
         hopes = {
             place: float(search._hopes[(1 << 7) - 1 ^ (1 << place)])
@@ -159,7 +159,7 @@ def test_a_play_that_is_not_won_is_left_where_errors_are_likely() -> None:
             if search._after((1 << 7) - 1, place) == int(search._worths[-1])
         }
         assert 0.0 <= min(hopes.values()) <= max(hopes.values()) <= 1.0
-        assert hopes[search.search(st, seconds=LONG).action] == max(hopes.values())
+        assert hopes[search.search(st, None, Limits()).action] == max(hopes.values())
         tried += 1
     assert tried > 10
 
@@ -169,7 +169,7 @@ def test_a_long_row_is_looked_at_until_the_table_has_it() -> None:
     search = NumberMergeSolver(st, table=1)
     depths = []
     while int(st.count) > 19:
-        found = search.search(st, seconds=0.01 if int(st.count) > 21 else LONG)
+        found = search.search(st, None, Limits(0.01) if int(st.count) > 21 else Limits())
         depths.append(found.depth)
         assert found.action in GAME.legal(st)
         op.play(st, found.action)
@@ -182,7 +182,7 @@ def test_a_long_row_is_looked_at_until_the_table_has_it() -> None:
 def test_it_has_an_answer_whenever_it_is_stopped(length: int, seconds: float) -> None:
     st = drawn(2, length=length)
     before = st.tobytes()
-    found = SHARED.search(st, seconds=seconds)
+    found = SHARED.search(st, None, Limits(seconds=seconds))
     assert found.action in GAME.legal(st)
     assert found.line[0] == found.action
     assert st.tobytes() == before
@@ -191,17 +191,17 @@ def test_it_has_an_answer_whenever_it_is_stopped(length: int, seconds: float) ->
 def test_a_turn_that_is_called_off_ends_it() -> None:
     flag, st = Flag(), drawn(2, length=64)
     flag.set()
-    assert SHARED.search(st, seconds=LONG, called_off=flag).depth < 63
+    assert SHARED.search(st, None, Limits(called_off=flag)).depth < 63
 
 
 def test_the_depth_bounds_the_search_ahead() -> None:
     search = NumberMergeSolver(drawn(3, length=30), table=1)
-    assert search.search(drawn(3, length=30), seconds=LONG, depth=2).depth == 2
+    assert search.search(drawn(3, length=30), None, Limits(depth=2)).depth == 2
 
 
 def test_the_line_is_played_to_the_end() -> None:
     st = drawn(4, length=9)
-    found = SHARED.search(st, seconds=LONG)
+    found = SHARED.search(st, None, Limits())
     for action in found.line:
         assert action in GAME.legal(st)
         op.play(st, action)

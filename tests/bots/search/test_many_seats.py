@@ -10,7 +10,8 @@ import pytest
 
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.search.brs import Brs
-from kibitz_bots.search.deepening import DEEPEST
+from kibitz_bots.search.limits import Limits
+from kibitz_bots.search.many_seats import DEEPEST
 from kibitz_bots.search.maxn import Maxn
 from kibitz_bots.search.maxprob import MaxProb
 from kibitz_bots.search.mpmix import MpMix
@@ -19,7 +20,7 @@ from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games import registry
 from tests.bots.search import many_seats as plain
-from tests.bots.search.many_seats import CHECKERS, LONG
+from tests.bots.search.many_seats import CHECKERS
 
 KINDS: list[Any] = [Maxn, Paranoid, Brs, MpMix, MaxProb]
 every = pytest.mark.parametrize("kind", KINDS)
@@ -30,10 +31,10 @@ def test_the_state_is_left_as_it_was_however_it_ends(kind: Any) -> None:
     state = plain.start(6)
     search, ev, before = kind(state), hand(state), state.tobytes()
     for millis in (0, 1, 5, 20):
-        found = search.search(state, ev, seconds=millis / 1000)
+        found = search.search(state, ev, Limits(seconds=millis / 1000))
         assert found.action in CHECKERS.legal(state)
         assert np.isfinite(found.value)
-    search.search(state, ev, seconds=LONG, depth=2)
+    search.search(state, ev, Limits(depth=2))
     assert state.tobytes() == before
 
 
@@ -44,7 +45,7 @@ def test_it_wins_at_once_if_it_can(kind: Any, seats: int) -> None:
     for seed in range(3):
         *_, last = plain.positions(seats, seed, size=2)
         seat = int(op.to_act(last))
-        found = kind(last).search(last, hand(last), seconds=LONG, depth=3, seed=seed)
+        found = kind(last).search(last, hand(last), Limits(depth=3, seed=seed))
         assert plain.after(last, found.action).rank[seat] > 0, (seat, found)
         assert len(found.line) == 1
 
@@ -52,7 +53,7 @@ def test_it_wins_at_once_if_it_can(kind: Any, seats: int) -> None:
 @every
 def test_a_line_is_played_in_turn_and_begins_with_the_action(kind: Any) -> None:
     for st in plain.some(3, 3, size=2):
-        found = kind(st).search(st, hand(st), seconds=LONG, depth=3)
+        found = kind(st).search(st, hand(st), Limits(depth=3))
         assert found.line[0] == found.action
         for action in found.line:
             assert action in CHECKERS.legal(st)
@@ -63,13 +64,11 @@ def test_a_line_is_played_in_turn_and_begins_with_the_action(kind: Any) -> None:
 def test_the_seed_decides_among_equals_and_repeats_the_play(kind: Any) -> None:
     state = plain.start(3)
     ev, search = hand(state), kind(state)
-    founds = [search.search(state, ev, seconds=LONG, depth=1, seed=seed) for seed in range(12)]
+    founds = [search.search(state, ev, Limits(depth=1, seed=seed)) for seed in range(12)]
     assert len({found.value for found in founds}) == 1
     assert len({found.action for found in founds}) > 1
     for depth in (1, 2):
-        once, again = (
-            kind(state).search(state, ev, seconds=LONG, depth=depth, seed=7) for _ in range(2)
-        )
+        once, again = (kind(state).search(state, ev, Limits(depth=depth, seed=7)) for _ in range(2))
         assert (once.line, once.value, once.nodes) == (again.line, again.value, again.nodes)
 
 
@@ -77,9 +76,9 @@ def test_the_seed_decides_among_equals_and_repeats_the_play(kind: Any) -> None:
 def test_time_ends_it(kind: Any) -> None:
     state = plain.start(3)
     search = kind(state)
-    search.search(state, hand(state), seconds=0)
+    search.search(state, hand(state), Limits(seconds=0))
     began = time.monotonic()
-    found = search.search(state, hand(state), seconds=0.05)
+    found = search.search(state, hand(state), Limits(seconds=0.05))
     assert 1 <= found.depth < DEEPEST
     assert time.monotonic() - began < 5  # the whole search would take centuries
 
@@ -88,7 +87,7 @@ def test_time_ends_it(kind: Any) -> None:
 def test_a_turn_that_is_called_off_ends_it(kind: Any) -> None:
     state, flag = plain.start(3), Flag()
     flag.set()
-    found = kind(state).search(state, hand(state), seconds=LONG, called_off=flag)
+    found = kind(state).search(state, hand(state), Limits(called_off=flag))
     assert 1 <= found.depth < DEEPEST
 
 
@@ -98,15 +97,15 @@ def test_a_depth_that_was_hardly_begun_does_not_decide(kind: Any) -> None:
     flag.set()
     ev = hand(state)
     for seed in range(5):
-        found = kind(state).search(state, ev, seconds=LONG, called_off=flag, seed=seed)
-        first = kind(state).search(state, ev, seconds=LONG, depth=1, seed=seed)
+        found = kind(state).search(state, ev, Limits(called_off=flag, seed=seed))
+        first = kind(state).search(state, ev, Limits(depth=1, seed=seed))
         assert found.depth >= 2 or found.action == first.action
 
 
 @every
 def test_when_all_is_seen_it_looks_no_further(kind: Any) -> None:
     *_, last = plain.positions(2, 1, size=2)
-    found = kind(last).search(last, hand(last), seconds=LONG)
+    found = kind(last).search(last, hand(last), Limits())
     assert found.depth < DEEPEST
 
 

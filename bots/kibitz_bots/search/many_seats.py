@@ -1,0 +1,158 @@
+"""What the searches for many seats have in common, around their own kernels and in them.
+
+They deepen (`deepening`). Inside a kernel `arrange` lists the actions of a position and `pick`
+hands them out, the most promising first: what the last depth expected, then what has refuted a
+position at the same ply before (*killers*), then by the game's own `order`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from kibitz_bots.search.deepening import Deepening
+from kibitz_bots.search.found import WON, Found
+from kibitz_games import operations as op
+from kibitz_games.api import GameInfo
+from kibitz_games.kernels import Int, kernel
+from kibitz_games.operations import Record
+
+DEEPEST = 24
+"""No search of this kind looks further ahead, counted in plies."""
+EXPECTED, KILLER = 1 << 40, 1 << 38
+"""What is added to the order of an action that has earned it."""
+
+
+@kernel
+def arrange(st: Record, ws: Record, ply: Int) -> Int:
+    """List the actions of a position in ``ws.moves[ply]`` with their scores.
+
+    Return how many of them to look at: all, or the most promising ``ws.width``.
+    """
+    moves = ws.moves[ply]
+    n = np.int64(op.generate(st, moves))
+    ws.counts[ply] = n
+    for i in range(n):
+        m = np.int64(moves[i])
+        score = np.int64(op.order(st, m))
+        if m == ws.plan[ply]:
+            score += EXPECTED
+        elif m == ws.killers[ply, 0]:
+            score += 2 * KILLER
+        elif m == ws.killers[ply, 1]:
+            score += KILLER
+        ws.scores[ply, i] = score
+    return min(n, np.int64(ws.width)) if ws.width > 0 else n
+
+
+@kernel
+def pick(ws: Record, ply: Int, i: Int) -> Int:
+    """Return the action number `i` of a position, having moved the best of the rest there.
+
+    At the root the actions stand in the order of preference already.
+    """
+    if ply > 0:
+        best = i
+        for k in range(i + 1, np.int64(ws.counts[ply])):
+            if ws.scores[ply, k] > ws.scores[ply, best]:
+                best = k
+        m, score = ws.moves[ply, best], ws.scores[ply, best]
+        for k in range(best, i, -1):  # the rest keeps its order
+            ws.moves[ply, k] = ws.moves[ply, k - 1]
+            ws.scores[ply, k] = ws.scores[ply, k - 1]
+        ws.moves[ply, i], ws.scores[ply, i] = m, score
+    return np.int64(ws.moves[ply, i])
+
+
+@kernel
+def refuted(ws: Record, ply: Int, m: Int) -> None:
+    """Remember that `m` made further actions needless."""
+    if ws.killers[ply, 0] != m:
+        ws.killers[ply, 1] = ws.killers[ply, 0]
+        ws.killers[ply, 0] = m
+
+
+@kernel
+def adopt(ws: Record, ply: Int, entry: Int) -> None:
+    """Make `entry`, and the best line after it, the best line of `ply`."""
+    ws.line[ply, ply] = entry
+    for k in range(ply + 1, ws.lengths[ply + 1]):
+        ws.line[ply, k] = ws.line[ply + 1, k]
+    ws.lengths[ply] = max(np.int64(ply + 1), np.int64(ws.lengths[ply + 1]))
+
+
+class ManySeats(Deepening):
+    """A search for two seats and more.
+
+    With `width` it looks at no more than so many actions in a position after the root, those that
+    the game's `order` likes best; 0 is all of them. With few it sees further, and not everything.
+
+    Subclasses write `_dive`, one call of their kernel, which leaves its answer in the workspace:
+    ``best`` and ``line[0]`` for the root moves that are done with, ``finished`` of them.
+    """
+
+    deepest = DEEPEST
+    decided = WON / 2
+    """A value that no further depth can improve much."""
+
+    def __init__(self, state: np.record, *, width: int = 0) -> None:
+        extra: list[tuple[Any, ...]] = [
+            ("roots", np.int64),  # actions at the root, in moves[0]
+            ("finished", np.int64),  # how many of them are done with
+            ("width", np.int64),  # most actions to look at after the root, 0 for all
+            ("counts", np.int64, (DEEPEST + 2,)),  # actions of the positions on the way
+            ("open", np.int64),  # positions that were judged though the play goes on
+            ("best", np.float64),  # what the best of them is worth to the seat to act
+            ("last", np.int64, (op.MAX_SEATS,)),  # the ply of each seat's last action
+            ("plan", np.int32, (DEEPEST + 2,)),  # the best line of the depth before
+            ("killers", np.int32, (DEEPEST + 2, 2)),
+            ("rivals", np.int64, (op.MAX_SEATS,)),  # whom some searches let reply
+            ("scale", np.float64),  # of shares
+        ]
+        super().__init__(op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__))
+        self._ws.width = width
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        if info.hidden:
+            return f"{info.name} hides something, and this search believes what it sees"
+        return None
+
+    def _begin(self, st: np.record, ev: np.record) -> None:
+        self._ws.plan[:] = self._ws.killers[:] = -1
+        self._ws.last[:] = 0
+
+    def _look(self, st: np.record, ev: np.record, depth: int, before: Found | None) -> Found:
+        ws = self._ws
+        ws.finished, ws.open, ws.best = 0, 0, -np.inf
+        self._dive(st, ev, depth)
+        if before is not None and not ws.finished:
+            return before
+        line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
+        ws.plan[: len(line)] = [self._action(entry) for entry in line]
+        ws.plan[len(line) :] = -1
+        done = depth - int(ws.finished < ws.roots)
+        spoken, values = self._spoken(st, line), self._values(st)
+        return Found(spoken[0], float(ws.best), done, int(ws.nodes), spoken, values)
+
+    def _settled(self, best: Found) -> bool:
+        return best.value >= self.decided or not self._ws.open
+
+    @abstractmethod
+    def _dive(self, st: np.record, ev: np.record, depth: int) -> None:
+        """Search one depth from the root."""
+
+    def _values(self, st: np.record) -> tuple[float, ...]:
+        """Return what the position is worth to each seat, where the search can tell."""
+        return ()
+
+    def _action(self, entry: int) -> int:
+        """Return the action that an entry of the line stands for."""
+        return entry
+
+    def _spoken(self, st: np.record, line: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the actions of a line as far as they are played in turn."""
+        return line
