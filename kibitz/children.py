@@ -12,11 +12,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 
 from kibitz import bounds
+from kibitz_server.ending import ended
 
 POLITE_SECONDS = 12.0
 """How long a child may take to end after it was asked to; a server drains for up to ten."""
-LOOK_SECONDS = 0.02
-"""How often it is looked whether a process has ended."""
 TAIL_LINES = 12
 """How much of a log is shown when its writer failed."""
 
@@ -73,17 +72,6 @@ async def _listen(process: Process, tell: Callable[[str], None]) -> None:
     async for line in process.stdout:
         tell(line.decode(errors="replace").rstrip("\n"))
     await ended(process)
-
-
-async def ended(process: Process) -> int:
-    """Wait until a process has ended, and return its status.
-
-    `Process.wait` waits for the end of its pipes as well, which something that the process has
-    left running may hold open for ever (python/cpython#119710).
-    """
-    while (status := process.returncode) is None:  # noqa: ASYNC110 - nothing tells of it alone
-        await asyncio.sleep(LOOK_SECONDS)
-    return status
 
 
 async def end(process: Process) -> int:

@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from kibitz import forensic, notation, report, terms
-from kibitz.children import child, ended, tail
+from kibitz.children import child, tail
 from kibitz.course import Course
 from kibitz.foreign import Program, WithProgram, program, program_options
 from kibitz.leash import leashed
@@ -31,6 +31,7 @@ from kibitz_protocol.client import Client
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.records import Conduct
 from kibitz_protocol.rooms import LobbySettings, ProgrammeItem, ReservedSeat
+from kibitz_server.ending import ended
 
 GRACE_MS = 5_000
 """How long the seat of a bot whose process is gone is kept: here nobody will come back."""

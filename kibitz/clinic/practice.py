@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kibitz.children import ended
 from kibitz.clinic.checks import AT_ONCE, CHECKS, GENEROUS, SHORT_MS, Check, Ward
 from kibitz.clinic.findings import Chart, FailedError, Finding, SkippedError
 from kibitz.clinic.patient import Patient, Prescription, admitted
@@ -24,6 +23,7 @@ from kibitz_games.api import Game
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.messages import Capabilities
 from kibitz_protocol.rooms import ProgrammeItem
+from kibitz_server.ending import ended
 
 ARRIVAL_S = 60.0
 """How long a bot may take to connect and say hello."""

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from kibitz import bounds, connection, terms
-from kibitz.children import child, ended, tail
+from kibitz.children import child, tail
 from kibitz.event.director import item
 from kibitz.event.folder import EventFolder, safe
 from kibitz.leash import leashed
@@ -34,6 +34,7 @@ from kibitz_clients.arena.event import Entrant, Event, Limits
 from kibitz_protocol.client import Client
 from kibitz_protocol.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.messages import Capabilities
+from kibitz_server.ending import ended
 
 LIVES: Final = 3
 """How often in a row a process may end without a game that ended meanwhile."""

@@ -18,12 +18,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from kibitz_server import ending
+
 LAST_LINES = 20
 LINE_BYTES = 200
 TERM_PATIENCE_S = 3.0
 """How long a process may take to end by itself before it is killed."""
-LOOK_S = 0.02
-"""How often it is looked whether a process has ended."""
 
 
 class House(Protocol):
@@ -105,7 +105,7 @@ class Employee:
         output = process.stdout
         if output is None:
             raise AssertionError("the process was started with a pipe")
-        ended = asyncio.ensure_future(_ended(process))
+        ended = asyncio.ensure_future(ending.ended(process))
         reading = asyncio.ensure_future(self._read(output))
         leaving = asyncio.ensure_future(self._dismissed.wait())
         try:
@@ -138,12 +138,12 @@ class Employee:
         """End the whole group, politely first, and collect the exit status."""
         self._signal(signal.SIGTERM)
         try:
-            self.status = await asyncio.wait_for(_ended(process), TERM_PATIENCE_S)
+            self.status = await asyncio.wait_for(ending.ended(process), TERM_PATIENCE_S)
         except TimeoutError:
             pass
         finally:
             self._signal(signal.SIGKILL)
-            self.status = await _ended(process)
+            self.status = await ending.ended(process)
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None:
@@ -209,11 +209,3 @@ class Staff:
             self._working.discard(employee)
         if not employee.dismissed:
             ended(employee)
-
-
-async def _ended(process: asyncio.subprocess.Process) -> int:
-    """Wait for the end of a process, and not for that of its pipes, as `Process.wait` does
-    (python/cpython#119710): what it has left running may hold them open for ever."""
-    while (status := process.returncode) is None:  # noqa: ASYNC110 - nothing tells of it alone
-        await asyncio.sleep(LOOK_S)
-    return status

@@ -6,7 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kibitz.children import ChildFailedError, child, ended, ended_well, tail
+from kibitz.children import ChildFailedError, child, ended_well, tail
+from kibitz_server.ending import ended
 
 
 def python(program: str) -> list[str]:
