@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from types import SimpleNamespace
@@ -37,6 +38,14 @@ def test_the_stop_word_is_cleared_first_and_set_at_the_deadline() -> None:
 def test_a_turn_that_is_called_off_stops_the_search() -> None:
     ws, flag = Workspace(), Flag()
     with alarm(ws, time.monotonic() + FAR, flag):
+        assert ws.stop == 0
+        flag.set()
+        assert ws.stopped.wait(10)
+
+
+def test_a_deadline_may_be_infinitely_far() -> None:
+    ws, flag = Workspace(), Flag()
+    with alarm(ws, math.inf, flag):
         assert ws.stop == 0
         flag.set()
         assert ws.stopped.wait(10)
