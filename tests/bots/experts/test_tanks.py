@@ -221,7 +221,7 @@ def test_a_planner_that_comes_into_a_running_match_plays_on() -> None:
 
 def test_it_plays_tanks_and_nothing_else() -> None:
     other = np.zeros(1, MIND)[0]
-    assert "not the game" in str(Planner.supports(GAME.info, other))
+    assert "another game" in str(Planner.supports(GAME.info, other))
     assert Planner.supports(GAME.info, _state()) is None
 
 
