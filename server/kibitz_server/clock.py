@@ -7,9 +7,10 @@ used up to the last millisecond is up.
 
 The server measures from the moment a turn is open to the arrival of the move, and takes an
 allowance for the network off. The allowance is the socket's own round trip as the server
-measured it, at most `ALLOWANCE_CAP_MS`, so a slow line costs nothing and a peer that delays
-its pongs gains a tenth of a second at most. The timer that looks for fallen flags waits that
-tenth longer than the clock, so that nobody is flagged by the network inside the allowance.
+measured it (the shortest of its last pings), at most `ALLOWANCE_CAP_MS`, so a slow line costs
+nothing and a peer that delays its pongs gains a tenth of a second at most. The timer that looks
+for fallen flags waits that tenth longer than the clock, so that nobody is flagged by the network
+inside the allowance.
 """
 
 from __future__ import annotations

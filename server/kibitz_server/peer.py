@@ -9,7 +9,7 @@ and end in a synchronous call of the desk. All that a ready-made server would do
   every other one is handed over to `ServerProtocol`, whole, so that it and we always agree on
   where a frame begins. It answers pings, checks fragments and refuses what the RFC forbids.
 * Limits on what comes in (16 KiB a message, credits) and on what waits to go out (`outbox`).
-* Pings, which measure the round trip, and every deadline (`sweep`).
+* Pings, which measure the round trip (`Peer.rtt_ms`), and every deadline (`sweep`).
 * Closing: a close frame, then half-closed, then aborted when the other side takes too long.
 
     handshake --101--> open --close(), protocol error, close frame--> leaving --> lost
@@ -33,6 +33,7 @@ import contextlib
 import ipaddress
 import logging
 import re
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -76,6 +77,8 @@ PATHS = frozenset({"/", "/ws"})
 """Where websockets are served."""
 HTTP_PATIENCE_S = 30.0
 """How long a page may take to be read."""
+ROUND_TRIPS = 8
+"""How many measurements a round trip is taken from."""
 _SECRETS = re.compile(r"token|secret|resume|auth|password|key", re.IGNORECASE)
 _WHOLE_TEXT = 0x81
 _MASKED = 0x80
@@ -146,6 +149,7 @@ class Peer(asyncio.Protocol):
         "_ping_at",
         "_port",
         "_protocol",
+        "_round_trips",
         "_told_gone",
         "_transport",
         "address",
@@ -157,7 +161,6 @@ class Peer(asyncio.Protocol):
         "local",
         "outbox",
         "purse",
-        "rtt_ms",
         "token",
     )
 
@@ -181,8 +184,8 @@ class Peer(asyncio.Protocol):
         self._aborted = False
         self.leaving = False
         """Whether the connection is being closed."""
-        self.rtt_ms = 0
-        """Round trip as the server measured it, smoothed."""
+        self._round_trips: deque[int] = deque(maxlen=ROUND_TRIPS)
+        """What the last pings took, in milliseconds."""
         self.identity: Identity | None = None
         """Who is there, once hello was answered."""
         self.bearer: str | None = None
@@ -248,6 +251,15 @@ class Peer(asyncio.Protocol):
         self.outbox.resume()
 
     # --- what the desk does -----------------------------------------------------------------
+
+    @property
+    def rtt_ms(self) -> int:
+        """The round trip as the server measured it, 0 before it did.
+
+        The shortest of the last few is the one in which neither side was busy with anything else,
+        such as loading a bot: the clock filter of NTP (RFC 5905, section 10).
+        """
+        return min(self._round_trips, default=0)
 
     def answer(self, message: Answer) -> None:
         """Send the answer to a request."""
@@ -429,10 +441,9 @@ class Peer(asyncio.Protocol):
     def _pong(self, data: bytes) -> None:
         if not self._ping_at or data != self._ping_at.to_bytes(8, "big"):
             return  # nobody asked for it
-        sample = self._port.clock() - self._ping_at
-        self.rtt_ms = (7 * self.rtt_ms + sample) // 8 if self.rtt_ms else sample
+        self._round_trips.append(self._port.clock() - self._ping_at)
         self._ping_at = 0
-        self._port.sweep.ponged(self)
+        self._port.sweep.ponged(self, soon=len(self._round_trips) < ROUND_TRIPS)
 
     def _text(self, payload: bytes | bytearray) -> None:
         try:

@@ -27,6 +27,8 @@ class Patience:
     handshake_s: float = 5
     hello_s: float = 10
     ping_every_s: float = 10
+    ping_soon_s: float = 0.5
+    """The time between the first pings, which measure the round trip before it matters."""
     pong_s: float = 10
     close_s: float = 3
     stuck_s: float = 3
@@ -62,6 +64,7 @@ class Sweep:
         self._observe_lag = observe_lag
         self._young: dict[Watched, float] = {}
         self._to_ping: dict[Watched, float] = {}
+        self._to_ping_soon: dict[Watched, float] = {}
         self._pinged: dict[Watched, float] = {}
         self._leaving: dict[Watched, float] = {}
         self._stuck: dict[Watched, tuple[float, int]] = {}
@@ -90,8 +93,13 @@ class Sweep:
     def greeted(self, peer: Watched) -> None:
         self._young.pop(peer, None)
 
-    def ponged(self, peer: Watched) -> None:
-        if self._pinged.pop(peer, None) is not None:
+    def ponged(self, peer: Watched, *, soon: bool = False) -> None:
+        """The ping is answered; the next one follows, `soon` where there were few so far."""
+        if self._pinged.pop(peer, None) is None:
+            return
+        if soon:
+            self._to_ping_soon[peer] = self._loop.time() + self._patience.ping_soon_s
+        else:
             self._to_ping[peer] = self._loop.time() + self._patience.ping_every_s
 
     def leaving(self, peer: Watched, patience: float | None = None) -> None:
@@ -107,7 +115,13 @@ class Sweep:
         self._stuck.pop(peer, None)
 
     def forget(self, peer: Watched) -> None:
-        for queue in (self._young, self._to_ping, self._pinged, self._leaving):
+        for queue in (
+            self._young,
+            self._to_ping,
+            self._to_ping_soon,
+            self._pinged,
+            self._leaving,
+        ):
             queue.pop(peer, None)
         self._stuck.pop(peer, None)
 
@@ -124,9 +138,10 @@ class Sweep:
             peer.abort()
         for peer in _front(self._pinged, now):
             peer.abort()
-        for peer in _front(self._to_ping, now):
-            del self._to_ping[peer]
-            self._ping(peer)
+        for queue in (self._to_ping, self._to_ping_soon):
+            for peer in _front(queue, now):
+                del queue[peer]
+                self._ping(peer)
         for peer, (since, backlog) in list(self._stuck.items()):
             self._look(peer, since, backlog, now)
 

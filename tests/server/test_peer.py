@@ -12,7 +12,7 @@ from kibitz_protocol.messages import ListGames, Move, Ready
 from kibitz_protocol.records import Player
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_server.accounts import Identity
-from kibitz_server.peer import Peer
+from kibitz_server.peer import ROUND_TRIPS, Peer
 from tests.server.wires import HANDSHAKE, Line, Rig, masked, unframed
 
 ADA = Identity(Player(player="ada", name="ada", kind="bot"), account=False, skeleton="ada")
@@ -291,18 +291,58 @@ def ping_of(line: Line) -> bytes:
     return payload
 
 
-def test_the_round_trip_is_measured_and_smoothed() -> None:
+def pong_after(rig: Rig, line: Line, seconds: float) -> None:
+    """Wait for the next ping, at most 11 seconds, and answer it after so many."""
+    for _ in range(110):
+        if line.transport.written:
+            break
+        rig.loop.advance(0.1)
+    payload = ping_of(line)
+    rig.loop.advance(seconds)
+    line.feed(masked(payload, Opcode.PONG))
+
+
+def test_the_round_trip_is_measured() -> None:
+    rig = Rig()
+    line = opened(rig)
+    assert line.peer.rtt_ms == 0
+    line.peer.greeted(ADA)
+    pong_after(rig, line, 0.08)
+    assert line.peer.rtt_ms == 80
+
+
+def test_an_answer_that_was_slow_once_is_forgotten_with_the_next() -> None:
     rig = Rig()
     line = opened(rig)
     line.peer.greeted(ADA)
-    payload = ping_of(line)
-    rig.loop.advance(0.08)
-    line.feed(masked(payload, Opcode.PONG))
-    assert line.peer.rtt_ms == 80
-    rig.loop.advance(10.42)
-    payload = ping_of(line)
-    line.feed(masked(payload, Opcode.PONG))
-    assert line.peer.rtt_ms == 70
+    pong_after(rig, line, 0.4)
+    pong_after(rig, line, 0.02)
+    pong_after(rig, line, 0.3)
+    assert line.peer.rtt_ms == 20
+
+
+def test_a_line_that_has_become_slower_is_noticed() -> None:
+    rig = Rig()
+    line = opened(rig)
+    line.peer.greeted(ADA)
+    pong_after(rig, line, 0.02)
+    for _ in range(ROUND_TRIPS - 1):
+        pong_after(rig, line, 0.09)
+    assert line.peer.rtt_ms == 20
+    pong_after(rig, line, 0.09)
+    assert line.peer.rtt_ms == 90
+
+
+def test_a_new_connection_is_pinged_soon_again_until_it_is_known() -> None:
+    rig = Rig()
+    line = opened(rig)
+    line.peer.greeted(ADA)
+    for _ in range(ROUND_TRIPS):
+        line.feed(masked(ping_of(line), Opcode.PONG))
+        rig.loop.advance(1.1)
+    assert not line.transport.written
+    rig.loop.advance(10)
+    assert line.transport.written
 
 
 def test_a_pong_that_nobody_asked_for_measures_nothing() -> None:

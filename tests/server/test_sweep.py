@@ -63,6 +63,28 @@ def test_a_peer_that_answers_pings_is_pinged_for_ever() -> None:
     assert sheep.done == ["ping"] * 11
 
 
+def test_the_first_pings_follow_each_other_soon() -> None:
+    loop, sweep, sheep = swept()
+    sweep.opened(sheep)
+    sweep.greeted(sheep)
+    for _ in range(3):
+        sweep.ponged(sheep, soon=True)
+        loop.advance(1.1)
+    assert sheep.done == ["ping"] * 4
+    sweep.ponged(sheep)
+    loop.advance(9.4)
+    assert sheep.done == ["ping"] * 4
+
+
+def test_a_peer_that_is_forgotten_is_not_pinged_soon_either() -> None:
+    loop, sweep, sheep = swept()
+    sweep.opened(sheep)
+    sweep.ponged(sheep, soon=True)
+    sweep.forget(sheep)
+    loop.advance(12)
+    assert sheep.done == ["ping"]
+
+
 def test_a_peer_that_does_not_answer_is_aborted_within_30_seconds() -> None:
     loop, sweep, sheep = swept()
     sweep.opened(sheep)
