@@ -22,12 +22,13 @@ def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
     one search on one game share the code of both: the first of them compiles it, and the others
     are warm in a moment.
     """
+    from kibitz_bots import first_turn
     from kibitz_games import kernels
 
     kernels.mode()  # settled now, for some personalities would ask for plain rules
     for number, personality in enumerate(bots, 1):
         began = time.monotonic()
-        personality.make().warm([*_programme(personality)])
+        first_turn.warm(personality.make(), [*_programme(personality)])
         took = time.monotonic() - began
         tell(f"{number:>3}/{len(bots)}  {took:5.1f} s  {personality.name}")
 

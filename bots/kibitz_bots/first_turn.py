@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kibitz_bots.sdk import Bot
 from kibitz_games import kernels, registry
 from kibitz_games.api import Game
 from kibitz_protocol.rooms import ProgrammeItem
+
+
+def warm(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
+    """Warm a bot up, and if it gets ready for anything at all also what its turns will need."""
+    bot.warm(programme)
+    if type(bot).warm is not Bot.warm:
+        rehearse(programme, bot.games)
 
 
 def rehearse(programme: Sequence[ProgrammeItem], games: Sequence[str]) -> None:

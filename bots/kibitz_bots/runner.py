@@ -25,6 +25,7 @@ from kibitz_bots.notes import captured_stderr
 from kibitz_bots.sdk import Bot, Match
 from kibitz_bots.sitting import Connection, Shared, Sitting
 from kibitz_bots.threads import in_thread
+from kibitz_bots.thrift import give_back_compiler
 from kibitz_protocol.errors import RefusedError, UnansweredError
 from kibitz_protocol.messages import (
     Capabilities,
@@ -133,7 +134,7 @@ def capabilities(bot: Bot, at_once: int | None = None) -> Capabilities:
 
 
 def _warm(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up, and if it gets ready for anything at all also what its turns will need.
+    """Warm a bot up, with nothing left over that its turns do not need.
 
     What that has made stays for good: no collection of garbage walks over it in a turn.
     """
@@ -141,12 +142,11 @@ def _warm(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
         from kibitz_games import kernels
 
         kernels.choose("plain")
-    bot.warm(programme)
-    if type(bot).warm is not Bot.warm:
-        from kibitz_bots.first_turn import rehearse
+    from kibitz_bots import first_turn
 
-        rehearse(programme, bot.games)
+    first_turn.warm(bot, programme)
     gc.freeze()
+    give_back_compiler()
 
 
 async def run(

@@ -67,13 +67,17 @@ class Searcher(Bot):
         self._ev: np.record | None = None
 
     def warm(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Compile or load everything that the programme needs, by searching each start once."""
+        """Compile or load everything that the programme needs, by searching each start once.
+
+        Nothing is kept of that but the machine code: a table would be as large as in a match.
+        """
         for state, info in _starts(programme, self.games, self.seats):
             with kernels.lock():
                 self._prepare(state, info)
                 sample = (lambda seed, st=state: st.copy()) if info.hidden else None
                 found = self._find(state, Limits(0.001, self._depth, sample=sample))
                 _texts(registry.get(info.name), state, found)
+        self._search = self._ev = None
 
     def choose(self, turn: Turn) -> Move:
         """Return the move that the search finds."""

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from kibitz_bots.first_turn import rehearse
+from kibitz_bots.first_turn import rehearse, warm
+from kibitz_bots.sdk import Bot, Move, Turn
 from kibitz_games import registry
 from kibitz_games.api import Game
 from kibitz_protocol.rooms import ProgrammeItem
@@ -36,3 +39,27 @@ def test_games_of_others_and_games_unknown_are_left_out(decoded: list[str]) -> N
     items = [ProgrammeItem(game=name, seats=seats) for name in (first, "go", second)]
     rehearse(items, [second])
     assert decoded == [second]
+
+
+class _Idle(Bot):
+    def choose(self, turn: Turn) -> Move:
+        return turn.legal[0]
+
+
+class _Ready(_Idle):
+    def __init__(self) -> None:
+        self.warmed: list[ProgrammeItem] = []
+
+    def warm(self, programme: Sequence[ProgrammeItem]) -> None:
+        self.warmed += programme
+
+
+def test_who_gets_ready_has_a_first_turn_too_and_others_load_nothing(decoded: list[str]) -> None:
+    name = registry.names()[0]
+    items = [ProgrammeItem(game=name, seats=registry.get(name).info.seats[0])]
+    bot = _Ready()
+    warm(bot, items)
+    assert bot.warmed == items
+    assert decoded == [name]
+    warm(_Idle(), items)
+    assert decoded == [name]

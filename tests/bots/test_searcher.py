@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -92,6 +93,19 @@ def test_a_search_is_made_with_the_parameters_that_are_its_own() -> None:
     evaluation = "kibitz_bots.evaluate.chinese_checkers:hand"
     Searcher(Tuned, evaluation, parameters={"table": 3}).choose(turn())
     assert made == [{"table": 3}]
+
+
+def test_warming_keeps_no_table() -> None:
+    made: list[weakref.ref[Any]] = []
+
+    class Kept(OnePly):
+        def __init__(self, state: Any) -> None:
+            super().__init__(state)
+            made.append(weakref.ref(self))
+
+    bot = Searcher(Kept, "kibitz_bots.evaluate.chinese_checkers:hand")
+    bot.warm([ProgrammeItem(game="chinese-checkers", seats=2)])
+    assert [each() for each in made] == [None]
 
 
 def test_warming_passes_over_what_it_does_not_play_with_so_many() -> None:
