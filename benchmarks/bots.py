@@ -3,7 +3,8 @@
     python -m benchmarks.bots [NAME ...] [--game GAME] [--moves N] [--json FILE]
 
 For each personality, all of them without names: seconds from its start until it says that it is
-ready, with the machine code in the cache (which is filled first); its memory after so many moves;
+ready, with the machine code in the cache (which is filled first), and the CPU time that it took;
+its memory after so many moves, all of it and without what it shares with other processes;
 by how much it was late at worst, after the budget of a turn; and how late it answered pings while
 it thought. The server is the doctor's stage, the clock a fifth of a second a move. Figures hold for
 the machine and the minute in which they were taken: on a busy one they are the others' figures
@@ -57,6 +58,8 @@ class Figures:
 
     name: str
     ready_s: float = 0.0
+    cpu_s: float = 0.0
+    """What of that it computed; the rest it waited, for others on a busy machine."""
     memory_mb: float = 0.0
     private_mb: float = 0.0
     """What it shares with no other process."""
@@ -84,6 +87,8 @@ async def measure(bot: Personality, game: Game, moves: int) -> Figures:
                 try:
                     await _ready(stage, patient)
                     figures.ready_s = time.perf_counter() - began
+                    spent = psutil.Process(patient.process.pid).cpu_times()
+                    figures.cpu_s = spent.user + spent.system
                     await _play(stage, game, seats, moves, figures)
                 except (FailedError, TimeoutError) as error:
                     figures.trouble = f"{error or type(error).__name__}"
@@ -156,7 +161,7 @@ def chosen(names: Sequence[str], game: str | None) -> list[Personality]:
     return [each for each in PERSONALITIES.values() if game in (None, each.game)]
 
 
-HEADS = ("bot", "ready s", "MB", "private", "moves", "late ms", "pong ms", "median")
+HEADS = ("bot", "ready s", "cpu s", "MB", "private", "moves", "late ms", "pong ms", "median")
 
 
 def row(figures: Figures) -> list[str]:
@@ -164,6 +169,7 @@ def row(figures: Figures) -> list[str]:
     return [
         figures.name,
         _marked(figures.ready_s, READY_S, 2),
+        f"{figures.cpu_s:.2f}",
         _marked(figures.memory_mb, MEMORY_MB, 0),
         f"{figures.private_mb:.0f}",
         str(figures.moves),

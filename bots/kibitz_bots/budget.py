@@ -12,7 +12,9 @@ Without a clock a bot may use `UNTIMED_MS`. With one::
 commit, the reading of the message, and by how much the bot itself is late. It is learnt from the
 moves themselves, as TCP learns its retransmission timeout (RFC 6298): smoothed mean plus four
 times the smoothed deviation. So a search that ends late, or a machine that is busy with others,
-is noticed with the first move and planned for from the second.
+is noticed with the first move and planned for from the second. Unlike TCP's, the first
+measurement counts no more than the others: it may be the worst, taken while all programs of
+an event were starting.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ UNTIMED_MS = 1000
 """What a bot uses on a move when there is no clock."""
 HORIZON = 30
 """A bot plans as if the main time had to last for so many more moves."""
-FIRST_OVERHEAD_MS = 50
-"""The overhead before any round trip was measured."""
+FIRST_MEAN_MS, FIRST_DEVIATION_MS = 10.0, 10.0
+"""What is believed before any round trip was measured: an overhead of 50 ms."""
 LEAST_OVERHEAD_MS = 10
 """Never plan with less: a search itself may overrun its time by so much."""
 MOST_OVERHEAD_MS = 1000
@@ -42,14 +44,12 @@ Reading = Callable[[], float]
 class Overhead:
     """What a move costs beside the thinking that was planned, learnt from move to move."""
 
-    mean_ms: float | None = None
-    deviation_ms: float = 0.0
+    mean_ms: float = FIRST_MEAN_MS
+    deviation_ms: float = FIRST_DEVIATION_MS
 
     @property
     def ms(self) -> int:
         """The milliseconds to leave unused on every move."""
-        if self.mean_ms is None:
-            return FIRST_OVERHEAD_MS
         estimate = self.mean_ms + 4 * self.deviation_ms
         return int(min(max(estimate, LEAST_OVERHEAD_MS), MOST_OVERHEAD_MS))
 
@@ -60,8 +60,6 @@ class Overhead:
         the budget's deadline, which counts nothing where it was sent before.
         """
         sample = min(max(round_trip_ms, 0.0) + max(late_ms, 0.0), float(MOST_OVERHEAD_MS))
-        if self.mean_ms is None:
-            return Overhead(sample, sample / 2)
         deviation = 0.75 * self.deviation_ms + 0.25 * abs(sample - self.mean_ms)
         return Overhead(0.875 * self.mean_ms + 0.125 * sample, deviation)
 

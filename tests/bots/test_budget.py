@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from kibitz_bots.budget import (
-    FIRST_OVERHEAD_MS,
     LEAST_OVERHEAD_MS,
     MOST_OVERHEAD_MS,
     UNTIMED_MS,
@@ -18,7 +17,7 @@ from kibitz_protocol.clocks import Clock, TimeControl
 
 def _ms(text: str, clock: Clock | None, left_ms: int | None, overhead_ms: float = 20) -> int:
     control = TimeControl.parse(text)
-    overhead = Overhead(mean_ms=overhead_ms)
+    overhead = Overhead(overhead_ms, 0.0)
     return plan(control, clock, left_ms, overhead=overhead, clock=lambda: 0.0).ms
 
 
@@ -55,7 +54,7 @@ def test_the_flag_never_falls_while_there_is_time_for_the_overhead(left_ms: int)
 
 def test_overhead_is_learnt_from_round_trips() -> None:
     overhead = Overhead()
-    assert overhead.ms == FIRST_OVERHEAD_MS
+    assert overhead.ms == 50
     for _ in range(50):
         overhead = overhead.learn(80)
     assert 80 <= overhead.ms <= 90
@@ -70,7 +69,7 @@ def test_being_late_is_learnt_and_being_early_is_not_made_up_for() -> None:
 
 
 def test_who_is_late_once_plans_for_it_in_the_next_turn() -> None:
-    steady = Overhead(mean_ms=5.0)
+    steady = Overhead(5.0, 0.0)
     assert steady.learn(5, 100).ms > 100
 
 
@@ -82,8 +81,22 @@ def test_jitter_widens_the_margin() -> None:
 
 
 def test_a_reconnect_is_not_taken_for_a_round_trip() -> None:
-    assert Overhead().learn(60_000).mean_ms == MOST_OVERHEAD_MS
-    assert Overhead().learn(0).ms == LEAST_OVERHEAD_MS
+    assert Overhead().learn(60_000) == Overhead().learn(MOST_OVERHEAD_MS)
+
+
+def test_a_short_way_is_known_after_a_few_moves() -> None:
+    overhead = Overhead()
+    for _ in range(16):
+        overhead = overhead.learn(1)
+    assert overhead.ms == LEAST_OVERHEAD_MS
+
+
+def test_a_first_move_that_was_late_is_planned_for_and_soon_forgotten() -> None:
+    overhead = Overhead().learn(5, 300)
+    assert overhead.ms > 300
+    for _ in range(12):
+        overhead = overhead.learn(5)
+    assert overhead.ms < 100
 
 
 def test_a_budget_counts_down_from_the_arrival_of_the_turn() -> None:

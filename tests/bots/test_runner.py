@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kibitz_bots.budget import FIRST_OVERHEAD_MS
+from kibitz_bots.budget import Overhead
 from kibitz_bots.rehearsal import (
     PLAYER,
     ScriptedPeer,
@@ -660,5 +660,5 @@ async def test_a_bot_that_ends_late_is_given_less_the_next_time() -> None:
         await peer.expect("move")
         peer.tell(finished("m1"))
     first, second = budgets
-    assert first == 2000 - FIRST_OVERHEAD_MS
+    assert first == 2000 - Overhead().ms
     assert 1 <= second <= 2000 - 500

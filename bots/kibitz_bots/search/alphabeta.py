@@ -44,6 +44,7 @@ from typing import Any
 
 import numpy as np
 
+from kibitz_bots.search import memory
 from kibitz_bots.search.deepening import Deepening
 from kibitz_bots.search.found import Found
 from kibitz_bots.search.worth import DECIDED, balance, between_two, exhausted, verdict
@@ -505,7 +506,7 @@ class AlphaBeta(Deepening):
         super().__init__(op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__))
         self._ws.reductions, self._ws.strict = reductions, strict
         pairs = table * MIB // (SLOTS * ENTRY.itemsize)
-        self._table: Table = np.zeros(pairs * SLOTS, ENTRY)
+        self._table: Table = memory.zeros(pairs * SLOTS, ENTRY)
         self._weights = b""
         self._values: list[float] = []  # of the depths so far
         self._urges = op.offers(state.dtype, "urgent")
@@ -519,7 +520,7 @@ class AlphaBeta(Deepening):
         """Forget what does not hold for a new turn."""
         weights = ev.tobytes()
         if weights != self._weights:
-            self._table[:] = np.zeros((), ENTRY)
+            self._table = memory.zeros(len(self._table), ENTRY)
             self._weights = weights
         self._values = []
         self._ws.foresees = op.offers(ev.dtype, "foresee") and not self._urges

@@ -42,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from kibitz_bots.search import memory
 from kibitz_bots.search.alarm import alarm
 from kibitz_bots.search.found import WON, Found, roots
 from kibitz_bots.search.limits import Limits, Sample
@@ -375,7 +376,7 @@ class Mcts:
         self._ws = ws
         self._most = iterations or 2**62
         self._batch = max(1, batch)
-        self._nodes = np.zeros(max(2, int(table * 2**20) // NODE.itemsize), NODE)
+        self._nodes = memory.zeros(max(2, int(table * 2**20) // NODE.itemsize), NODE)
         self._worlds = np.zeros(2, state.dtype)
 
     @staticmethod

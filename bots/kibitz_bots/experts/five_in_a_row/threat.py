@@ -30,6 +30,7 @@ from kibitz_bots.experts.five_in_a_row import classes as kinds
 from kibitz_bots.experts.five_in_a_row import field, swap
 from kibitz_bots.experts.five_in_a_row.field import EMPTY, put, take
 from kibitz_bots.experts.subject import other_game
+from kibitz_bots.search import memory
 from kibitz_bots.search.alarm import alarm
 from kibitz_bots.search.found import WON, Found
 from kibitz_bots.search.limits import Limits
@@ -483,7 +484,7 @@ class Threat:
         st: Any = state
         self._tb = kinds.vocabulary(bool(st.exact))
         self._ws: Any = op.workspace(state, depth=DEEPEST + 2, extra=_FIELDS, source=__file__)
-        self._tt = np.zeros(_entries(table), ENTRY)
+        self._tt = memory.zeros(_entries(table), ENTRY)
         # What only some positions ask for is compiled now, not in the middle of a match.
         fd: Any = field.touched(int(st.width), bool(st.exact), self._tb)
         by_fours(fd, self._tb, self._ws, self._tt, np.int64(0))

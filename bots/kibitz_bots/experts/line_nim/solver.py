@@ -27,6 +27,7 @@ import numpy as np
 from kibitz_bots.experts.line_nim import parts, proof, table
 from kibitz_bots.experts.line_nim.island import MOST, Island, free_cells, lines
 from kibitz_bots.experts.subject import other_game
+from kibitz_bots.search import memory
 from kibitz_bots.search.alarm import alarm
 from kibitz_bots.search.found import WON, Found
 from kibitz_bots.search.limits import Limits
@@ -66,7 +67,7 @@ class LineNimSolver:
 
     def __init__(self, state: np.record, *, table: int = 32) -> None:
         self._most = (table << 20).bit_length() + 2
-        self._memory = np.zeros(1 << max(0, self._most - 6), np.uint64)
+        self._memory = memory.zeros(1 << max(0, self._most - 6), np.uint64)
         self._named = False  # whether the memory holds names of positions
         self._island: Island | None = None  # what the memory is a table of
         self._nodes = 0
@@ -211,7 +212,7 @@ class LineNimSolver:
         """Make the memory a table of names, if it is none yet."""
         self._island = None
         if not self._named:
-            self._memory[:] = 0
+            self._memory = memory.zeros(len(self._memory), np.uint64)
         self._named = True
 
     # ----------------------------------------------------------------------------- the answer

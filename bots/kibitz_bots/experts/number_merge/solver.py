@@ -18,6 +18,7 @@ import numpy as np
 from kibitz_bots.experts.number_merge import ahead, table, traps
 from kibitz_bots.experts.number_merge.row import Row, actions, bits
 from kibitz_bots.experts.subject import other_game
+from kibitz_bots.search import memory
 from kibitz_bots.search.alarm import alarm
 from kibitz_bots.search.found import WON, Found
 from kibitz_bots.search.limits import Limits
@@ -95,7 +96,7 @@ class NumberMergeSolver:
         self._enter(Row(state))
         self._ws.stop = 0  # an alarm leaves it set
         self._fill()
-        hopes = np.zeros(1 << number, np.float32)
+        hopes = memory.zeros(1 << number, np.float32)
         with alarm(self._ws, deadline, flag):
             done = traps.fill(hopes, self._worths, self._row.gains, np.int64(number & 1), self._ws)
         self._ws.stop = 0
@@ -131,7 +132,7 @@ class NumberMergeSolver:
     def _fill(self) -> None:
         """Work out every set of boundaries of the row, unless the stop word comes."""
         began, count = time.thread_time(), 1 << self._row.boundaries
-        worths = np.zeros(count, np.int8)
+        worths = memory.zeros(count, np.int8)
         done = int(table.fill(worths, self._row.gains, self._ws))
         self._ws.nodes += done
         if done == count:
