@@ -26,7 +26,8 @@ class Search(Protocol):
     A search class takes the state of a start, to make its workspace for, and as keywords the
     parameters that are its own, such as the size of its table. `search` must not change `state`;
     where something is hidden, `state` is one that agrees with what the seat knows and
-    `limits.sample` gives others.
+    `limits.sample` gives others. A search that does not use all that it has on a start may have
+    a method ``rehearse(state, ev)`` that does.
     """
 
     @staticmethod
@@ -77,6 +78,9 @@ class Searcher(Bot):
                 sample = (lambda seed, st=state: st.copy()) if info.hidden else None
                 found = self._find(state, Limits(0.001, self._depth, sample=sample))
                 _texts(registry.get(info.name), state, found)
+                rehearse = getattr(self._search, "rehearse", None)
+                if rehearse is not None:
+                    rehearse(state, self._ev)
         self._search = self._ev = None
 
     def choose(self, turn: Turn) -> Move:

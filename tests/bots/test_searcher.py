@@ -95,6 +95,18 @@ def test_a_search_is_made_with_the_parameters_that_are_its_own() -> None:
     assert made == [{"table": 3}]
 
 
+def test_warming_rehearses_what_a_start_does_not_show() -> None:
+    rehearsed: list[int] = []
+
+    class Later(OnePly):
+        def rehearse(self, state: Any, ev: Any) -> None:
+            rehearsed.append(int(state.seats))
+
+    bot = Searcher(Later, "kibitz_bots.evaluate.chinese_checkers:hand")
+    bot.warm([ProgrammeItem(game="chinese-checkers", seats=3)])
+    assert rehearsed == [3]
+
+
 def test_warming_keeps_no_table() -> None:
     made: list[weakref.ref[Any]] = []
 

@@ -52,6 +52,13 @@ class Phases:
         reason: str | None = _search_named(cls.middle).supports(info, state)
         return reason
 
+    def rehearse(self, state: np.record, ev: np.record) -> None:
+        """Ask everybody once, so that nothing is compiled when the first phase is over."""
+        brief = Limits(0.001)
+        for stage in self._stages:
+            stage.answer(state, brief)
+        self._middle.search(state, ev, brief)
+
     def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return what the first stage with an answer says, else what the middle search finds."""
         began = time.monotonic()

@@ -78,3 +78,18 @@ def test_another_middle_can_be_named() -> None:
 def test_it_plays_what_its_middle_plays(dtype: Any) -> None:
     assert Staged.supports(GAME.info, start()) is None
     assert "stand still" in str(Staged.supports(GAME.info, np.zeros(1, dtype)[0]))
+
+
+def test_everybody_is_asked_in_a_rehearsal_and_the_middle_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state, searched = start(), []
+    staged: Any = Staged(state)
+
+    def search(state: Any, ev: Any, **limits: Any) -> None:
+        searched.append(state)
+
+    monkeypatch.setattr(staged._middle, "search", search)
+    staged.rehearse(state, hand(state))
+    assert [stage.asked for stage in staged._stages] == [1, 1]
+    assert searched == [state]
