@@ -103,7 +103,7 @@ def replies(moves: str = "f6 e5 g7 e7 e6 g6 h5 d6") -> list[float]:
     taken = []
     for number in range(len(played) + 1):
         state = position(" ".join(played[:number]), exact=False)
-        level, ev = Level(state), utility.minimax(state)
+        level, ev = Level(state), utility.usual(state)
         level.search(state, ev, Limits(depth=2))
         began = time.thread_time()
         level.search(state, ev, Limits())

@@ -19,11 +19,11 @@ _GAME = "five-in-a-row"
 _OWN = "kibitz_bots.experts.five_in_a_row"
 
 
-def _level(name: str, plies: int, evaluation: str, summary: str) -> Personality:
+def _level(name: str, plies: int, summary: str) -> Personality:
     return Personality(
         f"{_GAME}/{name}",
         summary,
-        searching(f"{_OWN}.levels:Level", f"{_OWN}.utility:{evaluation}", plies=plies),
+        searching(f"{_OWN}.levels:Level", f"{_OWN}.utility:usual", plies=plies),
         (SEED,),
         algorithm="minimax",
         evaluation="the report's utility",
@@ -44,9 +44,9 @@ PERSONALITIES = (
         alphabeta("kibitz_bots.evaluate.five_in_a_row:usual"),
         (SEED, TIME, PLIES, TABLE),
     ),
-    _level("beginner", 1, "one_ply", "the report's first level: the best utility of one stone"),
-    _level("intermediate", 2, "minimax", "the report's second level: minimax to depth 2"),
-    _level("advanced", 4, "minimax", "the report's third level: minimax to depth 4"),
+    _level("beginner", 1, "the report's first level: the best utility of one stone"),
+    _level("intermediate", 3, "the report's second level: minimax to depth 2 beyond the stone"),
+    _level("advanced", 5, "the report's third level: minimax to depth 4 beyond the stone"),
     Personality(
         f"{_GAME}/threat",
         "knows every threat on the board and follows fours to their end",

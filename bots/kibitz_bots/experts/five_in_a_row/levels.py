@@ -1,9 +1,18 @@
 """The levels of the report "5 in a Row - Tic Tac Toe": so many plies of minimax over `utility`.
 
 A line of play is worth the sum of the utilities of its moves, the other side's taken away, and ends
-with a five, with a full board or at the depth. Beginner looks at one ply, intermediate at two and
-advanced at four. Alpha-beta leaves out only what cannot change the result: not the value, and
-not which moves share the best one, among which the seed decides.
+with a five, with a full board or at the depth. The report's minimax is called for a stone that was
+put already, and at depth 0 it returns that stone's own utility. So beginner is depth 0, the stone
+alone; intermediate looks 2 plies beyond the stone and advanced 4, which makes 1, 3 and 5 plies.
+
+The stone that may be put is scored with both columns of the table, as the report lists it for its
+first level; the stones that are only expected after it count for who puts them, by the first
+column. The report does not list the function that scores those, nor the loop over the stones. Of
+the readings of that, this is one in which each level beats the one below it: with 2 and 4 plies in
+all, or with the first column alone, the second level does not beat the first (see `docs/bots.md`).
+
+Alpha-beta leaves out only what cannot change the result: not the value, and not which moves
+share the best one, among which the seed decides.
 """
 
 from __future__ import annotations
@@ -28,7 +37,7 @@ from kibitz_games.operations import Record
 
 i64 = kernels.word()
 
-PLIES = 4
+PLIES = 5
 """As deep as the report's deepest level."""
 DEEPEST = 8
 MOST = 10_000_000
@@ -38,7 +47,13 @@ FIVE = utility.FIVE
 
 @kernel
 def gain(fd: Record, ev: Record, cell: Int) -> Int:
-    """Return the utility of a stone of the side to move in an empty cell."""
+    """Return the utility of a stone that the side to move is expected to put, not the first one."""
+    return i64(ev.own[fd.classes[fd.side, cell]])
+
+
+@kernel
+def offer(fd: Record, ev: Record, cell: Int) -> Int:
+    """Return the utility of the stone that the side to move may put, with what it takes away."""
     me = i64(fd.side)
     if fd.stones == 0:
         middle = i64(fd.area) // 2 if fd.width % 2 == 1 else (i64(fd.area) + fd.width) // 2
@@ -92,7 +107,7 @@ def best_sum(
     """Return the sum of utilities that the side to move can reach in `depth` plies.
 
     Exact within (`alpha`, `beta`), a bound on the same side outside of it; every utility is one to
-    the mover. The line is left in ``ws.line[ply]``.
+    the mover. There is a stone on the board. The line is left in ``ws.line[ply]``.
     """
     if depth <= 1:
         return _last(fd, ws, ev, ply)
@@ -135,7 +150,7 @@ def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int,
     """
     ws.nodes += 1
     ws.lengths[1] = 0
-    score = gain(fd, ev, cell)
+    score = offer(fd, ev, cell)
     if depth <= 1 or fd.classes[fd.side, cell] == FIVE:
         return score
     put(fd, tb, cell)
@@ -179,8 +194,8 @@ class Level:
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
     ) -> tuple[int, int, tuple[int, ...]]:
         """Return plies looked ahead, value and line of the first of the best `cells`."""
-        glance = max(cells, key=lambda cell: int(gain(fd, ev, np.int64(cell))))
-        quick = (1, int(gain(fd, ev, np.int64(glance))), (glance,))
+        glance = max(cells, key=lambda cell: int(offer(fd, ev, np.int64(cell))))
+        quick = (1, int(offer(fd, ev, np.int64(glance))), (glance,))
         if plies == 1:
             self._ws.nodes += len(cells)
             return quick
@@ -191,7 +206,7 @@ class Level:
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
     ) -> tuple[tuple[int, ...], int]:
         """Return line and value of the first of the best `cells`; likely ones are tried first."""
-        order = sorted(cells, key=lambda cell: -int(gain(fd, ev, np.int64(cell))))
+        order = sorted(cells, key=lambda cell: -int(offer(fd, ev, np.int64(cell))))
         best, line, place = -MOST, (cells[0],), 0
         for cell in order:
             # Equals have to be known as such: a move as good as the best gets its exact value.

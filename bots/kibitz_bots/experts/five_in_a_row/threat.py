@@ -7,6 +7,9 @@ The counts of `field` answer at once what would take plies of search:
 - a four with an open three, and they can make no four: won in five.
 - their open four or double four comes next: only cells that spoil it, and own fours.
 
+Where the answers to an open three are few, they cost no depth, nor does the stop of a five: so
+chains of fours and open threes are followed further than quiet moves.
+
 Everything else is searched by iterative deepening: principal variation search (Marsland and
 Campbell 1982) with a transposition table, moves sorted by the classes of their cells, killers and
 history, late moves reduced or, near the leaves, left out. A leaf is a search of continuous fours
@@ -56,6 +59,8 @@ DEEPEST = 60
 FOURS = 12
 """So many fours in a row are followed at a leaf; `ROOT_FOURS` where the own turn is."""
 ROOT_FOURS = 40
+FEW = 8
+"""With fewer answers to an open three than these, what comes after them is searched as deep."""
 LOWER, UPPER, EXACT = 1, 2, 3
 OPEN = 2 * MATE
 """No value."""
@@ -144,7 +149,8 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
             ws.choice = only
             return i64(3)
     key = fd.key ^ tb.stone[0, 0]  # a place that no stone is ever put to
-    entry = tt[i64(key & np.uint64(len(tt) - 1))]
+    half = len(tt) // 2  # the upper one is for fours, so that they push nothing else out
+    entry = tt[half + i64(key & np.uint64(half - 1))]
     if entry.key == key and (entry.score > 0 or entry.depth >= left):
         ws.choice = i64(entry.move)
         return i64(entry.score)
@@ -312,6 +318,12 @@ def _credit(fd: Record, ws: Record, cell: Int, depth: Int, ply: Int) -> None:
 
 
 @kernel
+def _narrow(fd: Record, n: Int, ply: Int) -> bool:
+    """Return whether so few answers meet an open four to come that they cost no depth."""
+    return bool(fd.counts[1 - i64(fd.side), DOUBLE_FOUR] > 0 and n < FEW and ply < DEEPEST // 2)
+
+
+@kernel
 def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
     """Return by how many plies less a late move is searched at first."""
     if not quiet or depth < 3 or i < 3:
@@ -355,7 +367,7 @@ def _told(entry: Record, alpha: Int, beta: Int, depth: Int, ply: Int) -> Int:
 @kernel
 def _note(fd: Record, tt: Any, score: Int, move: Int, depth: Int, bound: Int) -> None:
     """Remember what was found out about a position."""
-    entry = tt[i64(fd.key & np.uint64(len(tt) - 1))]
+    entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
     entry.key, entry.score, entry.move = fd.key, score, move
     entry.depth, entry.bound = depth, bound
 
@@ -401,7 +413,7 @@ def pvs(
     pv = beta - alpha > 1
     forced = fd.counts[other, FIVE] > 0
     calm = not forced and fd.counts[other, DOUBLE_FOUR] == 0
-    entry = tt[i64(fd.key & np.uint64(len(tt) - 1))]
+    entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
     hint = i64(0)
     if entry.key == fd.key:
         hint = i64(entry.move)
@@ -422,7 +434,7 @@ def pvs(
     best: Int = i64(-MATE)
     choice: Int = i64(0)
     bound = i64(UPPER)
-    next_depth = i64(depth) if forced else i64(depth - 1)
+    next_depth = i64(depth) if forced or _narrow(fd, n, ply) else i64(depth - 1)
     most = i64(6 + 6 * depth) if calm and depth <= 3 else n
     for i in range(n):
         cell = _next(moves, scores, i64(i), n)

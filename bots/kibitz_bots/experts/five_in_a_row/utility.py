@@ -26,7 +26,9 @@ centre         the middle of an empty board                                1
 
 The last column is for what a stone of the *other* colour would have made in the same cell; the
 report's first level tests it after each row of the own colour. As the numbers fall in the order
-of the tests, the utility is the larger one of the two. Where exactly five win, a longer row is
+of the tests, the utility is the larger one of the two. It is for a stone that may be put
+now: in a minimax it would pay the other for every threat of ours that it answers, and nobody would
+make any. Where exactly five win, a longer row is
 none of these.
 
 The report's listing has two faults that are not copied: one test of a tricky five asks for the
@@ -74,24 +76,10 @@ UTILITIES = kernels.record(
 )
 
 
-def one_ply(state: np.record) -> np.record:
-    """Return the numbers of the report's first level, both columns."""
+def usual(state: np.record) -> np.record:
+    """Return the numbers of the report, both columns."""
     ev: Any = kernels.new(UTILITIES)
     ev.own[: len(OWN)], ev.other[: len(OTHER)], ev.centre = OWN, OTHER, CENTRE
-    record: np.record = ev
-    return record
-
-
-def minimax(state: np.record) -> np.record:
-    """Return the numbers of the report's deeper levels, the first column only.
-
-    The report names two functions: the one of the first level, which it lists with both columns,
-    and the one of the minimax, of which it gives the table of scores only. To look at what the
-    other would have made is the first level's substitute for looking ahead; in a minimax it would
-    pay the other for every threat of ours that it answers, and nobody would make any.
-    """
-    ev: Any = one_ply(state)
-    ev.other[:] = 0
     record: np.record = ev
     return record
 

@@ -237,7 +237,7 @@ from tests.bots.experts.five_in_a_row import cases
 state = cases.after("c3 d4 c4 d3 b2", size=6)
 for search, ev, depth in (
     (threat.Threat(state, table=1), classes.usual(state), 2),
-    (levels.Level(state, plies=2), utility.minimax(state), 0),
+    (levels.Level(state, plies=2), utility.usual(state), 0),
 ):
     found = search.search(state, ev, Limits(depth=depth, seed=1))
     print(found.action, found.value, found.depth, found.nodes, found.line)

@@ -57,12 +57,12 @@ def row(lines: list[str], exact: bool) -> int:
     return next(name for name, matches in table if matches)
 
 
-def gains(state: Any, numbers: Any = utility.one_ply) -> dict[str, int]:
+def gains(state: Any, score: Any = levels.offer) -> dict[str, int]:
     """Return the utility of each empty cell that has one, by the cell's name."""
     exact = bool(state.exact)
-    fd, ev = field.of_state(state, utility.vocabulary(exact)), numbers(state)
+    fd, ev = field.of_state(state, utility.vocabulary(exact)), utility.usual(state)
     found = {
-        cases.name(state, action): int(levels.gain(fd, ev, np.int64(field.cell_of(fd, action))))
+        cases.name(state, action): int(score(fd, ev, np.int64(field.cell_of(fd, action))))
         for action in cases.GAME.legal(state)
     }
     return {cell: worth for cell, worth in found.items() if worth}
@@ -117,7 +117,7 @@ def test_each_row_of_the_table(own: str, cell: str, worth: int, fraction: int) -
         state = with_stones(own, mine)
         found = gains(state).get(cell, 0)
         assert found == (worth if mine else fraction)
-        alone = gains(state, utility.minimax).get(cell, 0)
+        alone = gains(state, levels.gain).get(cell, 0)
         assert alone == worth if mine else alone < fraction
 
 
