@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kibitz_bots.experts.five_in_a_row import field, utility
 from kibitz_bots.experts.five_in_a_row.levels import Level, gain, offer
+from kibitz_bots.personalities import five_in_a_row
 from kibitz_bots.search.found import roots
 from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
@@ -136,6 +137,33 @@ def test_beginner_beats_chance() -> None:
             cases.GAME.play(state, action or source.choice(cases.GAME.legal(state)))
         points += cases.GAME.outcome(state).scores[seed % 2]
     assert points >= 9.5
+
+
+def points(strong: int, weak: int, opening: str, seat: int) -> float:
+    """Return what the level of `strong` plies gets from one game against that of `weak`."""
+    state = cases.after(opening, dead_board_draw=True)
+    plies = (strong, weak) if seat == 0 else (weak, strong)
+    levels, ev = [Level(state, plies=each) for each in plies], utility.usual(state)
+    while (mover := cases.GAME.to_act(state)) >= 0:
+        found = levels[mover].search(state, ev, seconds=FAR, seed=int(state.ply))
+        cases.GAME.play(state, found.action)
+    score: float = cases.GAME.outcome(state).scores[seat]
+    return score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("strong", "weak"), [(3, 1), (5, 3), (5, 1)])
+def test_each_level_beats_the_ones_below(strong: int, weak: int) -> None:
+    centre = [f"{x}{y}" for x in "defgh" for y in (4, 5, 6, 7)]
+    total = sum(points(strong, weak, opening, seat) for opening in centre for seat in (0, 1))
+    assert total > len(centre)
+
+
+@pytest.mark.parametrize(("name", "plies"), [("beginner", 1), ("intermediate", 3), ("advanced", 5)])
+def test_what_the_personalities_look_ahead(name: str, plies: int) -> None:
+    (bot,) = (each for each in five_in_a_row.PERSONALITIES if each.short == name)
+    recipe: Any = bot.build
+    assert recipe.fixed == {"plies": plies}
 
 
 def test_it_says_why_it_cannot_play_another_game() -> None:
