@@ -7,8 +7,8 @@ alone; intermediate looks 2 plies beyond the stone and advanced 4, which makes 1
 
 The stone that may be put is scored with both columns of the table, as the report lists it for its
 first level; the stones that are only expected after it count for who puts them, by the first
-column. The report lists neither the function that scores those nor the loop over the stones. In this
-reading each level beats the one below it; with 2 and 4 plies in all, or with the first column
+column. The report lists neither the function that scores those nor the loop over the stones. In
+this reading each level beats the one below it; with 2 and 4 plies in all, or with the first column
 alone, the second level does not clearly beat the first (figures in `docs/bots.md`).
 
 Alpha-beta leaves out only what cannot change the result: not the value, and not which moves
