@@ -145,7 +145,7 @@ def points(strong: int, weak: int, opening: str, seat: int) -> float:
     plies = (strong, weak) if seat == 0 else (weak, strong)
     levels, ev = [Level(state, plies=each) for each in plies], utility.usual(state)
     while (mover := cases.GAME.to_act(state)) >= 0:
-        found = levels[mover].search(state, ev, seconds=FAR, seed=int(state.ply))
+        found = levels[mover].search(state, ev, Limits(seed=int(state.ply)))
         cases.GAME.play(state, found.action)
     score: float = cases.GAME.outcome(state).scores[seat]
     return score
