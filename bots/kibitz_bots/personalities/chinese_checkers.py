@@ -37,7 +37,6 @@ from kibitz_bots.personalities.many_seats import (
 
 _GAME = "chinese-checkers"
 _EVALUATIONS = "kibitz_bots.evaluate.chinese_checkers"
-_EXPERTS = "kibitz_bots.experts.chinese_checkers"
 
 _BOTH = {
     "euclid": "by the straight ways to the goals",
@@ -138,13 +137,13 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/phases",
         "an opening book, a search of its own moves in the middle, and an exact race at the end",
-        searching(f"{_EXPERTS}.phases:Phases", f"{_EVALUATIONS}:mobility"),
+        searching("kibitz_bots.experts.chinese_checkers.phases:Phases", f"{_EVALUATIONS}:mobility"),
         (SEED, TIME, DEPTH),
     ),
     Personality(
         f"{_GAME}/champion",
-        "whatever has measured strongest with so many seats",
-        searching(f"{_EXPERTS}.champion:Champion", f"{_EVALUATIONS}:stragglers"),
-        (SEED, TIME, PLIES, TABLE),
+        "what has measured strongest, with any number of seats",
+        mcts(f"{_EVALUATIONS}:stragglers"),
+        growing(10),
     ),
 )
