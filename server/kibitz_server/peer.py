@@ -33,7 +33,6 @@ import contextlib
 import ipaddress
 import logging
 import re
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -184,7 +183,7 @@ class Peer(asyncio.Protocol):
         self._aborted = False
         self.leaving = False
         """Whether the connection is being closed."""
-        self._round_trips: deque[int] = deque(maxlen=ROUND_TRIPS)
+        self._round_trips: tuple[int, ...] = ()
         """What the last pings took, in milliseconds."""
         self.identity: Identity | None = None
         """Who is there, once hello was answered."""
@@ -441,7 +440,8 @@ class Peer(asyncio.Protocol):
     def _pong(self, data: bytes) -> None:
         if not self._ping_at or data != self._ping_at.to_bytes(8, "big"):
             return  # nobody asked for it
-        self._round_trips.append(self._port.clock() - self._ping_at)
+        sample = self._port.clock() - self._ping_at
+        self._round_trips = (*self._round_trips, sample)[-ROUND_TRIPS:]
         self._ping_at = 0
         self._port.sweep.ponged(self, soon=len(self._round_trips) < ROUND_TRIPS)
 
