@@ -86,7 +86,7 @@ def test_everybody_is_asked_in_a_rehearsal_and_the_middle_searches(
     state, searched = start(), []
     staged: Any = Staged(state)
 
-    def search(state: Any, ev: Any, **limits: Any) -> None:
+    def search(state: Any, ev: Any, limits: Limits) -> None:
         searched.append(state)
 
     monkeypatch.setattr(staged._middle, "search", search)

@@ -258,6 +258,7 @@ def test_a_bot_that_is_warm_has_compiled_all_that_it_calls() -> None:
 
 PROGRAM = """
 from kibitz_bots.experts.five_in_a_row import classes, levels, threat, utility
+from kibitz_bots.search.limits import Limits
 from tests.bots.experts.five_in_a_row import cases
 state = cases.after("c3 d4 c4 d3 b2", size=6)
 for search, ev, depth in (
