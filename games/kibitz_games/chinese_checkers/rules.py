@@ -5,7 +5,9 @@ The position
 ``board[hole]`` is 0 for an empty hole, else ``1 + 16*seat + slot``, where `slot` is the peg's
 place in ``pegs[seat]``; so ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always
 occupied and stands for everything off the board, which spares every test of borders.
-``zone[hole]`` is the corner that the hole belongs to, or `NO_ZONE`.
+``zone[hole]`` is the corner that the hole belongs to, or `NO_ZONE`. Which of the six
+directions are open to a step or a jump from a hole, whoever may stand there, is kept as bits in
+``beside`` and ``behind``, so that moves are found without a look at what is closed.
 
 An action is ``from*holes + to``; ``holes*holes`` is the pass, legal only where there is no move.
 
@@ -114,6 +116,8 @@ STATE = kernels.record(
         ("pegs", np.uint8, (SEATS, 16)),
         ("board", np.uint8, (CELLS,)),
         ("zone", np.uint8, (CELLS,)),
+        ("beside", np.uint8, (CELLS,)),  # bit d: in direction d is a peg, or no hole
+        ("behind", np.uint8, (CELLS,)),  # bit d: two holes away is a peg, or no hole
         ("marks", np.uint8, (MAX_PLIES + 1,)),
         ("seen", np.uint8, (FILTER,)),
         ("history", np.uint16, (MAX_PLIES,)),
@@ -149,6 +153,21 @@ def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 PEG_KEY, TURN_KEY, OUT_KEY = map(kernels.lay, _keys())
+
+EVERY_WAY = 63
+"""All six directions, one bit each."""
+
+
+def _ways() -> tuple[np.ndarray, np.ndarray]:
+    """Return how many directions a set of them has, and which."""
+    sets = [[d for d in range(6) if number >> d & 1] for number in range(EVERY_WAY + 1)]
+    listed = np.zeros((len(sets), 6), np.uint8)
+    for number, ways in enumerate(sets):
+        listed[number, : len(ways)] = ways
+    return np.array([len(ways) for ways in sets], np.uint8), listed
+
+
+COUNT, WAYS = map(kernels.lay, _ways())
 
 SHIFT = 22
 SHARE = kernels.lay(np.array([0, *(2**SHIFT // n + 1 for n in range(1, CELLS + 1))], np.int64))
@@ -266,14 +285,13 @@ def _run(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
     while head < tail:
         here = i64(moves[head])
         head += 1
-        for d in range(6):
-            over = i64(board[NEAR[table, here * 6 + d]])
-            if over != 0 and over < RUN:
-                target = i64(LAND[table, here * 6 + d])
-                if board[target] == 0:
-                    board[target] = mark
-                    moves[tail] = target
-                    tail += 1
+        ways = i64(st.beside[here]) & ~i64(st.behind[here]) & EVERY_WAY
+        for i in range(COUNT[ways]):
+            target = i64(LAND[table, here * 6 + WAYS[ways, i]])
+            if board[target] == 0:
+                board[target] = mark
+                moves[tail] = target
+                tail += 1
     return i64(tail)
 
 
@@ -298,14 +316,14 @@ def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
     tail: Int = i64(HOLES_AT)
     for slot in range(first + 1, last + 1):
         origin = i64(st.pegs[st.side, slot - 1])
-        for d in range(6):
-            near = i64(NEAR[table, origin * 6 + d])
-            over = i64(board[near])
-            if over == 0 or over >= RUN:
-                moves[n] = origin * holes + near
-                n += 1
-                continue
-            land = i64(LAND[table, origin * 6 + d])
+        pegs = i64(st.beside[origin])
+        ways = ~pegs & EVERY_WAY
+        for i in range(COUNT[ways]):
+            moves[n] = origin * holes + i64(NEAR[table, origin * 6 + WAYS[ways, i]])
+            n += 1
+        ways = pegs & ~i64(st.behind[origin]) & EVERY_WAY
+        for i in range(COUNT[ways]):
+            land = i64(LAND[table, origin * 6 + WAYS[ways, i]])
             mark: Int = i64(board[land])
             if mark == 0:
                 mark = RUN + runs
@@ -314,12 +332,12 @@ def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
                 tail = _run(st, land, mark, moves, tail)
                 runs += 1
                 moves[BEGINS_AT + runs] = tail
-            if mark < RUN or moves[TAKEN_AT + mark - RUN] == slot:
-                continue
-            moves[TAKEN_AT + mark - RUN] = slot
-            for i in range(moves[BEGINS_AT + mark - RUN], moves[BEGINS_AT + mark - RUN + 1]):
-                moves[n] = origin * holes + moves[i]
-                n += 1
+            run = mark - RUN
+            if moves[TAKEN_AT + run] != slot:
+                moves[TAKEN_AT + run] = slot
+                for k in range(moves[BEGINS_AT + run], moves[BEGINS_AT + run + 1]):
+                    moves[n] = origin * holes + moves[k]
+                    n += 1
     for i in range(HOLES_AT, tail):
         board[moves[i]] = 0
     return n
@@ -427,12 +445,41 @@ def _pass_turn(st: Record, seat: Int) -> None:
 
 
 @kernel
+def _touch(st: Record, hole: Int) -> None:
+    """Tell the holes around that a peg has come into a hole, or has left it."""
+    table = st.geometry
+    for d in range(6):
+        back = 1 << (d + 3 if d < 3 else d - 3)
+        st.beside[NEAR[table, hole * 6 + d]] ^= back
+        st.behind[LAND[table, hole * 6 + d]] ^= back
+
+
+@kernel
+def put(st: Record, seat: Int, slot: Int, hole: Int) -> None:
+    """Put a peg on the board, into an empty hole; the counts and the key know nothing of it."""
+    st.pegs[seat, slot] = hole
+    st.board[hole] = 1 + 16 * seat + slot
+    _touch(st, hole)
+
+
+@kernel
+def clear(st: Record) -> None:
+    """Take all pegs off the board; the counts and the key know nothing of it."""
+    for hole in range(st.holes):
+        if st.board[hole] != 0:
+            st.board[hole] = 0
+            _touch(st, hole)
+
+
+@kernel
 def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
     """Move a peg of `seat`, with everything that follows from the position alone."""
     peg = st.board[origin]
     st.board[target] = peg
     st.board[origin] = 0
     st.pegs[seat, (i64(peg) + 15) & 15] = target
+    _touch(st, origin)
+    _touch(st, target)
     st.key = st.key ^ PEG_KEY[seat, origin] ^ PEG_KEY[seat, target]
     goal = i64(st.goal[seat])
     left, entered = i64(st.zone[origin]), i64(st.zone[target])
@@ -875,6 +922,7 @@ def position(
     st.owner[:] = -1
     for seat, holes in enumerate(pegs):
         _settle(st, shape, seat, holes)
+    _surround(st)
     st.turn = st.side = turn
     st.rank[: len(out)] = out
     unplaced = [rank for rank in out if rank == 0] if out else list(corners)
@@ -900,6 +948,14 @@ def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
     for corner in geo.corners_of(shape.board):
         st.zone[list(shape.home(corner, each))] = corner
     st.board[WALL] = OFF
+
+
+def _surround(st: Record) -> None:
+    """Note for every hole in which directions something stands."""
+    holes, taken, bits = int(st.holes), np.asarray(st.board) != 0, 1 << np.arange(6)
+    for noted, table in ((st.beside, NEAR), (st.behind, LAND)):
+        around = np.asarray(table)[st.geometry].reshape(CELLS, 6)[:holes]
+        noted[:holes] = taken[around] @ bits
 
 
 def _settle(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) -> None:

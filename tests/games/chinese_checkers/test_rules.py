@@ -82,6 +82,32 @@ def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Ra
     assert set(GAME.legal(state)) == expected
 
 
+@given(st.randoms(use_true_random=False))
+def test_what_stands_around_a_hole_is_kept_up_to_date(source: random.Random) -> None:
+    """Whatever was played and taken back, and after pegs were put on the board by hand."""
+    state = GAME.start(GAME.Options(size=3), 3, {})
+    for _ in range(20):
+        action = source.choice(GAME.legal(state))
+        GAME.play(state, action)
+        if source.random() < 0.3:
+            GAME.undo(state, action)
+    _assert_surrounded(state)
+    rules.clear(state)
+    _assert_surrounded(state)
+    assert not state.board[: int(state.holes)].any()
+    rules.put(state, 1, 0, source.randrange(int(state.holes)))
+    _assert_surrounded(state)
+
+
+def _assert_surrounded(state: Any) -> None:
+    shape = geo.geometry(*geo.ALL[int(state.geometry)])
+    for hole in range(shape.holes):
+        for noted, steps in ((state.beside, 1), (state.behind, 2)):
+            ways = [shape.away(hole, d, steps) for d in range(6)]
+            taken = [way is None or bool(state.board[way]) for way in ways]
+            assert [bool(noted[hole] >> d & 1) for d in range(6)] == taken
+
+
 def _destinations(occupied: set[int], origin: int, far: bool) -> set[int]:
     near = {STAR.away(origin, d, 1) for d in range(6)} - {None} - occupied
     reached, frontier = {origin}, [origin]

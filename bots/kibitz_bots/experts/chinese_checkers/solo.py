@@ -117,12 +117,9 @@ def _nearest(race: Record, goal: Int, hole: Int, mask: Int) -> Int:
 @kernel
 def _put(beam: Record, st: Record, seat: Int, layer: Int, at: Int) -> None:
     """Put the pegs of a set of the beam on the board, and nobody else's."""
-    for hole in range(st.holes):
-        st.board[hole] = 0
+    rules.clear(st)
     for slot in range(st.each):
-        hole = i64(beam.pegs[layer & 1, at, slot])
-        st.pegs[seat, slot] = hole
-        st.board[hole] = 1 + 16 * seat + slot
+        rules.put(st, seat, i64(slot), i64(beam.pegs[layer & 1, at, slot]))
 
 
 @kernel

@@ -24,6 +24,7 @@ from kibitz_bots.experts.chinese_checkers.contact import (
 from kibitz_games import operations as op
 from kibitz_games import registry
 from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
 
 GAME: Any = registry.get("chinese-checkers")
 
@@ -42,9 +43,9 @@ def standing(seats: int, pegs: list[list[int]], **options: Any) -> Any:
 def alone(state: Any, seat: int) -> Any:
     """Return the state without foreign pegs, for generating moves of `seat` only."""
     bare = state.copy()
-    bare.board[: int(bare.holes)] = 0
+    rules.clear(bare)
     for slot, hole in enumerate(own_pegs(state, seat)):
-        bare.board[hole] = 1 + 16 * seat + slot
+        rules.put(bare, seat, slot, hole)
     return bare
 
 

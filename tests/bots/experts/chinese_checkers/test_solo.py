@@ -12,6 +12,7 @@ from kibitz_bots.experts.chinese_checkers import table
 from kibitz_bots.experts.chinese_checkers.solo import MOVE, Course, Solo, guess
 from kibitz_games import operations as op
 from kibitz_games import registry
+from kibitz_games.chinese_checkers import rules
 
 GAME: Any = registry.get("chinese-checkers")
 
@@ -55,10 +56,9 @@ def least(state: Any, most: int) -> int:
 
 def moved(state: Any, pegs: frozenset[int]) -> list[frozenset[int]]:
     """Return the sets that a move alone on the board leads to; `state` only lends its board."""
-    state.board[: int(state.holes)] = 0
-    at = sorted(pegs)
-    state.board[at] = 1 + np.arange(len(at))
-    state.pegs[0, : len(at)] = at
+    rules.clear(state)
+    for slot, hole in enumerate(sorted(pegs)):
+        rules.put(state, 0, slot, hole)
     moves = [divmod(action, int(state.holes)) for action in GAME.legal(state)]
     return [pegs - {origin} | {target} for origin, target in moves]
 
