@@ -85,7 +85,7 @@ def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Ra
 @given(st.randoms(use_true_random=False))
 def test_what_stands_around_a_hole_is_kept_up_to_date(source: random.Random) -> None:
     """Whatever was played and taken back, and after pegs were put on the board by hand."""
-    state = GAME.start(GAME.Options(size=3), 3, {})
+    state = GAME.start(wire.Options(size=3), 3, {})
     for _ in range(20):
         action = source.choice(GAME.legal(state))
         GAME.play(state, action)
