@@ -526,7 +526,7 @@ class Counter:
         """Whether a player is the host of a lobby, which may be closed by now."""
         if lobby is None:
             return False
-        room = self._hall.rooms.get(lobby)
+        room = self._hall.rooms.get(lobby) or self._hall.closing.get(lobby)
         if room is not None:
             return room.lobby.host.player == player
         found = await self._hall.store.transcript(lobby)

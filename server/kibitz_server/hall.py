@@ -14,6 +14,7 @@ import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
@@ -47,6 +48,20 @@ LISTED_FINISHED = 50
 """Finished matches in lists."""
 RETRY_AFTER_MS = 1000
 """What clients are told to wait when the server goes down."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """Waits until the disk has the end of a lobby, which can be read from there then."""
+
+    closing: dict[str, Room]
+    key: str
+
+    def durable(self, seq: int) -> None:
+        self.closing.pop(self.key, None)
+
+    def lost(self, error: StoreError) -> None:
+        self.closing.pop(self.key, None)
 
 
 class Hall:
@@ -86,6 +101,8 @@ class Hall:
         self._seats: dict[str, set[str]] = {}
         """The running matches that each player has, or had, a seat at."""
         self.lingering: OrderedDict[str, Table] = OrderedDict()
+        self.closing: dict[str, Room] = {}
+        """Lobbies that are closed, until the disk has it."""
         self.finished: deque[MatchBrief] = deque(maxlen=LISTED_FINISHED)
         self._hired = 0
         self._restored = False
@@ -382,7 +399,8 @@ class Hall:
         for peer in room.spectators:
             peer.holdings.pop(room.key, None)
         brief = room.lobby.brief().model_dump_json().encode()
-        self.store.finish(room.stream, None, brief)
+        self.closing[room.key] = room
+        self.store.finish(room.stream, None, brief, _Closing(self.closing, room.key))
 
     def room_unwritten(self, room: Room, error: StoreError) -> None:
         """Take a lobby up again from what the disk has of it."""
