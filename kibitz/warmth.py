@@ -42,9 +42,12 @@ def _programme(personality: Personality) -> Iterator[ProgrammeItem]:
 
 def main(names: Sequence[str]) -> None:
     """Warm the personalities of these names: ``python -m kibitz.warmth NAME ...``."""
+    import click
+
     from kibitz_bots.personalities import PERSONALITIES
 
-    warm_up(print, [PERSONALITIES[name] for name in names])
+    # click flushes after each line, which whoever waits for it at the other end of a pipe sees.
+    warm_up(click.echo, [PERSONALITIES[name] for name in names])
 
 
 if __name__ == "__main__":

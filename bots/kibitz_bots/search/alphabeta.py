@@ -267,7 +267,11 @@ def _judge(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, be
 def _tried(
     st: op.Record, ws: op.Record, ev: op.Record, ply: Int, m: Int, low: Any, beta: Any
 ) -> Any:
-    """Return the value of the position after move `m` to who makes it, once it is quiet."""
+    """Return the value of the position after move `m` to who makes it, once it is quiet.
+
+    `_judge` does the same in its own loop and cannot call this: the cached machine code of two
+    kernels that call each other crashes the next process.
+    """
     seat = np.int64(op.to_act(st))
     ws.lengths[ply + 1] = 0
     op.play(st, m)
