@@ -142,7 +142,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/champion",
-        "what has measured strongest, with any number of seats",
+        "what was strongest in trials, with any number of seats",
         mcts(f"{_EVALUATIONS}:stragglers"),
         growing(10),
     ),
