@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kibitz_bots.sdk import Bot
-from kibitz_games import kernels, registry
+from kibitz_games import registry
 from kibitz_games.api import Game
 from kibitz_protocol.rooms import ProgrammeItem
 
@@ -28,8 +28,7 @@ def rehearse(programme: Sequence[ProgrammeItem], games: Sequence[str]) -> None:
     """
     for item in programme:
         if item.game in registry.names() and (not games or item.game in games):
-            with kernels.lock():
-                _turn(registry.get(item.game), item)
+            _turn(registry.get(item.game), item)
 
 
 def _turn(game: Game, item: ProgrammeItem) -> None:

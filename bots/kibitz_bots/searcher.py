@@ -73,14 +73,13 @@ class Searcher(Bot):
         Nothing is kept of that but the machine code: a table would be as large as in a match.
         """
         for state, info in _starts(programme, self.games, self.seats):
-            with kernels.lock():
-                self._prepare(state, info)
-                sample = (lambda seed, st=state: st.copy()) if info.hidden else None
-                found = self._find(state, Limits(0.001, self._depth, sample=sample))
-                _texts(registry.get(info.name), state, found)
-                rehearse = getattr(self._search, "rehearse", None)
-                if rehearse is not None:
-                    rehearse(state, self._ev)
+            self._prepare(state, info)
+            sample = (lambda seed, st=state: st.copy()) if info.hidden else None
+            found = self._find(state, Limits(0.001, self._depth, sample=sample))
+            _texts(registry.get(info.name), state, found)
+            rehearse = getattr(self._search, "rehearse", None)
+            if rehearse is not None:
+                rehearse(state, self._ev)
         self._search = self._ev = None
 
     def choose(self, turn: Turn) -> Move:

@@ -20,9 +20,11 @@ The cache of machine code
 numba keys a cached function by its own file only: when a callee or a table in another file
 changes, the stale code is used and is silently wrong. So every function gets a cache directory
 named after the sources of its whole top-level package, those of this package, and the
-versions of Python, numpy and numba. ``KIBITZ_CACHE`` moves the cache. Every compilation and
-every load runs under one file lock, because two processes that write one cache entry at the
-same time can mix their machine code. Directories that nobody used for a while are removed.
+versions of Python, numpy and numba. ``KIBITZ_CACHE`` moves the cache. Every compilation runs
+under one file lock, because two processes that write one cache entry at the same time can mix
+their machine code. What is in the cache is loaded without the lock, by as many processes at once
+as like: an entry is renamed into its place and never changes. Directories that nobody used for a
+while are removed.
 """
 
 from __future__ import annotations
@@ -116,7 +118,7 @@ def kernel(function: Function) -> Function:
 
     setattr(config, "CACHE_DIR", str(_directory(_root(function))))  # noqa: B010
     dispatcher: Any = numba.njit(cache=True, **FLAGS)(function)
-    dispatcher.compile = _locked(dispatcher.compile)
+    dispatcher.compile = _in_turn(dispatcher)
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -231,13 +233,9 @@ def cache_directory() -> Path:
     return Path(platformdirs.user_cache_dir("kibitz", appauthor=False)) / "kernels"
 
 
-def lock() -> AbstractContextManager[Any]:
-    """Return the lock under which machine code is compiled and loaded; reentrant in a thread."""
-    return _lock(_base()) if compiled() else nullcontext()
-
-
 @functools.cache
 def _lock(base: Path) -> AbstractContextManager[Any]:
+    """Return the lock under which machine code is compiled; reentrant in a thread."""
     import filelock
 
     return filelock.FileLock(base / "compile.lock")
@@ -267,9 +265,8 @@ def warm(game: Game, options: Model | None = None, seats: int | None = None) -> 
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
     state = game.start(chosen, players, game.deal(chosen, players, 0))
-    with lock():
-        operations.warm(state)
-        _use(game, state, players)
+    operations.warm(state)
+    _use(game, state, players)
 
 
 def _use(game: Game, state: np.record, players: int) -> None:
@@ -283,13 +280,28 @@ def _use(game: Game, state: np.record, players: int) -> None:
     game.outcome(state)
 
 
-def _locked(compile_or_load: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    @functools.wraps(compile_or_load)
+def _in_turn(dispatcher: Any) -> Callable[[Any], Any]:
+    """Return numba's "load or compile" of a function, under the lock unless it will only load.
+
+    Who waited for the lock finds in the cache what others compiled meanwhile. The lock is taken
+    before numba's own, here as everywhere, so no two threads wait for each other.
+    """
+    load_or_compile = dispatcher.compile
+
+    @functools.wraps(load_or_compile)
     def call(signature: Any) -> Any:
-        with lock():
-            return compile_or_load(signature)
+        with nullcontext() if _cached(dispatcher, signature) else _lock(_base()):
+            return load_or_compile(signature)
 
     return call
+
+
+def _cached(dispatcher: Any, signature: Any) -> bool:
+    """Return whether the cache has the machine code of a function for these types."""
+    cache, codegen = dispatcher._cache, dispatcher.targetctx.codegen()
+    files = cache._cache_file
+    name = files._load_index().get(cache._index_key(signature, codegen))
+    return name is not None and os.path.exists(files._data_path(name))
 
 
 def _root(function: Callable[..., Any]) -> Path:
@@ -304,10 +316,11 @@ def _directory(root: Path) -> Path:
     """Return the cache directory for kernels defined below `root`, and mark it as used."""
     base = _base()
     path = base / f"{root.stem}-{fingerprint(root)[:16]}"
-    with lock():
-        path.mkdir(exist_ok=True)
-        os.utime(path)
-        _prune(base, path)
+    if not path.is_dir():
+        with _lock(base):
+            path.mkdir(exist_ok=True)
+            _prune(base, path)
+    os.utime(path)
     return path
 
 

@@ -305,23 +305,22 @@ def workspace(
 def warm(state: np.record) -> None:
     """Compile or load every operation for the type of `state` by calling each of them once.
 
-    `state` must not be over; it is left as it was. Everything runs under the compile lock.
+    `state` must not be over; it is left as it was.
     """
-    with kernels.lock():
-        st, out = state.copy(), np.zeros(MAX_SEATS)
-        moves = np.zeros(widest(st.dtype), np.int32)
-        generate(st, moves)
-        action = int(moves[0])
-        order(st, action)
-        seat = to_act(st)
-        if offers(st.dtype, "hold"):
-            hold(st, hold(st, seat))
-        if offers(st.dtype, "weigh"):
-            weigh(st, action)
-        urgent(st, moves)
-        portion(st, 0, moves)
-        play(st, action)
-        undo(st, action)
-        terminal(st)
-        fresh_key(st)
-        returns(st, out)
+    st, out = state.copy(), np.zeros(MAX_SEATS)
+    moves = np.zeros(widest(st.dtype), np.int32)
+    generate(st, moves)
+    action = int(moves[0])
+    order(st, action)
+    seat = to_act(st)
+    if offers(st.dtype, "hold"):
+        hold(st, hold(st, seat))
+    if offers(st.dtype, "weigh"):
+        weigh(st, action)
+    urgent(st, moves)
+    portion(st, 0, moves)
+    play(st, action)
+    undo(st, action)
+    terminal(st)
+    fresh_key(st)
+    returns(st, out)

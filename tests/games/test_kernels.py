@@ -10,6 +10,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import filelock
 import numpy as np
 import pytest
 
@@ -104,6 +105,16 @@ def test_two_processes_may_compile_at_the_same_time(tmp_path: Path) -> None:
     outputs = {process.communicate(timeout=300)[0] for process in both}
     assert [process.returncode for process in both] == [0, 0]
     assert len(outputs) == 1
+
+
+def test_what_is_cached_is_loaded_while_others_compile(tmp_path: Path) -> None:
+    source = "from kibitz_games.kernels import kernel\n\n@kernel\ndef double(x): return 2 * x\n"
+    (tmp_path / "tiny.py").write_text(source)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tiny; print(tiny.double(21))"
+    cache = tmp_path / "cache"
+    assert _run(code, KIBITZ_CACHE=str(cache)) == "42"
+    with filelock.FileLock(cache / "compile.lock"):
+        assert _run(code, KIBITZ_CACHE=str(cache)) == "42"
 
 
 def test_a_cache_that_cannot_be_written_is_replaced_with_a_warning(tmp_path: Path) -> None:
