@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 COMPILE_SECONDS = 300
 
 
+@pytest.hookimpl(tryfirst=True)  # before the one of xdist, which reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of them are heavy enough to disturb each other: one worker runs them in turn."""
     for item in items:
