@@ -31,9 +31,14 @@ def mcts(evaluation: str) -> Recipe:
     return searching(f"{_SEARCH}.mcts:Mcts", evaluation)
 
 
-def width(usual: int) -> Parameter:
+def width(usual: int | None = None) -> Parameter:
     return Parameter(
-        "width", int, usual, "most replies that are looked at in a position; 0 for all of them"
+        "width",
+        int,
+        usual,
+        "most replies that are looked at in a position, 0 for all of them"
+        + ("; without it 3, with five seats or six 2" if usual is None else ""),
+        example=4,
     )
 
 

@@ -102,7 +102,7 @@ class MaxProb(ManySeats):
     decided = 1.0 - SOONER * DEEPEST
 
     def __init__(
-        self, state: np.record, *, width: int = 0, scale: float = 10.0, near: float = 0.0
+        self, state: np.record, *, width: int | None = 0, scale: float = 10.0, near: float = 0.0
     ) -> None:
         super().__init__(state, width=width)
         self._ws.scale = scale

@@ -33,7 +33,7 @@ class MpMix(Maxn):
     """MP-mix, for two seats and more; see the module for the thresholds."""
 
     def __init__(
-        self, state: np.record, *, width: int = 0, defend: float = 10.0, attack: float = 10.0
+        self, state: np.record, *, width: int | None = 0, defend: float = 10.0, attack: float = 10.0
     ) -> None:
         super().__init__(state, width=width)
         self._defend, self._attack = defend, attack

@@ -9,6 +9,7 @@ import pytest
 from kibitz_bots.evaluate import five_in_a_row
 from kibitz_bots.evaluate.chinese_checkers import euclid, hand
 from kibitz_bots.search.limits import Limits
+from kibitz_bots.search.many_seats import WIDTHS
 from kibitz_bots.search.maxn import Maxn
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -52,6 +53,17 @@ def test_a_width_is_a_bound_of_the_replies() -> None:
     wide = Maxn(st, width=1000).search(st, euclid(st), Limits(depth=3))
     full = Maxn(st).search(st, euclid(st), Limits(depth=3))
     assert (wide.nodes, wide.value) == (full.nodes, full.value)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 6])
+def test_without_a_width_it_is_as_narrow_as_served_best(seats: int) -> None:
+    st = plain.start(seats)
+    usual, wanted = (
+        Maxn(st, width=width).search(st, euclid(st), Limits(depth=3))
+        for width in (None, WIDTHS[seats])
+    )
+    assert usual == wanted
+    assert usual.nodes < Maxn(st).search(st, euclid(st), Limits(depth=3)).nodes
 
 
 def test_of_equal_actions_it_takes_the_one_after_which_its_strongest_rival_does_worse() -> None:
