@@ -60,7 +60,7 @@ async def test_many_matches_behind_a_bad_network_and_a_server_that_is_killed(
         async with (
             proxied(server.port, seed, weather) as proxy,
             asyncio.timeout(280),
-            fleet_of(proxy.url, matches, draw(12), seed=seed, pause=0.05) as fleet,
+            fleet_of(proxy.url, matches, draw(12), seed=seed, pause=0.2) as fleet,
         ):
             for _ in range(3):
                 await fleet.moved(fleet.moves + 1000)
