@@ -137,10 +137,14 @@ class Match(Fold):
     # --- commands ---------------------------------------------------------------------------
 
     def handle(self, command: Command, now: int) -> list[Effect]:
-        """Carry out a command, whatever timers are due before it first."""
+        """Carry out a command: after whatever timers are due, before those that it makes due.
+
+        Who leaves, drops out or comes back may be the one that others have waited for.
+        """
         at = self._at(now)
         effects = self._settle(at)
         effects += self._obey(command, at)
+        effects += self._settle(at)
         return effects
 
     def tick(self, now: int) -> list[Effect]:
@@ -348,7 +352,7 @@ class Match(Fold):
             return []  # the first absence counts, unless the player now leaves for good
         grace = 0 if command.reason == "left" else self.setup.conduct.grace_ms
         entry = Left(seq=self.seq + 1, at_ms=at, seat=seat, reason=command.reason, grace_ms=grace)
-        return [*self._append(entry), *self._settle(at)]
+        return self._append(entry)
 
     def _return(self, command: Return, at: int) -> list[Effect]:
         seat = command.seat
@@ -360,9 +364,7 @@ class Match(Fold):
             return [Refuse(seat, None, Code.NOT_SEATED, message, self.ply)]
         if seat not in self.away:
             return []
-        entry = Returned(seq=self.seq + 1, at_ms=at, seat=seat)
-        # Those who waited for somebody to win against may be due now.
-        return [*self._append(entry), *self._settle(at)]
+        return self._append(Returned(seq=self.seq + 1, at_ms=at, seat=seat))
 
     def _replace(self, command: Replace, at: int) -> list[Effect]:
         seat = command.seat
@@ -374,7 +376,7 @@ class Match(Fold):
         entry = Replaced(
             seq=self.seq + 1, at_ms=at, seat=seat, player=command.player, cause=command.cause
         )
-        return [*self._append(entry), *self._settle(at)]
+        return self._append(entry)
 
     def _forfeit(self, command: Forfeit, at: int) -> list[Effect]:
         if not self._in_play(command.seat):

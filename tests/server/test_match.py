@@ -667,6 +667,15 @@ def test_an_abandoned_match_keeps_the_ranks_of_those_who_finished() -> None:
     ]
 
 
+def test_when_the_last_one_who_is_there_resigns_the_match_is_abandoned_at_once() -> None:
+    shell = grid(seats=3, conduct=REPLACING)
+    for seat in (0, 1):
+        shell.do(Leave(seat, "left"))
+    assert kinds(shell.do(Resign(2))) == ["resign", "forfeit", "Finished"]
+    assert shell.finished[0].cause is Cause.ABANDONED
+    assert [seat.rank for seat in shell.finished[0].seats] == [1, 1, 3]
+
+
 # --- stand-ins ------------------------------------------------------------------------------
 
 
