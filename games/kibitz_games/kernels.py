@@ -284,7 +284,7 @@ def _in_turn(dispatcher: Any) -> Callable[[Any], Any]:
     """Return numba's "load or compile" of a function, under the lock unless it will only load.
 
     Who waited for the lock finds in the cache what others compiled meanwhile. The lock is taken
-    before numba's own, here as everywhere, so no two threads wait for each other.
+    before numba's own, so no two threads wait for each other.
     """
     load_or_compile = dispatcher.compile
 
@@ -316,11 +316,12 @@ def _directory(root: Path) -> Path:
     """Return the cache directory for kernels defined below `root`, and mark it as used."""
     base = _base()
     path = base / f"{root.stem}-{fingerprint(root)[:16]}"
-    if not path.is_dir():
+    try:
+        os.utime(path)
+    except FileNotFoundError:
         with _lock(base):
             path.mkdir(exist_ok=True)
             _prune(base, path)
-    os.utime(path)
     return path
 
 
