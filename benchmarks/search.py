@@ -1,9 +1,10 @@
-"""How fast rules and searches are on one core, beside plain CPython running the same source.
+"""How fast rules, searches and solvers are on one core, beside plain CPython on the same source.
 
-Run with ``python -m benchmarks.search``. Every figure is the median of several runs with the
-slowest and the fastest one, by the processor time of the thread that searches, so that other
-processes count little. The plain column comes from one run, less deep, of a second process with
-``KIBITZ_PLAIN=1``. A node is a position that was judged.
+Run with ``python -m benchmarks.search``; it takes about two minutes. Every figure is the median of
+several runs with the worst and the best one, by the processor time of the thread that works, so
+that other processes count little. The plain column comes from one run of a second process with
+``KIBITZ_PLAIN=1``, less deep where a rate is measured, and whole where a solver is. A node is a
+position that was judged; of the threat search, a call of it or of its search of fours.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import five_in_a_row, solvers
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.evaluate.five_in_a_row import usual
 from kibitz_bots.search.alphabeta import AlphaBeta
@@ -39,16 +42,33 @@ POSITIONS = 3
 
 @dataclass(frozen=True)
 class Figure:
-    """What was counted in a second, run by run."""
+    """What was measured, run by run: something counted in a second, or the seconds it took."""
 
     name: str
     unit: str
     target: float | None
-    rates: list[float]
+    values: list[float]
 
     @property
     def median(self) -> float:
-        return statistics.median(self.rates)
+        return statistics.median(self.values)
+
+    @property
+    def seconds(self) -> bool:
+        """Whether it is a time, of which less is better."""
+        return self.unit == "s"
+
+    def gain(self, plain: Figure) -> float:
+        """Return how many times better this is."""
+        return plain.median / self.median if self.seconds else self.median / plain.median
+
+    def said(self, value: float) -> str:
+        """Return a value as it is printed, in thousands, millions or milliseconds."""
+        if self.seconds:
+            return f"{value:.1f} s" if value >= 10 else f"{1e3 * value:.1f} ms"
+        if value < 1e3:
+            return f"{value:.0f}"
+        return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.2f} k"
 
 
 @kernel
@@ -107,6 +127,22 @@ def _figure(
     if kernels.compiled():
         work()  # compiles or loads
     return Figure(name, unit, target, [_rate(work) for _ in range(runs)])
+
+
+def _taken(name: str, target: float, runs: int, work: Callable[[int], float]) -> Figure:
+    """Return the seconds of `runs` pieces of work, each made from a seed of its own."""
+    if kernels.compiled():
+        work(0)  # compiles or loads
+    return Figure(name, "s", target, [work(seed) for seed in range(runs)])
+
+
+def _threats(scale: int) -> Callable[[], int]:
+    depth = five_in_a_row.DEPTH if scale else five_in_a_row.SHALLOW
+
+    def work() -> int:
+        return sum(five_in_a_row.measure(each, depth).nodes for each in five_in_a_row.POSITIONS)
+
+    return work
 
 
 def _searching(kind: Any, states: list[np.record], weigh: Any, depth: int, **own: Any) -> Any:
@@ -172,6 +208,7 @@ def measure(runs: int, scale: int) -> list[Figure]:
             _searching(Minimax, checkers, hand, 2 + scale // 2),
         ),
         _figure("chinese-checkers playouts", "plies/s", 1e6, runs, _playouts(1 + 100 * scale)),
+        _figure("five-in-a-row threat search", "nodes/s", 0.5e6, runs, _threats(scale)),
         _figure(
             "five-in-a-row alpha-beta",
             "nodes/s",
@@ -179,6 +216,8 @@ def measure(runs: int, scale: int) -> list[Figure]:
             runs,
             _searching(AlphaBeta, rows, usual, 1 + scale),
         ),
+        _taken("line-nim, all of a map of 24 cells", 1.0, runs, partial(solvers.island, 24)),
+        _taken("number-merge, all of a row of 20", 0.05, runs, partial(solvers.row, 20)),
     ]
 
 
@@ -195,19 +234,15 @@ def _plainly(runs: int) -> list[Figure]:
     return [Figure(**each) for each in json.loads(done.stdout)]
 
 
-def _number(rate: float) -> str:
-    return f"{rate / 1e6:.2f} M" if rate >= 1e6 else f"{rate / 1e3:.2f} k"
-
-
 def _show(figures: list[Figure], plain: list[Figure]) -> None:
-    print(f"{'':42}{'median':>9}   {'slowest-fastest':19}{'target':>9}{'plain':>10}{'ratio':>7}")
+    print(f"{'':42}{'median':>9}   {'worst-best':21}{'target':>9}{'plain':>10}{'gain':>7}")
     for figure, slow in zip(figures, plain, strict=True):
-        spread = f"{_number(min(figure.rates))}-{_number(max(figure.rates))}"
-        target = _number(figure.target) if figure.target else ""
-        ratio = figure.median / slow.median
+        values = sorted(figure.values, reverse=figure.seconds)
+        spread = f"{figure.said(values[0])} - {figure.said(values[-1])}"
+        target = figure.said(figure.target) if figure.target else ""
         print(
-            f"{figure.name:42}{_number(figure.median):>9}   {spread:19}{target:>9}"
-            f"{_number(slow.median):>10}{ratio:>6.0f}x  {figure.unit}"
+            f"{figure.name:42}{figure.said(figure.median):>9}   {spread:21}{target:>9}"
+            f"{figure.said(slow.median):>10}{figure.gain(slow):>6.0f}x  {figure.unit}"
         )
 
 
