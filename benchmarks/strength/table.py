@@ -98,10 +98,17 @@ def _standings(outcome: Outcome) -> Iterator[str]:
     names = [each.name for each in outcome.players]
     heads = ("entrant", "games", "score", "95% interval", "mean score", *names, "p99 move")
     rows = [
-        [*_standing(player), *(cell or "·" for cell in row), _p99(player)]
+        [*_standing(player), *map(_cell, row), _p99(player)]
         for player, row in zip(outcome.players, outcome.crosstable, strict=True)
     ]
     yield from _rows(heads, rows)
+
+
+def _cell(counts: str | None) -> str:
+    """Return what stands in a cell; in a gauntlet not everybody meets everybody."""
+    if counts is None:
+        return "·"
+    return "–" if counts == "0-0-0" else counts
 
 
 def _standing(player: Player) -> list[str]:

@@ -116,8 +116,8 @@ def _aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
 def stragglers(state: np.record) -> np.record:
     """Return weights by the steps to the tip of the goal to the power of 1.5.
 
-    Source: the page on Chinese Checkers, evaluations that work elsewhere. Two pegs half-way are
-    better than one at the goal and one at home, so nobody is left behind.
+    Source: known from other programs. Two pegs half-way are better than one at the goal and one at
+    home, so nobody is left behind.
     """
     return weighted(
         state, lambda shape, goal, hole: -(shape.steps(hole, shape.tips[goal]) ** POWER)
@@ -170,9 +170,9 @@ operations.implement(VACANT, evaluate=_vacant)
 def vacant(state: np.record) -> np.record:
     """Return half the hand-tuned weights, and each peg's way to the nearest empty goal hole.
 
-    Source: the page on Chinese Checkers: with distances to the goal's tip alone the last pegs
-    stall in front of a goal whose inner holes are taken, and the sum of rows never fills the
-    corners. A peg in the goal has arrived; one outside is as far as its nearest empty hole.
+    Source: known from other programs. With distances to the goal's tip alone the last pegs stall in
+    front of a goal whose inner holes are taken, and the sum of rows never fills the corners. Here a
+    peg in the goal has arrived; one outside is as far as its nearest empty hole.
     """
     there: Any = state
     shape, each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
@@ -235,8 +235,8 @@ operations.implement(MOBILITY, evaluate=_mobility)
 def mobility(state: np.record) -> np.record:
     """Return the hand-tuned weights and hop mobility: the ways forward that pegs have next.
 
-    Source: the page on Chinese Checkers; "Fun With Chinese Checkers" on clusters of pegs, which
-    allow jumps. Each peg adds a little for every step that its best move would gain.
+    Source: known from other programs; "Fun With Chinese Checkers" on clusters of pegs, which allow
+    jumps. Each peg adds a little for every step that its best move would gain.
     """
     ev: Any = kernels.new(MOBILITY)
     ev.weights[:] = hand(state)["weights"]
@@ -259,10 +259,10 @@ def _race(ev: operations.Record, st: operations.Record, seat: int) -> Any:
 def race(state: np.record) -> np.record:
     """Return the race database as an evaluation everywhere: about how many moves are left alone.
 
-    Source: Sturtevant's distance databases as the evaluation everywhere, as the page on Chinese
-    Checkers has it. Exact once all pegs are in the triangle at the goal; before, the pegs outside
-    are put into its nearest empty holes at a price. Where there is no database for the board and
-    the rules it is the hand-tuned weights.
+    Source: N. R. Sturtevant's distance databases, used as the evaluation everywhere. Exact once all
+    pegs are in the triangle at the goal; before, the pegs outside are put into its nearest empty
+    holes at a price. Where there is no database for the board and the rules it is the hand-tuned
+    weights.
     """
     try:
         ev = table.for_board(state)

@@ -144,6 +144,6 @@ PERSONALITIES = (
         f"{_GAME}/champion",
         "what was strongest in trials, with any number of seats",
         mcts(f"{_EVALUATIONS}:stragglers"),
-        growing(10),
+        growing(10, explore=None),
     ),
 )

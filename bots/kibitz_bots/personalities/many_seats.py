@@ -54,16 +54,30 @@ NEAR = Parameter("near", float, 0.0, "chances that differ by no more are equally
 
 
 def growing(
-    leads: float, *, plies: int = 6, epsilon: float = 0.2, widen: float = 1.0
+    leads: float,
+    *,
+    plies: int = 6,
+    epsilon: float = 0.2,
+    widen: float = 1.0,
+    explore: float | None = 0.3,
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of Monte Carlo tree search, `leads` being the usual scale."""
+    """Return the parameters of Monte Carlo tree search, `leads` being the usual scale.
+
+    With `explore` None it is 0.3, and 0.15 with five seats or six.
+    """
     return (
         SEED,
         TIME,
         Parameter("depth", int, 0, "most plies of the tree; 0 for as many as it can hold"),
         Parameter("iterations", int, 0, "most iterations a move; 0 for as many as time allows"),
         Parameter("table", float, 16.0, "MiB of memory for the tree of each match"),
-        Parameter("explore", float, 0.3, "how much it tries what it knows little of"),
+        Parameter(
+            "explore",
+            float,
+            explore,
+            "how much it tries what it knows little of"
+            + ("; without it 0.3, with five seats or six 0.15" if explore is None else ""),
+        ),
         Parameter("history", float, 1.0, "how much it trusts what did well elsewhere"),
         Parameter("widen", float, widen, "how soon it considers more actions; 0 for all at once"),
         Parameter("plies", int, plies, "plies of a playout before it is judged"),

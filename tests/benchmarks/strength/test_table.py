@@ -24,6 +24,13 @@ def test_the_text() -> None:
     assert table.text(shown()) == GOLDEN.read_text(encoding="utf-8")
 
 
+def test_who_never_met_has_no_figures() -> None:
+    gauntlet = samples.outcome(3, blocks=2, format="gauntlet")
+    bob = next(line for line in table.text([("cup", gauntlet)]).splitlines() if line.startswith("| Bob"))
+    assert bob.count("| · |") == bob.count("| – |") == 1
+    assert "0-0-0" not in bob
+
+
 def test_it_stands_between_the_marks_and_nothing_else_changes() -> None:
     page = table.written(PAGE, shown())
     assert page.startswith(f"# Bots\n\n{table.BEGIN}\n\n### chinese-checkers\n")

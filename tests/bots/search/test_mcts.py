@@ -11,7 +11,7 @@ import pytest
 from kibitz_bots.evaluate import five_in_a_row, line_nim, number_merge, tanks
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.search.limits import Limits, Sample
-from kibitz_bots.search.mcts import DEEPEST, NODE, Mcts
+from kibitz_bots.search.mcts import DEEPEST, EXPLORES, NODE, Mcts
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -47,6 +47,16 @@ def test_visits_add_up_and_the_state_is_left_as_it_was(seats: int, manner: dict[
     assert 0 <= found.value <= 1
     visits = {int(search._nodes[c].action): int(search._nodes[c].visits) for c in children}
     assert visits[found.action] == max(visits.values())
+
+
+@pytest.mark.parametrize("seats", [2, 6])
+def test_without_being_told_it_explores_as_much_as_served_best(seats: int) -> None:
+    state = plain.start(seats, size=2)
+    usual, told, other = (
+        Mcts(state, iterations=300, explore=explore).search(state, hand(state), Limits())
+        for explore in (None, EXPLORES[seats], 3.0)
+    )
+    assert usual == told != other
 
 
 def test_a_line_is_played_in_turn() -> None:
