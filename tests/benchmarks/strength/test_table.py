@@ -26,7 +26,8 @@ def test_the_text() -> None:
 
 def test_who_never_met_has_no_figures() -> None:
     gauntlet = samples.outcome(3, blocks=2, format="gauntlet")
-    bob = next(line for line in table.text([("cup", gauntlet)]).splitlines() if line.startswith("| Bob"))
+    rows = table.text([("cup", gauntlet)]).splitlines()
+    bob = next(row for row in rows if row.startswith("| Bob"))
     assert bob.count("| · |") == bob.count("| – |") == 1
     assert "0-0-0" not in bob
 
