@@ -77,6 +77,7 @@ def growing(
             explore,
             "how much it tries what it knows little of"
             + ("; without it 0.3, with five seats or six 0.15" if explore is None else ""),
+            example=0.2 if explore is None else None,
         ),
         Parameter("history", float, 1.0, "how much it trusts what did well elsewhere"),
         Parameter("widen", float, widen, "how soon it considers more actions; 0 for all at once"),
