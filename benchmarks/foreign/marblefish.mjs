@@ -35,15 +35,17 @@ function board(view, seat) {
 }
 
 const file = process.env.MARBLEFISH, depth = Number(process.argv[2] ?? 2);
-if (!file) {
-  console.error("MARBLEFISH must say where src/ai.js of MarbleFish lies");
+const fail = (reason) => {
+  console.error(reason);
   process.exit(2);
-}
+};
+if (!file) fail("MARBLEFISH must say where src/ai.js of MarbleFish lies");
+const source = await readFile(file, "utf8").catch((error) => fail(`MARBLEFISH: ${error.message}`));
 // The search was written for a web worker: it sets onmessage and calls postMessage.
 let answer;
 globalThis.onmessage = null;
 globalThis.postMessage = (found) => (answer = found);
-await import("data:text/javascript," + encodeURIComponent(await readFile(file, "utf8")));
+await import("data:text/javascript," + encodeURIComponent(source));
 
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import signal
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.strength.targets import Target
@@ -15,6 +17,9 @@ from kibitz.running import draining, run
 from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import Journal, JournalError
 from kibitz_clients.arena.results import Results
+
+PATIENCE = 30.0
+"""Seconds in which a program has to find that there is nothing to read."""
 
 
 class Broken(Exception):
@@ -27,6 +32,9 @@ def play(target: Target, event: Event, directory: Path, *, quiet: bool = False) 
     `directory` may hold the same event half played, which then goes on. An event that was over,
     or another one, is played anew.
     """
+    for entrant in event.entrants:
+        if entrant.stdio is not None:
+            _try_out(entrant.name, entrant.stdio, target.path.parent)
     folder = EventFolder(directory)
     if not _half_played(folder, event):
         shutil.rmtree(directory, ignore_errors=True)
@@ -37,6 +45,28 @@ def play(target: Target, event: Event, directory: Path, *, quiet: bool = False) 
         return run(_held(house))
     finally:
         ticker.close()
+
+
+def _try_out(name: str, command: Sequence[str], base: Path) -> None:
+    """Start a program that reads lines, with nothing to read; raises `Broken` where it fails.
+
+    Otherwise an engine that is not installed would lose every match, and look weak.
+    """
+    try:
+        tried = subprocess.run(
+            command,
+            cwd=base,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Broken(f"{name} cannot play: {error}") from error
+    if tried.returncode:
+        said = tried.stderr.strip() or f"its program ends with status {tried.returncode}"
+        raise Broken(f"{name} cannot play: {said}")
 
 
 def _half_played(folder: EventFolder, event: Event) -> bool:
