@@ -87,7 +87,7 @@ def serve(
     from kibitz.box import games
     from kibitz.house import LocalHouse
     from kibitz_server.app import run
-    from kibitz_server.store import StoreError
+    from kibitz_server.database import StoreError
 
     usual = {key: value for key, value in given.items() if _is_default(context, key)}
     config = configured(

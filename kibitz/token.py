@@ -12,8 +12,8 @@ import click
 from kibitz import report
 from kibitz.serve import db_option
 from kibitz_server.accounts import Register, TokenLine
+from kibitz_server.database import StoreError
 from kibitz_server.names import BadName
-from kibitz_server.store import StoreError
 
 
 @click.group(short_help="Make, list and revoke the tokens of accounts.")

@@ -29,8 +29,9 @@ from typing import Literal, Self, TypeAlias
 from kibitz_protocol.messages import Hello
 from kibitz_protocol.records import Player
 from kibitz_protocol.refusals import Code
+from kibitz_server.database import StoreError, Value, connect_beside
 from kibitz_server.names import BadName, claim, house_name, skeleton
-from kibitz_server.store import Store, StoreError, Value, connect_beside
+from kibitz_server.store import Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 TOKEN_PREFIX = "kb_"

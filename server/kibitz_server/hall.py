@@ -29,6 +29,7 @@ from kibitz_server import ladder, record, roll
 from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
+from kibitz_server.database import StoreError
 from kibitz_server.door import Door
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
@@ -38,7 +39,7 @@ from kibitz_server.peer import Peer
 from kibitz_server.room import Room
 from kibitz_server.scribe import Scribe
 from kibitz_server.stand_in import StandIns
-from kibitz_server.store import Store, Stored, StoreError, Stream
+from kibitz_server.store import Store, Stored, Stream
 from kibitz_server.table import Table
 
 LOG = logging.getLogger("kibitz.hall")

@@ -29,10 +29,11 @@ from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import lobby as rules
 from kibitz_server import roll
 from kibitz_server.accounts import Admission
+from kibitz_server.database import StoreError
 from kibitz_server.house import Employee
 from kibitz_server.lobby import Command, Effect, Lobby
 from kibitz_server.peer import Peer
-from kibitz_server.store import Store, StoreError, Stream
+from kibitz_server.store import Store, Stream
 from kibitz_server.table import encoded
 
 LOG = logging.getLogger("kibitz.room")

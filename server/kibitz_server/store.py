@@ -26,13 +26,6 @@ The rules that keep this correct:
 * Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead
   log is reset by two checkpointers at once.) Every other connection is `query_only`, or writes
   with checkpoints switched off, as the token commands do.
-
-Exceptions:
-
-    StoreError
-     +-- ForeignDatabase    a file of another program, or of another version of this one
-     +-- DatabaseInUse      another server has it open
-     +-- WriteFailed        what was appended is not on the disk
 """
 
 from __future__ import annotations
@@ -50,17 +43,24 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from filelock import FileLock, Timeout
-
 from kibitz_protocol.recordfile import chain
+from kibitz_server.database import (
+    ForeignDatabase,
+    StoreError,
+    Value,
+    WriteFailed,
+    blob,
+    connect,
+    connect_reader,
+    lock,
+    number_of,
+    prepare,
+    transaction,
+)
 
 Kind: TypeAlias = Literal["match", "lobby"]
-Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
 
-SCHEMA_VERSION = 2
-APPLICATION = 0x6B69627A
-"""`PRAGMA application_id`: "kibz"."""
 STRETCH = 32
 """Entries of a stream that go into one row."""
 JOURNAL_ENTRIES = 16_384
@@ -70,48 +70,6 @@ TRIM_EVERY = 64
 """Batches between two removals of journal rows that nothing needs any more."""
 RETRIES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
-
-SCHEMA = """
-CREATE TABLE journal (batch INTEGER PRIMARY KEY, lines BLOB NOT NULL);
-CREATE TABLE stream (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
-    state TEXT NOT NULL DEFAULT 'open', opened INTEGER NOT NULL, head BLOB NOT NULL,
-    footer BLOB, summary BLOB
-);
-CREATE INDEX stream_by_state ON stream (state, kind, number);
-CREATE TABLE stretch (
-    stream INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-    chain TEXT NOT NULL, lines BLOB NOT NULL
-);
-CREATE UNIQUE INDEX stretch_by_stream ON stretch (stream, first);
-CREATE TABLE player (
-    key TEXT PRIMARY KEY, name TEXT NOT NULL, skeleton TEXT UNIQUE, kind TEXT NOT NULL,
-    account INTEGER NOT NULL, secret BLOB UNIQUE, created INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE token (
-    id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, player TEXT NOT NULL REFERENCES player,
-    created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
-);
-CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
-"""
-UPGRADES = {1: SCHEMA[SCHEMA.index("CREATE TABLE ledger") :]}
-"""What a database of an older version lacks of the next one."""
-
-
-class StoreError(Exception):
-    """Something about the database; `str()` is fit for the operator."""
-
-
-class ForeignDatabase(StoreError):
-    """The file is not a kibitz database, or one of another version."""
-
-
-class DatabaseInUse(StoreError):
-    """Another server has the database open."""
-
-
-class WriteFailed(StoreError):
-    """The disk does not have what was appended."""
 
 
 class Waiter(Protocol):
@@ -211,19 +169,19 @@ class Store:
         self._observe = observe
         self._retries = tuple(retries)
         self._path = path
-        self._lock = _lock(path)
+        self._lock = lock(path)
         try:
-            self._db = _connect(path)
-            _prepare(self._db, path)
+            self._db = connect(path)
+            prepare(self._db, path)
             self._next_batch = _recover(self._db)
-            self._look = _reader(path)
+            self._look = connect_reader(path)
         except sqlite3.Error as error:
             self._lock.release()
             raise ForeignDatabase(f"cannot open {str(path)!r}: {error}") from error
         except StoreError:
             self._lock.release()
             raise
-        self._next_stream = _number(self._db, "SELECT max(number) FROM stream") + 1
+        self._next_stream = number_of(self._db, "SELECT max(number) FROM stream") + 1
         self._gathering = _Batch(self._next_batch)
         self._writing: _Batch | None = None
         self._begin_scheduled = False
@@ -344,7 +302,7 @@ class Store:
         if journal:
             stream.fresh = journal.copy()
             stream.since = self._position
-            stream.batch = _number(self._look, "SELECT min(batch) FROM journal")
+            stream.batch = number_of(self._look, "SELECT min(batch) FROM journal")
             self._dirty[stream.number] = stream
         return Stored(stream, found.head, found.lines + journal)
 
@@ -355,7 +313,7 @@ class Store:
             " ORDER BY number DESC LIMIT ?",
             (kind, count),
         )
-        return [_blob(row[0]) for row in rows if row[0] is not None]
+        return [blob(row[0]) for row in rows if row[0] is not None]
 
     def summary(self, key: str) -> bytes | None:
         """Return what `finish` was given for a stream, None where it is open or unknown."""
@@ -393,7 +351,7 @@ class Store:
         """Return the next lines of the ledger after a place, with their places."""
         sql = "SELECT place, line FROM ledger WHERE place > ? ORDER BY place LIMIT ?"
         return await self._read(
-            lambda db: [(row[0], _blob(row[1])) for row in db.execute(sql, (after, count))]
+            lambda db: [(row[0], blob(row[1])) for row in db.execute(sql, (after, count))]
         )
 
     async def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -403,7 +361,7 @@ class Store:
         try:
             db = self._connections.get_nowait()
         except Empty:
-            db = _reader(self._path)
+            db = connect_reader(self._path)
         try:
             return query(db)
         finally:
@@ -590,102 +548,6 @@ class Store:
         self._continue()
 
 
-def connect_beside(path: Path) -> sqlite3.Connection:
-    """Open the database for a short administrative change while a server may be running.
-
-    Such a connection never checkpoints: that is the server's writer's alone.
-    """
-    db = _connect(path)
-    db.execute("PRAGMA busy_timeout = 5000")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
-    try:
-        _prepare(db, path)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _lock(path: Path) -> FileLock:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(str(path) + ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise DatabaseInUse(f"another server has {str(path)!r} open") from None
-    return lock
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=0.05, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA synchronous = FULL")
-    return db
-
-
-def _reader(path: Path) -> sqlite3.Connection:
-    db = _connect(path)
-    db.execute("PRAGMA query_only = ON")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
-    return db
-
-
-def _blob(value: object) -> bytes:
-    """Return a value that this program wrote as bytes."""
-    if not isinstance(value, bytes):
-        raise ForeignDatabase(f"expected bytes in the database, found {value!r}")
-    return value
-
-
-def _number(db: sqlite3.Connection, sql: str) -> int:
-    return db.execute(sql).fetchone()[0] or 0
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse every other file that is not ours."""
-    application = _number(db, "PRAGMA application_id")
-    version = _number(db, "PRAGMA user_version")
-    tables = _number(db, "SELECT count(*) FROM sqlite_master")
-    if tables == 0 and application == 0:
-        db.execute("PRAGMA journal_mode = WAL")
-        with _transaction(db):
-            for statement in SCHEMA.split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id = {APPLICATION}")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        return
-    if application != APPLICATION:
-        raise ForeignDatabase(f"{str(path)!r} is a database of another program")
-    while version in UPGRADES:
-        version = _upgrade(db, version)
-    if version != SCHEMA_VERSION:
-        raise ForeignDatabase(
-            f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
-            " start it with another database or with the release that wrote this one"
-        )
-
-
-def _upgrade(db: sqlite3.Connection, version: int) -> int:
-    """Bring a database to the next version, and return which one it has."""
-    with _transaction(db):
-        found = _number(db, "PRAGMA user_version")  # again: another program may have been faster
-        if found == version:
-            for statement in UPGRADES[version].split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {version + 1}")
-    return max(found, version + 1)
-
-
-@contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
 # --- recovery and reading -------------------------------------------------------------------
 
 
@@ -694,13 +556,13 @@ def _recover(db: sqlite3.Connection) -> int:
 
     The last row stays, because the numbers of batches go on from it.
     """
-    with _transaction(db):
+    with transaction(db):
         tails: dict[int, tuple[int, str]] = {}
         fresh: dict[int, list[bytes]] = {}
         last = 0
         for batch, lines in db.execute("SELECT batch, lines FROM journal ORDER BY batch"):
             last = batch
-            for number, seq, line in _split(_blob(lines)):
+            for number, seq, line in _split(blob(lines)):
                 tail, _ = tails.get(number) or tails.setdefault(number, _tail(db, number))
                 held = fresh.setdefault(number, [])
                 if seq <= tail + len(held):
@@ -737,7 +599,7 @@ def _tail(db: sqlite3.Connection, number: int) -> tuple[int, str]:
     head = db.execute("SELECT head FROM stream WHERE number = ?", (number,)).fetchone()
     if head is None:
         raise ForeignDatabase(f"the journal has entries of stream {number}, which was never opened")
-    return 0, chain("", _blob(head[0]))
+    return 0, chain("", blob(head[0]))
 
 
 def _split(lines: bytes) -> Iterator[tuple[int, int, bytes]]:
@@ -749,14 +611,14 @@ def _split(lines: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes) -> Stored:
     """Read a stream from its stretches and check the hashes that were stored with them."""
-    head = _blob(head)
+    head = blob(head)
     hashed = chain("", head)
     lines: list[bytes] = []
     rows = db.execute(
         "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
     )
     for first, last, expected, text in rows:
-        part = _blob(text).split(b"\n")
+        part = blob(text).split(b"\n")
         for line in part:
             hashed = chain(hashed, line)
         if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
@@ -770,7 +632,7 @@ def _journal_of(db: sqlite3.Connection, stream: Stream) -> list[bytes]:
     """Return the entries of one stream that only the journal has."""
     found: list[bytes] = []
     for (lines,) in db.execute("SELECT lines FROM journal ORDER BY batch"):
-        for number, seq, line in _split(_blob(lines)):
+        for number, seq, line in _split(blob(lines)):
             if number == stream.number and seq == stream.tail + len(found) + 1:
                 found.append(line)
     return found
@@ -787,7 +649,7 @@ def _stretches(
     )
     found: list[bytes] = []
     for start, text in rows:
-        for seq, line in enumerate(_blob(text).split(b"\n"), start):
+        for seq, line in enumerate(blob(text).split(b"\n"), start):
             if first <= seq <= last and seq < edge:
                 found.append(line)
     return found
@@ -801,4 +663,4 @@ def _transcript(db: sqlite3.Connection, key: str) -> Transcript | None:
         return None
     number, head, footer = row
     lines = _stretches(db, number, 1, 2**62, 2**62)
-    return Transcript(_blob(head), lines, None if footer is None else _blob(footer))
+    return Transcript(blob(head), lines, None if footer is None else blob(footer))

@@ -32,13 +32,14 @@ from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, Seat
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import match as rules
+from kibitz_server.database import StoreError
 from kibitz_server.gallery import Gallery
 from kibitz_server.match import Command, Effect, Match, Play
 from kibitz_server.outbox import text_frame
 from kibitz_server.peer import Peer
 from kibitz_server.record import line
 from kibitz_server.scribe import Scribe, done_frame
-from kibitz_server.store import Store, StoreError, Stream
+from kibitz_server.store import Store, Stream
 from kibitz_server.view import PUBLIC, Sight
 
 LOG = logging.getLogger("kibitz.table")

@@ -14,8 +14,9 @@ import pytest
 from kibitz_protocol.messages import Hello
 from kibitz_protocol.refusals import Code
 from kibitz_server.accounts import Accounts, Admission, Denied, Guests, Register
+from kibitz_server.database import StoreError
 from kibitz_server.names import BadName
-from kibitz_server.store import Store, StoreError
+from kibitz_server.store import Store
 
 
 class Desk:

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from kibitz_server.app import Config, running, with_loop
+from kibitz_server.database import DatabaseInUse, ForeignDatabase
 from kibitz_server.outbox import Allowance
-from kibitz_server.store import DatabaseInUse, ForeignDatabase, Store
+from kibitz_server.store import Store
 from kibitz_server.sweep import Patience
 from tests.server.toys import Grid, Race
 from tests.server.wires import Caller, calling, masked, until

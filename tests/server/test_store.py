@@ -12,15 +12,14 @@ import pytest
 
 from kibitz_protocol.recordfile import chain
 from kibitz_server import store as module
-from kibitz_server.store import (
+from kibitz_server.database import (
     DatabaseInUse,
     ForeignDatabase,
-    Store,
     StoreError,
-    Stream,
     WriteFailed,
     connect_beside,
 )
+from kibitz_server.store import Store, Stream
 
 
 class Ear:

@@ -13,10 +13,11 @@ from kibitz_protocol.messages import Move, Rejoin, Resign
 from kibitz_protocol.records import Cause, Conduct, Player, Result, Setup, Spectating
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server.accounts import Identity
+from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.match import Match, WantStandIn
 from kibitz_server.record import line, read_entry
 from kibitz_server.scribe import Scribe
-from kibitz_server.store import Store, StoreError, Stream, WriteFailed
+from kibitz_server.store import Store, Stream
 from kibitz_server.table import Table
 from tests.server.toys import Grid, Veil, setup
 from tests.server.wires import FakeFigures, Line, Rig, Tape

@@ -25,9 +25,10 @@ from kibitz_protocol.messages import ClientMessage, Move
 from kibitz_protocol.refusals import Code
 from kibitz_server import http
 from kibitz_server.credits import Tariff
+from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
-from kibitz_server.store import Store, StoreError, Stream, Waiter, WriteFailed
+from kibitz_server.store import Store, Stream, Waiter
 from kibitz_server.sweep import Patience, Sweep
 
 HANDSHAKE = (
