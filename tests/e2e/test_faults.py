@@ -30,7 +30,8 @@ async def test_matches_end_behind_a_bad_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "PING_S", 0.5)
-    matches, weather = 6, Weather(reset=0.5, half_open=0.2, life_bytes=10_000)
+    matches = 6
+    weather = Weather(reset=0.4, half_open=0.2, half_closed=0.2, slow=0.2, life_bytes=10_000)
     with hosted(tmp_path, unlimited=True, patience=QUICK) as server:
         async with (
             proxied(server.port, 1, weather) as proxy,
@@ -44,8 +45,39 @@ async def test_matches_end_behind_a_bad_network(
     # It was a bad network indeed.
     assert proxy.toll.resets >= 4
     assert proxy.toll.silences >= 1
+    assert proxy.toll.half_closed >= 1
     assert proxy.toll.sliced >= 4
+    assert proxy.toll.slow >= 2
     assert fleet.returns
+
+
+@pytest.mark.slow
+async def test_two_hundred_matches_behind_a_bad_network(tmp_path: Path, tell: Tell) -> None:
+    """T6 of the promises: all finish, nothing is lost, doubled or told wrongly."""
+    matches = 200
+    weather = Weather(
+        latency_s=0.005,
+        jitter_s=0.1,
+        sliced=0.1,
+        reset=0.4,
+        half_open=0.1,
+        half_closed=0.2,
+        slow=0.1,
+        life_bytes=30_000,
+    )
+    with hosted(tmp_path, unlimited=True) as server:
+        async with (
+            proxied(server.port, 7, weather) as proxy,
+            asyncio.timeout(500),
+            fleet_of(proxy.url, matches, draw(5), seed=7, pause=0.2) as fleet,
+        ):
+            await fleet.finished(matches)
+        assert await faults(server, fleet) == []
+    assert len(fleet.seats) == matches
+    assert fleet.moves == matches * 25
+    toll = proxy.toll
+    assert min(toll.resets, toll.silences, toll.half_closed, toll.slow) >= 20
+    tell(f"T6: {matches} of {matches} matches ended, {fleet.moves} moves, 0 doubled, {toll}")
 
 
 @pytest.mark.slow

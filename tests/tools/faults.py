@@ -1,12 +1,13 @@
 """A bad network between clients and a server: a proxy that injects faults, from one seed.
 
-Each connection through it gets, by chance, latency and jitter, slices of single bytes, a reset
-after some bytes, or a *half-open* end: one side is gone, and the other is not told, so that
-only its own pings can find out.
+Each connection through it gets, by chance, latency and jitter, slices of single bytes, a low
+rate, and one of the ways in which connections end: a reset after some bytes; a *half-open* end,
+where one side is gone and the other is not told, so that only its own pings can find out; a
+*half-closed* one, where one direction ends properly (FIN) and the other stays open.
 
     client <--socket--> proxy <--socket--> server
                           |
-        late, sliced, reset after n bytes, or silent after n bytes
+        late, sliced, slow; reset, silent or ended one way after n bytes
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
 CHUNK = 16_384
+SLOW_CHUNK = 512
+"""What a slow connection carries at a time."""
 SLICED = 64
 """Bytes of a chunk that travel one by one; what follows them goes whole."""
 
@@ -37,8 +41,13 @@ class Weather:
     """Share of connections that are reset."""
     half_open: float = 0.1
     """Share of connections that fall silent, one end of them being closed."""
+    half_closed: float = 0.0
+    """Share of connections one direction of which ends while the other goes on."""
+    slow: float = 0.0
+    """Share of connections that carry `slow_bytes_s` bytes a second each way, and no more."""
+    slow_bytes_s: int = 20_000
     life_bytes: int = 12_000
-    """The most that passes through a connection before it is reset or falls silent."""
+    """The most that passes through a connection before its end, of whatever kind, comes."""
 
 
 @dataclass
@@ -48,7 +57,9 @@ class Toll:
     connections: int = 0
     resets: int = 0
     silences: int = 0
+    half_closed: int = 0
     sliced: int = 0
+    slow: int = 0
     refused: int = 0
 
 
@@ -89,6 +100,7 @@ class Proxy:
             self.toll.refused += 1
             return
         self.toll.sliced += fate.sliced
+        self.toll.slow += fate.slow
         try:
             await self._pump(fate, (reader, writer), upstream)
         finally:
@@ -96,23 +108,41 @@ class Proxy:
 
     async def _pump(self, fate: Fate, client: End, server: End) -> None:
         pumps = {
-            asyncio.create_task(fate.pump(client[0], server[1])),
-            asyncio.create_task(fate.pump(server[0], client[1])),
+            asyncio.create_task(fate.pump(client[0], server[1], to_client=False)),
+            asyncio.create_task(fate.pump(server[0], client[1], to_client=True)),
         }
         end = asyncio.create_task(fate.spent.wait())
         try:
             await asyncio.wait({*pumps, end}, return_when=asyncio.FIRST_COMPLETED)
-            if fate.spent.is_set() and fate.silent:
-                self.toll.silences += 1
-                # One side is gone; the other has nobody left who would tell it.
-                _reset((server if fate.chance.random() < 0.5 else client)[1])
-                await asyncio.wait(pumps)
-            elif fate.spent.is_set():
-                self.toll.resets += 1
+            if fate.spent.is_set():
+                await self._end_of(fate, pumps, client, server)
         finally:
             for task in [*pumps, end]:
                 task.cancel()
             await asyncio.gather(*pumps, end, return_exceptions=True)
+
+    async def _end_of(
+        self, fate: Fate, pumps: set[asyncio.Task[None]], client: End, server: End
+    ) -> None:
+        """End a connection that has carried all that it may, in its own way."""
+        one = client if fate.to_client else server
+        match fate.end:
+            case "silent":
+                self.toll.silences += 1
+                # One side is gone; the other has nobody left who would tell it.
+                _reset(one[1])
+                await asyncio.wait(pumps)
+            case "half-closed":
+                self.toll.half_closed += 1
+                # One side hears the end of what is sent to it; what it sends still arrives.
+                fate.half_closed = True
+                with contextlib.suppress(OSError):
+                    one[1].write_eof()
+                await asyncio.wait(pumps)
+            case "reset":
+                self.toll.resets += 1
+            case None:
+                raise AssertionError("a connection without an end is never spent")
 
     async def close(self) -> None:
         for link in self._links:
@@ -121,6 +151,7 @@ class Proxy:
 
 
 End = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+EndKind = Literal["silent", "reset", "half-closed"]
 
 
 class Fate:
@@ -129,44 +160,77 @@ class Fate:
     def __init__(self, chance: random.Random, weather: Weather) -> None:
         self.chance = chance
         self._weather = weather
-        lot = chance.random()
-        self.silent = lot < weather.half_open
+        self.end = _drawn_end(chance.random(), weather)
+        self.to_client = chance.random() < 0.5
+        """Whether the end is the client's: it is gone, or its direction is the one that ends."""
         self.sliced = chance.random() < weather.sliced
-        mortal = lot < weather.half_open + weather.reset
-        self._left = chance.randrange(200, weather.life_bytes) if mortal else None
+        self._left = None if self.end is None else chance.randrange(200, weather.life_bytes)
+        self.slow = chance.random() < weather.slow
         self.spent = asyncio.Event()
         """Set when its last byte has passed."""
+        self.half_closed = False
+        """Whether the end of one direction was sent: nothing may be written there any more."""
 
-    async def pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry bytes one way until the end; a silent connection swallows them then."""
+    async def pump(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, to_client: bool
+    ) -> None:
+        """Carry bytes one way until the end; what comes after the end is swallowed."""
         with contextlib.suppress(OSError):
-            while data := await reader.read(CHUNK):
-                if not self.spent.is_set() and not writer.is_closing():
-                    await asyncio.sleep(self._weather.latency_s + self._jitter())
-                    await self._write(writer, self._taken(data))
+            while data := await reader.read(SLOW_CHUNK if self.slow else CHUNK):
+                if self._passes(to_client) and not writer.is_closing():
+                    await asyncio.sleep(self._delay(len(data)))
+                    await self._write(writer, self._taken(data, to_client), to_client)
+
+    def _passes(self, to_client: bool) -> bool:
+        """Whether bytes that come now still go on in this direction."""
+        if not self.spent.is_set():
+            return True
+        return self.end == "half-closed" and to_client != self.to_client
+
+    def _delay(self, size: int) -> float:
+        """Return how long a piece of `size` bytes takes."""
+        late = self._weather.latency_s + self._jitter()
+        return late + size / self._weather.slow_bytes_s if self.slow else late
 
     def _jitter(self) -> float:
         return self._weather.jitter_s * self.chance.random() ** 4
 
-    def _taken(self, data: bytes) -> bytes:
-        """Return what may still pass."""
-        if self._left is None:
+    def _taken(self, data: bytes, to_client: bool) -> bytes:
+        """Return what may still pass, and set `spent` with the last of it.
+
+        A direction that goes on after the end loses nothing.
+        """
+        if self._left is None or self.spent.is_set():
             return data
-        data = data[: self._left]
-        self._left -= len(data)
+        taken = data[: self._left]
+        self._left -= len(taken)
         if self._left == 0:
             self.spent.set()
-        return data
+        return data if self._passes(to_client) else taken
 
-    async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
+    async def _write(self, writer: asyncio.StreamWriter, data: bytes, to_client: bool) -> None:
         """Write what a side that may be gone at any moment can still take."""
         slices = [data[at : at + 1] for at in range(min(SLICED, len(data)))] if self.sliced else []
         for part in [*slices, data[len(slices) :]]:
-            if writer.is_closing():
+            if writer.is_closing() or (self.half_closed and to_client == self.to_client):
                 return
             writer.write(part)
             await asyncio.sleep(0)
         await writer.drain()
+
+
+def _drawn_end(lot: float, weather: Weather) -> EndKind | None:
+    """Return how a connection ends; None for one that only its peers end."""
+    kinds: list[tuple[EndKind, float]] = [
+        ("silent", weather.half_open),
+        ("reset", weather.reset),
+        ("half-closed", weather.half_closed),
+    ]
+    for kind, share in kinds:
+        if lot < share:
+            return kind
+        lot -= share
+    return None
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
