@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import ClassVar, Final
 
@@ -68,6 +68,9 @@ THEME: Final = Theme(
     },
 )
 
+_GREETING_S: Final = 10.0
+"""How long a sentence of greeting stays on the screen."""
+
 Answered = Callable[[str], None]
 """Takes what became of a request: a sentence, or nothing when it was done."""
 Lists = Callable[[list[LobbyBrief], list[MatchBrief]], None]
@@ -104,6 +107,7 @@ class KibitzApp(App[str]):
         where: str = "",
         now: Callable[[], int] = monotonic,
         fetch: Fetch = fetch.record,
+        greetings: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         super().__init__()
         self.register_theme(THEME)
@@ -118,6 +122,8 @@ class KibitzApp(App[str]):
         self._begin_with = (match, lobby, invite)
         self._play = play
         self._fetch = fetch
+        # What a person has to hear once the connection stands.
+        self._greetings = greetings
         self._link: Link | None = None
         # Lobbies that were entered.
         self._entered: set[str] = set()
@@ -154,6 +160,8 @@ class KibitzApp(App[str]):
         try:
             async with connect() as link:
                 self._link = link
+                for sentence in self._greetings():
+                    self.notify(sentence, timeout=_GREETING_S, markup=False)
                 await self._begin()
                 async for message in link.news():
                     self.gallery.fold(message, self.now())
@@ -168,8 +176,16 @@ class KibitzApp(App[str]):
         if lobby is not None:
             role = "player" if self._play else "spectator"
             self._entered.add(lobby)
-            await self.link.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
-            self.show_lobby(lobby)
+            try:
+                await self.link.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
+            except RefusedError as error:
+                # A seat may outlive its lobby: then the match is what the person came for.
+                if not self.link.seats:
+                    raise
+                self._entered.discard(lobby)
+                self._complain(words.explain(error))
+            else:
+                self.show_lobby(lobby)
         if match is not None:
             self._awaited = match
             await self._watch(match)

@@ -124,7 +124,8 @@ class Client:
 
     `token` names an account, `resume` is the secret of an earlier welcome. `patience` is how
     many seconds a server may stay away before the session ends, `opening` the same for the
-    first connection; None waits for ever. Entering raises `HelloRefusedError` or
+    first connection; None waits for ever. With `seated` off the seats and lobbies of an earlier
+    session are left to whoever plays there. Entering raises `HelloRefusedError` or
     `UnreachableError`; later, whatever ends the session is raised by `news` and by every
     request.
     """
@@ -139,6 +140,7 @@ class Client:
         resume: str | None = None,
         capabilities: Capabilities | None = None,
         agent: str = "",
+        seated: bool = True,
         patience: float | None = 120.0,
         opening: float | None = 10.0,
         backlog: int = 100_000,
@@ -152,6 +154,7 @@ class Client:
             resume=resume,
             capabilities=capabilities,
             agent=agent,
+            seated=seated,
         )
         self._patience = Patience(opening_ms=_millis(opening), away_ms=_millis(patience))
         self._chance = chance
@@ -209,6 +212,11 @@ class Client:
     def name(self) -> str:
         """The name that the server shows."""
         return self.welcome.name
+
+    @property
+    def seats(self) -> list[str]:
+        """The running matches in which this player had a seat when the server said welcome."""
+        return self.welcome.seats
 
     @property
     def resume(self) -> str:
