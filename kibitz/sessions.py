@@ -171,9 +171,7 @@ def account(token: str) -> str:
     return f"token {_digest(token)}"
 
 
-def free(
-    server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64
-) -> SavedSession:
+def free(server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64) -> SavedSession:
     """Take the first of the identities ``who 1``, ``who 2``, ... that no process uses."""
     for number in range(1, most):
         with contextlib.suppress(InUseError):

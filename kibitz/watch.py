@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from kibitz import connection, sessions
+from kibitz import connection, rules, sessions
 from kibitz.box import games
 from kibitz.connection import fresh_option, identity_options, server_option
 from kibitz.replay import is_screen, show
@@ -39,7 +39,7 @@ def watch(
     """
     if what is not None and Path(what).is_file():
         show(Path(what), plain=plain, as_json=as_json)
-        return
+        return None
     screen = is_screen(plain=plain or as_json)
     if what is None and not screen:
         raise click.UsageError("expected a MATCH, a LOBBY or a FILE where there is no terminal")
@@ -59,6 +59,7 @@ def watch(
                 follow=True,
                 where=server,
                 greetings=lambda: told,
+                rules=rules.page,
             )
             return _leave(app.run())
         from kibitz_clients.plain import follow
@@ -106,9 +107,7 @@ def _connecting(
     return connect
 
 
-def _which(
-    client: AbstractAsyncContextManager[Client], what: str
-) -> tuple[str | None, str | None]:
+def _which(client: AbstractAsyncContextManager[Client], what: str) -> tuple[str | None, str | None]:
     """Return a match or a lobby: what is no match that the server tells of is a lobby."""
 
     async def ask() -> bool:
@@ -162,6 +161,7 @@ def join(
             follow=True,
             where=server,
             greetings=lambda: told,
+            rules=rules.page,
         )
         _leave(app.run())
 

@@ -73,7 +73,13 @@ _GREETING_S: Final = 10.0
 
 Answered = Callable[[str], None]
 """Takes what became of a request: a sentence, or nothing when it was done."""
+Rules = Callable[[str], str | None]
+"""Returns the rules of a game in Markdown, None where there are none."""
 Lists = Callable[[list[LobbyBrief], list[MatchBrief]], None]
+
+
+def _no_rules(game: str) -> str | None:
+    return None
 
 
 def monotonic() -> int:
@@ -108,6 +114,7 @@ class KibitzApp(App[str]):
         now: Callable[[], int] = monotonic,
         fetch: Fetch = fetch.record,
         greetings: Callable[[], Sequence[str]] = tuple,
+        rules: Rules = _no_rules,
     ) -> None:
         super().__init__()
         self.register_theme(THEME)
@@ -121,6 +128,7 @@ class KibitzApp(App[str]):
         self._connect = connect
         self._begin_with = (match, lobby, invite)
         self._play = play
+        self.rules = rules
         self._fetch = fetch
         # What a person has to hear once the connection stands.
         self._greetings = greetings

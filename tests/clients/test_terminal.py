@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
+from textual.events import Paste
 from textual.widgets import DataTable, OptionList, Static
 
 from kibitz_clients import replay, terminal, testing
-from kibitz_clients.screens.dialogs import Confirm, Keys
+from kibitz_clients.screens.dialogs import Confirm, Keys, Rules
 from kibitz_clients.screens.hall import HallScreen
 from kibitz_clients.screens.lobby import LobbyScreen
 from kibitz_clients.screens.match import MatchScreen
@@ -28,7 +29,7 @@ from kibitz_protocol.records import Left, Noted
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief
 from kibitz_protocol.session import Gone
-from tests.clients.pilots import settle, until
+from tests.clients.pilots import settle, type_at_once, until
 
 LOBBY = LobbyBrief(
     lobby="L1",
@@ -163,11 +164,26 @@ async def test_lobby_shows_members_standings_and_running_matches(
         await settle(pilot)
         assert isinstance(app.screen, LobbyScreen)
         title = shown(app, "title")
-        assert "evening · L1 · running · round 1 · 0 of 1 matches · invite abcd" in title
+        assert "evening · L1 · running · round 1 · 0 of 1 matches" in title
+        assert "invite" not in title  # the lobby is open: nobody needs a code
         assert app.screen.query_one(OptionList).get_option_at_index(0).id == "M1"
         svg = app.export_screenshot()
         for word in ("Standings", "points", "ready", "1.5"):
             assert word in svg
+
+
+async def test_a_lobby_shows_a_code_that_is_needed_and_no_matches_where_none_are_planned(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1")
+    news = testing.lobby_news(testing.brief(running), invite="abcd", planned=0, done=0)
+    settings = news.lobby.settings.model_copy(update={"joinable": "invite"})
+    lobby = news.lobby.model_copy(update={"settings": settings})
+    link.tell(news.model_copy(update={"lobby": lobby}))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert shown(app, "title") == "evening · L1 · running · round 1 · invite abcd"
 
 
 async def test_a_player_says_ready_and_asks_for_a_rematch(
@@ -487,13 +503,132 @@ async def test_a_person_types_a_move(
     app = KibitzApp(games, my_turn.connect, now=my_turn.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await pilot.press("m", *"0-120", "enter")
+        await pilot.press(*"0-120", "enter")
         await settle(pilot)
-        assert shown(app, "status") == "0-120 is not a legal move now"
-        keys = f"{wire['from']}-{wire['to']}"
-        await pilot.press(*(key if key != "-" else "minus" for key in keys), "enter")
+        assert shown(app, "status").startswith("0-120 is not a legal move now: ")
+        type_at_once(app, f"{wire['from']} {wire['to']}")
+        await settle(pilot)
+        assert shown(app, "typed").endswith(f"enter plays {wire['from']}-{wire['to']}")
+        type_at_once(app, "\r")
         await settle(pilot)
         assert my_turn.asked[-1] == ("move", "M1", 30, wire)
+
+
+async def test_no_letter_is_a_command_while_one_plays(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    """Neither on the own turn nor on that of another, which may end while somebody types."""
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now, follow=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        letters = "abcdefghijklmnopqrstuvwxyzBFLNOPQRV"
+        for mine in (True, False):
+            if not mine:
+                app.gallery.turns.clear()
+                match_of(app).told()
+            type_at_once(app, letters)
+            await settle(pilot)
+            assert app.screen is screen
+            assert app.is_running
+            assert shown(app, "typed") == f"> {letters} "
+            await pilot.press("escape")
+        assert app.follow
+        assert not any(asked[0] in {"resign", "unwatch"} for asked in my_turn.asked)
+
+
+async def test_what_is_typed_before_the_turn_waits_for_it(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink(player="p0")
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    move = f"{turn.legal[0]['from']}-{turn.legal[0]['to']}"
+    app = KibitzApp(games, link.connect, now=link.now)
+    link.tell(testing.snapshot(game, running, 30, you=turn.seat))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, f"{move}\r")
+        await settle(pilot)
+        assert shown(app, "status") == "it is not your turn yet"
+        assert shown(app, "typed") == f"> {move} "
+        link.tell(turn)
+        await settle(pilot)
+        assert shown(app, "typed").endswith(f"enter plays {move}")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert link.asked[-1] == ("move", "M1", 30, turn.legal[0])
+
+
+async def test_a_pasted_move_waits_for_enter(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    wire = turn.legal[0]
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.post_message(Paste(f"\n{wire['from']}-{wire['to']}\n\x1b[31mand more\n"))
+        await settle(pilot)
+        assert not any(asked[0] == "move" for asked in my_turn.asked)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert my_turn.asked[-1] == ("move", "M1", 30, wire)
+
+
+async def test_a_typed_place_is_picked(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    place = turn.legal[0]["from"]
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, f"{place}\r")
+        await settle(pilot)
+        assert f"{place} picked, now one of" in shown(app, "status")
+
+
+async def test_commands_are_typed_after_a_colon(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now, rules=lambda name: f"# All of {name}")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, ":r\r")
+        await settle(pilot)
+        assert shown(app, "status") == ":r may be :resign, :rules"
+        type_at_once(app, "/zz\r")
+        await settle(pilot)
+        assert shown(app, "status").startswith("no :zz; there are :back, ")
+        type_at_once(app, ":names\r")
+        await until(pilot, lambda: match_of(app).names)
+        type_at_once(app, ":rul\r")
+        await until(pilot, lambda: isinstance(app.screen, Rules))
+        await until(pilot, lambda: told(app, "All of chinese-checkers"))
+        await pilot.press("escape")
+        type_at_once(app, ":res\r")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await settle(pilot)
+        type_at_once(app, ":q\r")
+        await until(pilot, lambda: not app.is_running)
+
+
+async def test_the_rules_and_the_keys_are_one_key_away(
+    games: dict[str, Game], my_turn: FakeLink
+) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "F1 keys  F2 rules" in shown(app, "keys")
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, Rules))
+        await pilot.press("f2")
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, Keys))
 
 
 async def test_a_refused_move_is_a_sentence_and_the_turn_is_still_there(
@@ -531,13 +666,13 @@ async def test_resigning_asks_first(games: dict[str, Game], my_turn: FakeLink) -
     app = KibitzApp(games, my_turn.connect, now=my_turn.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await pilot.press("R")
+        await pilot.press("ctrl+r")
         await settle(pilot)
         assert isinstance(app.screen, Confirm)
         await pilot.press("n")
         await settle(pilot)
         assert ("resign", "M1") not in my_turn.asked
-        await pilot.press("R")
+        await pilot.press("ctrl+r")
         await settle(pilot)
         await pilot.press("y")
         await settle(pilot)

@@ -119,13 +119,10 @@ def test_a_process_that_is_killed_while_it_writes_leaves_the_old_file(
     def killed(self: Path, target: Path) -> Path:
         raise KeyboardInterrupt
 
-    with (
-        monkeypatch.context() as patched,
-        SavedSession(SERVER, "name ada", told.append) as saved,
-        pytest.raises(KeyboardInterrupt),
-    ):
+    with monkeypatch.context() as patched, SavedSession(SERVER, "name ada", told.append) as saved:
         patched.setattr(Path, "replace", killed)
-        saved.keep(client("half-a-secret"), account=False)
+        with pytest.raises(KeyboardInterrupt):
+            saved.keep(client("half-a-secret"), account=False)
     assert len(list(state.glob("*.part"))) == 1
     kept("name ada", told, "a-third-secret")
     with SavedSession(SERVER, "name ada", told.append) as again:

@@ -125,9 +125,10 @@ class LobbyScreen(View):
         if view is None:
             return Text(f"lobby {self.lobby} …", "bold")
         text = Text(view.settings.name, "bold")
-        text.append(f" · {self.lobby} · {view.state} · round {view.round} · ", "not bold")
-        text.append(f"{view.done} of {view.planned} matches", "not bold")
-        if view.invite:
+        text.append(f" · {self.lobby} · {view.state} · round {view.round}", "not bold")
+        if view.planned:
+            text.append(f" · {view.done} of {view.planned} matches", "not bold")
+        if view.invite and view.settings.joinable == "invite":
             text.append(f" · invite {view.invite}", "not bold")
         if not self.house.online:
             text.append("  reconnecting …", "bold #ffb86b")

@@ -16,7 +16,7 @@ from kibitz_clients.follow import Frame, Playhead, Timeline
 from kibitz_clients.looks import Overlay
 from kibitz_clients.refold import PUBLIC
 from kibitz_clients.screens.base import View
-from kibitz_clients.screens.dialogs import Keys
+from kibitz_clients.screens.dialogs import Keys, Rules
 from kibitz_clients.widgets.board import Board
 from kibitz_clients.widgets.moves import Moves
 from kibitz_clients.widgets.seats import Seats
@@ -33,6 +33,7 @@ WATCHING = (
     ("l", "the lobby: members, standings"),
     ("#", "names of the places"),
     ("v", "through whose eyes, where players see different things and the match is over"),
+    ("F2", "the rules of the game"),
     ("b", "back"),
     ("q", "quit"),
 )
@@ -69,7 +70,8 @@ class MatchScreen(View):
         ("number_sign", "names"),
         ("v", "eyes"),
         ("b", "back"),
-        ("question_mark", "help"),
+        ("question_mark,f1", "help"),
+        ("f2", "rules"),
         ("q", "app.quit"),
     ]
 
@@ -278,3 +280,14 @@ class MatchScreen(View):
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("A match", WATCHING))
+
+    def action_rules(self) -> None:
+        """Show the rules of the game, or what is known of it where there is no page."""
+        page = self.house.rules(self.timeline.facts.game)
+        if page is None and self.game is not None:
+            info = self.game.info
+            page = f"# {info.title}\n\n{info.summary}\n\n{info.legal_rule}"
+        if page is None:
+            self.app.notify("this client does not know the rules of this game", markup=False)
+        else:
+            self.app.push_screen(Rules(page))
