@@ -16,6 +16,7 @@ from kibitz.box import players
 from kibitz.connection import fresh_option, identity_options, server_option
 from kibitz.course import Course
 from kibitz.notation import GameChoice
+from kibitz.output import echo, echo_json
 from kibitz.running import draining, run
 from kibitz.sessions import Hosted, SavedSession
 from kibitz_protocol.client import Client
@@ -232,7 +233,7 @@ class _Hosting:
         async with draining(lambda: course.close(client)):
             async for line in course.follow(client):
                 if not self._as_json:
-                    click.echo(line)
+                    echo(line)
         await course.close(client)  # so that the bots need not wait for a rematch
         if self._records is not None:
             await course.fetch(client.url, self._records)
@@ -277,12 +278,12 @@ class _Hosting:
         lobby, invite = hosted.lobby, hosted.invite
         if self._as_json:
             said = {"lobby": lobby, "invite": invite} | ({"again": True} if again else {})
-            return click.echo(json.dumps(said))
+            return echo_json(json.dumps(said))
         code = f" --invite {invite}" if invite else ""
-        click.echo(f"lobby {lobby} is open; come in with")
-        click.echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
-        click.echo(f"  kibitz join {lobby} --server {url}{code}")
-        return click.echo(f"  kibitz watch {lobby} --server {url}")
+        echo(f"lobby {lobby} is open; come in with")
+        echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
+        echo(f"  kibitz join {lobby} --server {url}{code}")
+        return echo(f"  kibitz watch {lobby} --server {url}")
 
 
 async def _is_open(client: Client, lobby: str) -> bool:
@@ -292,8 +293,11 @@ async def _is_open(client: Client, lobby: str) -> bool:
 
 
 def _tell(sentence: str) -> None:
-    click.echo(sentence, err=True)
+    echo(sentence, err=True)
 
 
 def _over(course: Course, *, as_json: bool) -> None:
-    click.echo(json.dumps(course.summary()) if as_json else f"\n{course.tables()}")
+    if as_json:
+        echo_json(json.dumps(course.summary()))
+    else:
+        echo(f"\n{course.tables()}")

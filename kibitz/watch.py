@@ -13,6 +13,7 @@ import click
 from kibitz import connection, rules, sessions
 from kibitz.box import games
 from kibitz.connection import fresh_option, identity_options, server_option
+from kibitz.output import echo, echo_json
 from kibitz.replay import is_screen, show
 from kibitz.running import run
 from kibitz.sessions import SavedSession, Tell
@@ -65,9 +66,14 @@ def watch(
         from kibitz_clients.plain import follow
 
         for sentence in told:
-            click.echo(sentence, err=True)
+            echo(sentence, err=True)
         follows = follow(
-            connect(), games("plain"), click.echo, match=match, lobby=lobby, as_json=as_json
+            connect(),
+            games("plain"),
+            echo_json if as_json else echo,
+            match=match,
+            lobby=lobby,
+            as_json=as_json,
         )
         sys.exit(0 if run(follows) else 1)
 

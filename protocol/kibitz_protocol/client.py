@@ -35,6 +35,7 @@ from websockets.exceptions import (
     WebSocketException,
 )
 
+from kibitz_protocol import printable
 from kibitz_protocol.codec import encode
 from kibitz_protocol.errors import (
     BacklogError,
@@ -500,7 +501,8 @@ class Client:
             case Gone():
                 self._deliver(happening)
             case Lost(code=code, reason=reason):
-                _log.info("connection lost (%s %s), trying again", code, reason)
+                said = printable.line(reason)
+                _log.info("connection lost (%s %s), trying again", code, said)
             case Ended(error=error):
                 self._inbox.close(error)
                 if not self._opened.done():

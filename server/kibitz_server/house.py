@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
+from kibitz_protocol import printable
 from kibitz_server import ending
 
 LAST_LINES = 20
@@ -152,7 +153,7 @@ class Employee:
     def _keep(self, text: bytes) -> None:
         decoded = text[:LINE_BYTES].decode(errors="replace").strip()
         if decoded:
-            self._lines.append("".join(char if char.isprintable() else "?" for char in decoded))
+            self._lines.append(printable.line(decoded)[:LINE_BYTES])
 
     async def _reap(self, process: asyncio.subprocess.Process) -> None:
         """End the whole group, politely first, and collect the exit status."""

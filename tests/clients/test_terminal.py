@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
+from textual.app import ComposeResult
 from textual.events import Paste
+from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 
-from kibitz_clients import replay, terminal, testing
+from kibitz_clients import player, replay, terminal, testing
 from kibitz_clients.screens.dialogs import Confirm, Keys, Rules
 from kibitz_clients.screens.hall import HallScreen
 from kibitz_clients.screens.lobby import LobbyScreen
@@ -22,10 +24,11 @@ from kibitz_clients.testing import FakeLink
 from kibitz_clients.widgets.board import Board, packed
 from kibitz_clients.widgets.moves import Moves, step_line
 from kibitz_games.api import Game
+from kibitz_protocol import printable
 from kibitz_protocol.errors import RefusedError, UnreachableError
 from kibitz_protocol.messages import Finished, LobbyClosed, MatchStarted
 from kibitz_protocol.recordfile import Record, RecordError
-from kibitz_protocol.records import Left, Noted
+from kibitz_protocol.records import Comment, Left, Noted
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief
 from kibitz_protocol.session import Gone
@@ -765,3 +768,78 @@ def test_step_lines_name_the_seat_the_move_and_the_comment(game: Game, running: 
     assert step_line(game, frames[1]).plain == "  1 ● 3-14    +0.00 d2 3-14"
     assert step_line(game, frames[2]).plain.startswith("  2 ▲ ")
     assert Noted(seq=1, at_ms=0, seat=0, text="x").kind == "note"
+
+
+# ------------------------------------------------------------------------------ texts of others
+
+EVIL = "[red]\x1b[31m\x9b1m\u202eb\u200b\n2026 forged\x07[/red][/nothing]"
+
+
+def poisoned(record: Record) -> Record:
+    """A record in which every text is hostile."""
+    seats = [seat.model_copy(update={"name": EVIL}) for seat in record.setup.seats]
+    entries = [
+        entry.model_copy(update={"comment": Comment.model_construct(text=EVIL, line=[EVIL])})
+        for entry in record.entries
+    ]
+    setup = record.setup.model_copy(update={"seats": seats})
+    return Record(setup, tuple(entries), record.footer, record.link)
+
+
+def harmless(app: KibitzApp) -> None:
+    """Check all that the terminal gets of the present screen."""
+    for strip in app.screen._compositor.render_strips():
+        assert all(printable.is_safe(c) for segment in strip for c in segment.text), strip.text
+
+
+async def test_hostile_texts_do_nothing_on_any_screen(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    record = poisoned(running)
+    brief = testing.brief(record)
+    link = FakeLink(player="p0")
+    link.lobby_list = [LOBBY.model_copy(update={"name": EVIL, "host": EVIL, "games": [EVIL]})]
+    link.match_list = [brief]
+    news = testing.lobby_news(brief, invite=EVIL)
+    members = [each.model_copy(update={"name": EVIL}) for each in news.lobby.members]
+    standings = [each.model_copy(update={"name": EVIL}) for each in news.lobby.standings]
+    settings = news.lobby.settings.model_copy(update={"name": EVIL, "joinable": "invite"})
+    lobby = news.lobby.model_copy(
+        update={"members": members, "standings": standings, "settings": settings}
+    )
+    link.refusals["move"] = RefusedError(Code.ILLEGAL, EVIL, EVIL)
+    app = KibitzApp(games, link.connect, now=link.now, greetings=lambda: [EVIL])
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await settle(pilot)
+        harmless(app)
+        link.tell(news.model_copy(update={"lobby": lobby}))
+        app.enter_lobby("L1")
+        await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
+        await settle(pilot)
+        harmless(app)
+        assert "\\x1b[31m" in shown(app, "title")
+        assert "\n" not in shown(app, "title")
+        turn = testing.your_turn(game, record)
+        link.tell(testing.snapshot(game, record, 30, you=turn.seat), turn)
+        link.tell(Gone("M9", Code.OVER, EVIL), LobbyClosed(lobby="L9", reason="expired"))
+        await until(pilot, lambda: isinstance(app.screen, PlayScreen))
+        await settle(pilot)
+        harmless(app)
+        assert shown(app, "seats").count("\n") == len(brief.seats) - 1
+        type_at_once(app, f"{player.choices(game, turn)[0].text}\r")
+        await until(pilot, lambda: "\\x1b[31m" in shown(app, "status"))
+        harmless(app)
+        assert "[red]" in shown(app, "status")
+
+
+async def test_a_widget_that_filters_nothing_does_no_harm(games: dict[str, Game]) -> None:
+    class Careless(Screen[None]):
+        def compose(self) -> ComposeResult:
+            yield Static(Text("one\x1b[31mtwo\u202ethree\x9b4\u200b"))
+
+    app = KibitzApp(games)
+    async with app.run_test(size=(60, 5)) as pilot:
+        await app.push_screen(Careless())
+        await settle(pilot)
+        harmless(app)
+        assert "one" in app.screen._compositor.render_strips()[0].text

@@ -22,6 +22,7 @@ from kibitz_clients.widgets.moves import Moves
 from kibitz_clients.widgets.seats import Seats
 from kibitz_games.api import Game
 from kibitz_games.scene import Scene
+from kibitz_protocol import printable
 
 WATCHING = (
     ("left right", "step back and forth, also , and ."),
@@ -148,7 +149,7 @@ class MatchScreen(View):
         name = self.game.info.title if self.game else facts.game
         title = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
         lobby = self.house.gallery.lobbies.get(facts.lobby or "")
-        where = f" · {lobby.settings.name}" if lobby else ""
+        where = f" · {printable.line(lobby.settings.name)}" if lobby else ""
         ply = self.playhead.frame.ply
         seen = "" if self.timeline.eyes is None else words.eyes(facts, self.timeline.eyes)
         title.append(f" · match {facts.number}{where} · ply {ply}  ", "not bold")
@@ -168,7 +169,7 @@ class MatchScreen(View):
     def status(self) -> Text:
         """The line below the board."""
         if self.said:
-            return Text(self.said, "bold #ffb86b")
+            return Text(printable.line(self.said), "bold #ffb86b")
         result = self.timeline.result
         if result is not None and self.playhead.frame.seq == self.timeline.steps[-1].seq:
             winner = words.winner(self.timeline.facts, result)
