@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PLACES = (HERE / "rulebook", HERE.parent / "docs" / "games")
+PLACES = (HERE.parent / "kibitz_rulebook", HERE.parent / "docs" / "games")
 """In an installed package, and in a checkout."""
 _PICTURE = re.compile(r"^!\[.*\n+", re.MULTILINE)
 
