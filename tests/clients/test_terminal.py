@@ -563,6 +563,18 @@ async def test_what_is_typed_before_the_turn_waits_for_it(
         assert link.asked[-1] == ("move", "M1", 30, turn.legal[0])
 
 
+async def test_a_game_that_is_not_known_cannot_be_played_and_says_so(
+    game: Game, running: Record, my_turn: FakeLink
+) -> None:
+    app = KibitzApp({}, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, "3-14\r")
+        await settle(pilot)
+        assert shown(app, "status") == "this client does not know the game, and cannot play it"
+        assert not any(asked[0] == "move" for asked in my_turn.asked)
+
+
 async def test_a_pasted_move_waits_for_enter(
     game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
 ) -> None:

@@ -335,7 +335,10 @@ class PlayScreen(MatchScreen):
         if text.startswith(COLON):
             self._stop_typing()
             self._command(text[1:].strip().lower())
-        elif self._picker is None or self.game is None:
+        elif self.game is None:
+            self.said = "this client does not know the game, and cannot play it"
+            self._stop_typing()
+        elif self._picker is None:
             # It stays in the line, and enter plays it when the turn has come.
             self.said = "it is not your turn yet"
             self.told()
