@@ -9,6 +9,7 @@ COPY server server
 COPY bots bots
 COPY clients clients
 COPY kibitz kibitz
+COPY docs/games docs/games
 RUN pip install --no-cache-dir -c constraints.txt hatchling \
  && pip install --no-cache-dir -c constraints.txt --no-build-isolation .
 

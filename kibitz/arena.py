@@ -20,6 +20,7 @@ from kibitz.event.folder import EventFolder, NoEvent, write
 from kibitz.event.house import START_SECONDS, House, Site
 from kibitz.event.ticker import Ticker
 from kibitz.foreign import WithProgram, given
+from kibitz.output import echo, echo_json
 from kibitz.play import check_bot, distinct, name_of
 from kibitz.running import INTERRUPTED, draining, run
 from kibitz_clients.arena import exports, tables
@@ -155,7 +156,7 @@ def _found(words: Sequence[str], said: dict[str, Any]) -> tuple[Event, EventFold
         path = Path(words[0])
         return _resumed(path, said) if path.is_dir() else _by_file(path, said)
     except (EventError, NoEvent, JournalError) as error:
-        click.echo(f"Error: {error}", err=True)
+        echo(f"Error: {error}", err=True)
         sys.exit(2)
 
 
@@ -386,13 +387,15 @@ def _finish(house: House, progress: Progress, again: str, said: dict[str, Any]) 
     results = Results.of(house.event, progress)
     publish(results, house.folder, said["html"])
     width = max(80, shutil.get_terminal_size((100, 24)).columns)
-    text = exports.as_json(results) if said["as_json"] else tables.text(results, width)
-    click.echo(text, nl=False)
+    if said["as_json"]:
+        echo_json(exports.as_json(results), nl=False)
+    else:
+        echo(tables.text(results, width), nl=False)
     if not said["as_json"] and not said["quiet"]:
-        click.echo(f"results: {house.folder.path / 'results.html'}", err=True)
+        echo(f"results: {house.folder.path / 'results.html'}", err=True)
         _tell_reports(results, house.folder)
     if house.failure is not None:
-        click.echo(f"Error: {house.failure}", err=True)
+        echo(f"Error: {house.failure}", err=True)
     return _status(house, progress, again)
 
 
@@ -400,7 +403,7 @@ def _tell_reports(results: Results, folder: EventFolder) -> None:
     reports = [game.report for game in results.games if game.report is not None]
     if reports:
         games = "a game" if len(reports) == 1 else f"{len(reports)} games"
-        click.echo(f"a seat was at fault in {games}: {folder.path / reports[-1]}", err=True)
+        echo(f"a seat was at fault in {games}: {folder.path / reports[-1]}", err=True)
 
 
 def _status(house: House, progress: Progress, again: str) -> int:
@@ -408,8 +411,8 @@ def _status(house: House, progress: Progress, again: str) -> int:
     if progress.finished or (stopped is not None and stopped.reason == "deadline"):
         return 1 if _abnormal(progress) else 0
     if stopped is not None and stopped.reason == "failed" and house.failure is None:
-        click.echo(f"Error: the event cannot go on: {stopped.detail}", err=True)
-    click.echo(f"go on with: {again}", err=True)
+        echo(f"Error: the event cannot go on: {stopped.detail}", err=True)
+    echo(f"go on with: {again}", err=True)
     if house.failure is not None:
         return 1 if progress.played else UNABLE
     return INTERRUPTED if house.asked else 1

@@ -8,10 +8,14 @@ shows its traceback.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
+
+from kibitz import output
+from kibitz_protocol import printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("kibitz.demo", "Show the whole thing on one screen."),
@@ -60,9 +64,15 @@ class Commands(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; turn errors that a person can mend into a sentence."""
+        """Run a command; turn errors that a person can mend into a sentence.
+
+        A sentence may quote what others have written, in a file or from a server.
+        """
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            vars(error)["message"] = printable.lines(error.message)  # final only for type checkers
+            raise
         except Exception as error:
             if sentence := _sentence(error):
                 raise click.ClickException(sentence) from error
@@ -77,8 +87,10 @@ def _sentence(error: BaseException) -> str | None:
     from kibitz_protocol.errors import KibitzError
     from kibitz_protocol.recordfile import RecordError
 
-    if isinstance(error, KibitzError | GameError | RecordError | OSError):
-        return str(error) or type(error).__name__
+    if isinstance(error, KibitzError | GameError | RecordError):
+        return printable.line(str(error) or type(error).__name__)
+    if isinstance(error, OSError):  # with the last lines of a log, perhaps
+        return printable.lines(str(error) or type(error).__name__)
     return None
 
 
@@ -93,4 +105,5 @@ def kibitz() -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
+    sys.excepthook = output.show_fault
     kibitz.main(args=None if argv is None else list(argv), prog_name="kibitz")

@@ -28,6 +28,12 @@ server_option = click.option(
     help="The server; KIBITZ_SERVER says it too.",
 )
 
+fresh_option = click.option(
+    "--fresh",
+    is_flag=True,
+    help="Come in as somebody new, also where who you were before is saved.",
+)
+
 
 def identity_options(command: Command) -> Command:
     """Add ``--name`` and ``--token-file``."""
@@ -52,22 +58,33 @@ def token(path: Path | None, environment: str | None) -> str | None:
     return text
 
 
+def account(path: Path | None) -> str | None:
+    """Return the token that the options and the environment name, if any."""
+    return token(path, os.environ.get("KIBITZ_TOKEN"))
+
+
 def client(
     server: str,
     name: str | None,
     token_file: Path | None,
     kind: Literal["bot", "human"] = "human",
     patience: float | None = 120.0,
+    *,
+    resume: str | None = None,
+    seated: bool = False,
 ) -> Client:
     """Return the connection that the options describe; enter it to connect.
 
-    Who says no name gets one of their own, for two commands may run at the same time.
+    Who says no name gets one of their own, for two commands may run at the same time. `resume`
+    is the secret of somebody who comes back; `seated` is for a command that plays.
     """
-    known = token(token_file, os.environ.get("KIBITZ_TOKEN"))
+    known = account(token_file)
     return Client(
         server,
         name=name if known or name else f"{login()}-{secrets.token_hex(2)}",
         token=known,
+        resume=resume,
+        seated=seated,
         kind=kind,
         agent="kibitz",
         patience=patience,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kibitz import fetch, report
+from kibitz_protocol import printable
 from kibitz_protocol.client import Client
 from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
@@ -113,8 +114,9 @@ class Course:
     def _seen(self, view: LobbyView) -> list[str]:
         before, self.view = self.view, view
         known = {member.player for member in before.members} if before else set()
+        seats = len(view.settings.seats)
         arrived = [
-            f"{member.name} takes seat {member.seat + 1} of {len(view.settings.seats)}"
+            f"{printable.line(member.name)} takes seat {member.seat + 1} of {seats}"
             for member in view.members
             if member.player not in known
         ]
@@ -124,7 +126,7 @@ class Course:
         return [f"match {b.number} begins: {self._title(b)}" for b in briefs if self.add(b)]
 
     def _title(self, brief: MatchBrief) -> str:
-        players = ", ".join(player.name for player in brief.seats)
+        players = ", ".join(printable.line(player.name) for player in brief.seats)
         return f"{brief.game} for {len(brief.seats)}: {players}"
 
     def _ended(self, brief: MatchBrief) -> str:

@@ -19,6 +19,7 @@ from kibitz.box import games
 from kibitz.children import ended_well
 from kibitz.course import Course
 from kibitz.leash import leashed
+from kibitz.output import echo
 from kibitz.private import PrivateServer, private_server
 from kibitz.replay import is_screen
 from kibitz.running import draining, run
@@ -125,7 +126,7 @@ def demo(records: Path, plain: bool, pace: float | None) -> None:
 
 async def _demo(records: Path, *, screen: bool, pace: float) -> int:
     """Play the programme to its end, or until the person quits; return the exit status."""
-    click.echo("getting the bots ready; the first time on a machine their rules are compiled")
+    echo("getting the bots ready; the first time on a machine their rules are compiled")
     await ended_well(leashed("kibitz.warmth", *_own()), READY_SECONDS, _indented)
     async with (
         private_server(options=["--pace", f"{pace:g}"]) as server,
@@ -134,16 +135,16 @@ async def _demo(records: Path, *, screen: bool, pace: float) -> int:
         opened = await client.host(settings())
         assert opened.lobby is not None
         await client.join(opened.lobby, role="spectator")
-        click.echo(f"the server is {server.url}, and on it the lobby {opened.lobby}")
+        echo(f"the server is {server.url}, and on it the lobby {opened.lobby}")
         course = Course(opened.lobby)
         await _watch(server, client, course, screen=screen)
         await course.fetch(server.url, records)
-    click.echo(f"\n{course.tables() if screen else report.standings(course.standings)}")
+    echo(f"\n{course.tables() if screen else report.standings(course.standings)}")
     return _conclude(course, records, quit_early=screen and not course.over)
 
 
 def _indented(line: str) -> None:
-    click.echo(f"  {line}")
+    echo(f"  {line}")
 
 
 async def _watch(server: PrivateServer, client: Client, course: Course, *, screen: bool) -> None:
@@ -177,18 +178,18 @@ async def _lines(server: PrivateServer, lobby: str) -> None:
     from kibitz_clients.plain import follow
 
     client = Client(server.url, name="you", kind="human", agent="kibitz demo")
-    await follow(client, games("plain"), click.echo, lobby=lobby)
+    await follow(client, games("plain"), echo, lobby=lobby)
 
 
 def _conclude(course: Course, records: Path, *, quit_early: bool) -> int:
     """Say where the records are and what went wrong; return the exit status."""
     if course.records:
         newest = list(course.records.values())[-1]
-        click.echo(f"\n{len(course.records)} records are in {records}/, for example")
-        click.echo(f"  {_command()} replay {newest}")
+        echo(f"\n{len(course.records)} records are in {records}/, for example")
+        echo(f"  {_command()} replay {newest}")
     trouble = [] if quit_early else report.abnormal(course.matches)
     for sentence in trouble:
-        click.echo(sentence, err=True)
+        echo(sentence, err=True)
     return 1 if trouble else 0
 
 

@@ -10,6 +10,7 @@ import click
 
 from kibitz import notation
 from kibitz.foreign import WithProgram, given, one_of
+from kibitz.output import echo, echo_json
 from kibitz.running import run
 from kibitz_protocol.clocks import TimeControl
 
@@ -74,7 +75,7 @@ def doctor(
 
     def tell(finding: Finding) -> None:
         if not as_json:
-            click.echo("\n".join(finding.lines()))
+            echo("\n".join(finding.lines()))
 
     order = Examination(
         how=Prescription(words, chosen),
@@ -89,9 +90,12 @@ def doctor(
     try:
         chart = run(examine(order))
     except OSError as error:
-        click.echo(f"cannot start {order.how.name}: {error}", err=True)
+        echo(f"cannot start {order.how.name}: {error}", err=True)
         sys.exit(UNABLE)
-    click.echo(json.dumps(chart.plain()) if as_json else f"\n{chart.summary}")
+    if as_json:
+        echo_json(json.dumps(chart.plain()))
+    else:
+        echo(f"\n{chart.summary}")
     sys.exit(0 if chart.healthy else 1)
 
 

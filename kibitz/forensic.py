@@ -17,6 +17,8 @@ from kibitz.box import games
 from kibitz.connection import server_option
 from kibitz.foreign import WithProgram, given, one_of
 from kibitz.notation import sentence
+from kibitz.output import echo, echo_json
+from kibitz_protocol import printable
 from kibitz_protocol.recordfile import Record, read_record
 from kibitz_protocol.reports import MatchReport, Received, SeatReport
 
@@ -53,12 +55,17 @@ def write(found: MatchReport, record: Path, directory: Path) -> Path | None:
         return None
     written = directory / f"{record.stem}.report.txt"
     written.write_text("\n".join(lines(found, str(record))) + "\n", encoding="utf-8")
-    written.with_suffix(".json").write_text(found.model_dump_json(indent=1), encoding="utf-8")
+    told = printable.json(found.model_dump_json(indent=1))
+    written.with_suffix(".json").write_text(told, encoding="utf-8")
     return written
 
 
 def lines(found: MatchReport, record: str) -> Iterator[str]:
     """Yield a report for a person; `record` is where its record is."""
+    return map(printable.line, _lines(found, record))
+
+
+def _lines(found: MatchReport, record: str) -> Iterator[str]:
     reason = f", {found.reason}" if found.reason else ""
     ended = f"ended by {found.cause}{reason} after {found.plies} plies"
     yield f"match {found.match}: {found.game}, {ended}"
@@ -133,7 +140,10 @@ def report(
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     shown = path if path.is_file() else Path(f"{match}.jsonl")
-    click.echo(found.model_dump_json() if as_json else "\n".join(lines(found, str(shown))))
+    if as_json:
+        echo_json(found.model_dump_json())
+    else:
+        echo("\n".join(lines(found, str(shown))))
 
 
 def _asked(match: str, seat: int | None, server: str, resume_file: Path | None) -> MatchReport:
@@ -167,8 +177,8 @@ def retry(
         answer, trouble = _again(read_record(record), seat, ply, from_start, bot)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(answer)
-    click.echo("legal" if trouble is None else f"not legal: {trouble}")
+    echo(answer)
+    echo("legal" if trouble is None else f"not legal: {trouble}")
     sys.exit(0 if trouble is None else ILLEGAL)
 
 
@@ -192,7 +202,7 @@ def _again(
         try:
             answer = bot.choose(turn)
         except Exception as error:  # noqa: BLE001 - a bot may raise anything
-            traceback.print_exc()
+            echo(traceback.format_exc().rstrip(), err=True)
             return "no answer", f"it crashed: {type(error).__name__}: {error}"
         try:
             action, _ = sdk.read(answer, turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Sequence
@@ -10,12 +11,14 @@ from typing import Any, Literal
 
 import click
 
-from kibitz import connection, notation, report, terms
+from kibitz import connection, notation, report, sessions, terms
 from kibitz.box import players
-from kibitz.connection import identity_options, server_option
+from kibitz.connection import fresh_option, identity_options, server_option
 from kibitz.course import Course
 from kibitz.notation import GameChoice
+from kibitz.output import echo, echo_json
 from kibitz.running import draining, run
+from kibitz.sessions import Hosted, SavedSession
 from kibitz_protocol.client import Client
 from kibitz_protocol.clocks import TimeControl
 from kibitz_protocol.records import Conduct
@@ -127,6 +130,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
     type=click.Path(path_type=Path, file_okay=False),
     help="Fetch the record of every match into this directory.",
 )
+@fresh_option
 @server_option
 @identity_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
@@ -135,17 +139,18 @@ def host(
 ) -> None:
     """Open a lobby that plays each GAME, and follow it to its end.
 
-    `kibitz games NAME` explains a game and its options.
+    `kibitz games NAME` explains a game and its options. After the terminal was closed, the same
+    command goes on with the lobby that it had opened; --fresh opens another one.
 
     \b
     kibitz host chinese-checkers --seats open,house=chinese-checkers/greedy-hand
     kibitz host chinese-checkers:size=3 --seats 6xopen --players 2 --players 6 --games 10
     """
     settings = _settings(games, given)
-    client = connection.client(given["server"], given["name"], given["token_file"])
     if records is not None:
         records.mkdir(parents=True, exist_ok=True)
-    sys.exit(run(_host(client, settings, records, as_json=as_json, wait=wait)))
+    house = _Hosting(settings, given, records, as_json=as_json)
+    sys.exit(run(house.follow() if wait else house.open()))
 
 
 def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySettings:
@@ -186,39 +191,113 @@ def _conduct(grace: float, stand_in: str | None, *, strict: bool) -> Conduct:
     )
 
 
-async def _host(
-    client: Client, settings: LobbySettings, records: Path | None, *, as_json: bool, wait: bool
-) -> int:
-    """Open the lobby, tell how to come in, and follow it; return the exit status."""
-    async with client:
-        opened = await client.host(settings)
-        assert opened.lobby is not None
-        course = Course(opened.lobby)
-        invite = opened.invite if settings.joinable == "invite" else None
-        _opened(course.lobby, invite, client.url, as_json=as_json)
-        if not wait:
-            return 0
-        await client.join(course.lobby, role="spectator")
+class _Hosting:
+    """Opens a lobby, or goes on with the one that an earlier process had opened."""
+
+    def __init__(
+        self, settings: LobbySettings, given: dict[str, Any], records: Path | None, *, as_json: bool
+    ) -> None:
+        self._settings = settings
+        self._server: str = given["server"]
+        self._name: str | None = given["name"]
+        self._token_file: Path | None = given["token_file"]
+        self._fresh: bool = given["fresh"]
+        self._records = records
+        self._as_json = as_json
+        # What the lobby is known by in the saved session.
+        self._key = hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:32]
+
+    async def open(self) -> int:
+        """Open the lobby and leave it to itself."""
+        async with self._client(None) as client:
+            self._opened(await self._new(client), client.url)
+        return 0
+
+    async def follow(self) -> int:
+        """Open the lobby and follow it to its end; return the exit status."""
+        known = connection.account(self._token_file) is not None
+        with self._saved() as saved:
+            returning = sessions.returning(saved, self._client, _tell, account=known)
+            async with returning as client:
+                course = Course(await self._lobby(client, saved))
+                await client.join(course.lobby, role="spectator")
+                for brief in (await client.matches(course.lobby)).matches:
+                    course.add(brief)
+                await self._attend(course, client)
+                saved.drop_hosted(self._key)
+                if self._name is None:
+                    saved.forget()
+        return 1 if report.abnormal(course.matches) else 0
+
+    async def _attend(self, course: Course, client: Client) -> None:
         async with draining(lambda: course.close(client)):
             async for line in course.follow(client):
-                if not as_json:
-                    click.echo(line)
+                if not self._as_json:
+                    echo(line)
         await course.close(client)  # so that the bots need not wait for a rematch
-        if records is not None:
-            await course.fetch(client.url, records)
-        _over(course, as_json=as_json)
-    return 1 if report.abnormal(course.matches) else 0
+        if self._records is not None:
+            await course.fetch(client.url, self._records)
+        _over(course, as_json=self._as_json)
+
+    def _client(self, resume: str | None) -> Client:
+        return connection.client(self._server, self._name, self._token_file, resume=resume)
+
+    def _saved(self) -> SavedSession:
+        """Return the session of the name that was said, or one for this lobby alone.
+
+        Who says no name, or has an account, may host several lobbies from several terminals.
+        """
+        known = connection.account(self._token_file)
+        if known is None and self._name is not None:
+            return SavedSession(self._server, f"name {self._name}", _tell, fresh=self._fresh)
+        who = "guest" if known is None else sessions.account(known)
+        return sessions.free(self._server, f"{who} host {self._key}", _tell, fresh=self._fresh)
+
+    async def _lobby(self, client: Client, saved: SavedSession) -> str:
+        """Return the lobby to follow: the one of before, where it is still open."""
+        before = saved.hosted(self._key)
+        if before is not None and await _is_open(client, before.lobby):
+            _tell(f"welcome back, {client.name}: lobby {before.lobby} is still open")
+            self._opened(before, client.url, again=True)
+            return before.lobby
+        if before is not None:
+            _tell(f"lobby {before.lobby}, opened here before, is gone; this is a new one")
+            saved.drop_hosted(self._key)
+        new = await self._new(client)
+        saved.keep_hosted(self._key, new.lobby, new.invite)
+        self._opened(new, client.url)
+        return new.lobby
+
+    async def _new(self, client: Client) -> Hosted:
+        opened = await client.host(self._settings)
+        assert opened.lobby is not None
+        invite = opened.invite if self._settings.joinable == "invite" else None
+        return Hosted(lobby=opened.lobby, invite=invite)
+
+    def _opened(self, hosted: Hosted, url: str, *, again: bool = False) -> None:
+        lobby, invite = hosted.lobby, hosted.invite
+        if self._as_json:
+            said = {"lobby": lobby, "invite": invite} | ({"again": True} if again else {})
+            return echo_json(json.dumps(said))
+        code = f" --invite {invite}" if invite else ""
+        echo(f"lobby {lobby} is open; come in with")
+        echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
+        echo(f"  kibitz join {lobby} --server {url}{code}")
+        return echo(f"  kibitz watch {lobby} --server {url}")
 
 
-def _opened(lobby: str, invite: str | None, url: str, *, as_json: bool) -> None:
-    if as_json:
-        return click.echo(json.dumps({"lobby": lobby, "invite": invite}))
-    code = f" --invite {invite}" if invite else ""
-    click.echo(f"lobby {lobby} is open; come in with")
-    click.echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
-    click.echo(f"  kibitz join {lobby} --server {url}{code}")
-    return click.echo(f"  kibitz watch {lobby} --server {url}")
+async def _is_open(client: Client, lobby: str) -> bool:
+    """Whether a lobby of this player is there and not closed."""
+    briefs = (await client.lobbies()).lobbies
+    return any(brief.lobby == lobby and brief.state != "closed" for brief in briefs)
+
+
+def _tell(sentence: str) -> None:
+    echo(sentence, err=True)
 
 
 def _over(course: Course, *, as_json: bool) -> None:
-    click.echo(json.dumps(course.summary()) if as_json else f"\n{course.tables()}")
+    if as_json:
+        echo_json(json.dumps(course.summary()))
+    else:
+        echo(f"\n{course.tables()}")

@@ -10,6 +10,7 @@ import click
 
 from kibitz import connection
 from kibitz.connection import identity_options, server_option
+from kibitz.output import echo, echo_json
 from kibitz.running import run
 from kibitz_clients import plain
 from kibitz_protocol.client import Client
@@ -41,7 +42,7 @@ def ladder(
     """
     client = connection.client(server, name, token_file)
     for line in run(_lines(client, game, first, count, as_json=as_json)):
-        click.echo(line)
+        echo_json(line) if as_json else echo(line)
 
 
 async def _lines(

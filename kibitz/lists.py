@@ -13,6 +13,7 @@ import click
 
 from kibitz import box, connection
 from kibitz.connection import identity_options, server_option
+from kibitz.output import echo, echo_json
 from kibitz.running import run
 from kibitz_clients import plain
 from kibitz_protocol.client import Client
@@ -33,9 +34,9 @@ def _ask(client: Client, question: Callable[[Client], Awaitable[Answer]]) -> Ans
     return run(ask())
 
 
-def _print_lines(lines: Iterable[str]) -> None:
+def _print_lines(lines: Iterable[str], *, as_json: bool = False) -> None:
     for line in lines:
-        click.echo(line)
+        echo_json(line) if as_json else echo(line)
 
 
 @click.command(short_help="List the open lobbies of a server.")
@@ -45,7 +46,7 @@ def _print_lines(lines: Iterable[str]) -> None:
 def lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
     """List the lobbies that a server shows."""
     found = _ask(connection.client(server, name, token_file), Client.lobbies).lobbies
-    _print_lines(plain.lobbies(found, as_json=as_json))
+    _print_lines(plain.lobbies(found, as_json=as_json), as_json=as_json)
 
 
 @click.command(short_help="List the matches of a server.")
@@ -59,7 +60,7 @@ def matches(
     """List the matches that run and may be watched, and the newest finished ones."""
     client = connection.client(server, name, token_file)
     found = _ask(client, lambda asked: asked.matches(lobby)).matches
-    _print_lines(plain.matches(found, as_json=as_json))
+    _print_lines(plain.matches(found, as_json=as_json), as_json=as_json)
 
 
 @click.command(short_help="List the games, or explain one.")
@@ -73,7 +74,7 @@ def games(name: str | None, as_json: bool) -> None:
         registry.get(name)
     chosen = [game for game in box.games("plain").values() if name in (None, game.info.name)]
     if as_json:
-        return _print_lines(json.dumps(_describe(game)) for game in chosen)
+        return _print_lines((json.dumps(_describe(game)) for game in chosen), as_json=True)
     if name is not None:
         return _print_lines(_explain(chosen[0]))
     rows = [
@@ -125,8 +126,9 @@ def bots(name: str | None, game: str | None, warm: bool, as_json: bool) -> None:
     if warm:
         from kibitz.warmth import warm_up
 
-        return warm_up(click.echo, chosen)
-    return _print_lines(_bot_lines(chosen, explain=name is not None, as_json=as_json))
+        return warm_up(echo, chosen)
+    lines = _bot_lines(chosen, explain=name is not None, as_json=as_json)
+    return _print_lines(lines, as_json=as_json)
 
 
 def _named(name: str) -> Personality:

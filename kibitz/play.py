@@ -25,6 +25,7 @@ from kibitz.course import Course
 from kibitz.foreign import Program, WithProgram, program, program_options
 from kibitz.leash import leashed
 from kibitz.notation import GameChoice
+from kibitz.output import echo, echo_json
 from kibitz.private import PrivateServer, private_server
 from kibitz.running import draining, run
 from kibitz_protocol.client import Client
@@ -240,7 +241,7 @@ class _Referee:
 
 
 def _tell(line: str) -> None:
-    click.echo(line, err=True)
+    echo(line, err=True)
 
 
 @click.command(cls=WithProgram, short_help="Let bots play each other, here and now.")
@@ -300,11 +301,14 @@ def play(
     check(plan)
     records.mkdir(parents=True, exist_ok=True)
     played = run(contest(plan, records, db, _silent if quiet else _tell))
-    click.echo(played.json() if as_json else played.course.tables())
+    if as_json:
+        echo_json(played.json())
+    else:
+        echo(played.course.tables())
     for path in played.reports.values():
-        click.echo(f"a seat was at fault: {path}", err=True)
+        echo(f"a seat was at fault: {path}", err=True)
     for sentence in played.trouble:
-        click.echo(sentence, err=True)
+        echo(sentence, err=True)
     sys.exit(1 if played.trouble else 0)
 
 

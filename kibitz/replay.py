@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from kibitz.box import games
+from kibitz.output import echo, echo_json
 from kibitz_clients.replay import export_svg, load
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -38,7 +39,7 @@ def show(file: Path, *, seat: int | None = None, plain: bool, as_json: bool) -> 
         return
     from kibitz_clients.plain import record
 
-    record(file, known, click.echo, as_json=as_json, seat=seat)
+    record(file, known, echo_json if as_json else echo, as_json=as_json, seat=seat)
 
 
 @click.command(short_help="Step through a recorded match.")
@@ -68,6 +69,6 @@ def export(file: Path, svg: Path, ply: int | None, seat: int | None) -> None:
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     if str(svg) == "-":
-        return click.echo(picture)
+        return echo(picture)
     svg.write_text(picture, encoding="utf-8")
-    return click.echo(f"wrote {svg}")
+    return echo(f"wrote {svg}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kibitz_clients import plain, words
+from kibitz_protocol import printable
 from kibitz_protocol.records import Cause, Player, Result
 from kibitz_protocol.rooms import MatchBrief, Standing
 
@@ -60,11 +61,11 @@ def _without(row: Sequence[object], column: int) -> list[str]:
 def placing(seats: Sequence[Player], result: Result | None) -> str:
     """Return the players, best first, with what they dropped out for: ``1. ada  2. bob (time)``."""
     if result is None:
-        return "  ".join(player.name for player in seats)
+        return "  ".join(printable.line(player.name) for player in seats)
     placed = zip(result.seats, seats, strict=True)
     ranked = sorted(placed, key=lambda pair: pair[0].rank)
     return "  ".join(
-        f"{seat.rank}. {player.name}" + (f" ({seat.cause})" if seat.cause else "")
+        f"{seat.rank}. {printable.line(player.name)}" + (f" ({seat.cause})" if seat.cause else "")
         for seat, player in ranked
     )
 
@@ -87,7 +88,7 @@ def abnormal(briefs: Sequence[MatchBrief], reports: Mapping[str, Path] | None = 
     return [
         f"{sentence}; see {known[brief.match]}" if brief.match in known else sentence
         for brief in briefs
-        for sentence in _abnormal(brief)
+        for sentence in map(printable.line, _abnormal(brief))
     ]
 
 

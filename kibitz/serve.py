@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ import platformdirs
 
 from kibitz import terms
 from kibitz.notation import sentence
+from kibitz.output import echo, echo_json
+from kibitz_protocol import printable
 
 if TYPE_CHECKING:
     from kibitz_server.app import Config, Server
@@ -94,11 +97,19 @@ def serve(
         usual | _read(file) | {k: v for k, v in given.items() if k not in usual}, file
     )
     config.db.parent.mkdir(parents=True, exist_ok=True)
+    _log()
     try:
         house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
         run(config, games("compiled"), house, started=_told(config, as_json=as_json))
     except StoreError as error:
         raise click.ClickException(f"{config.db}: {error}") from None
+
+
+def _log() -> None:
+    """Log to stderr what is worth a warning, a line for each message whatever is in it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
 
 
 def _is_default(context: click.Context, key: str) -> bool:
@@ -143,9 +154,9 @@ def _told(config: Config, *, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
         if as_json:
-            click.echo(json.dumps(where))
+            echo_json(json.dumps(where))
         else:
-            click.echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
-            click.echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
+            echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
 
     return told

@@ -39,7 +39,7 @@ class Kibitz:
         return subprocess.run(
             [sys.executable, "-m", "kibitz", *words],
             cwd=self.directory,
-            env=self._environment(),
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -54,7 +54,7 @@ class Kibitz:
             process = subprocess.Popen(
                 [sys.executable, "-m", "kibitz", *words],
                 cwd=self.directory,
-                env=self._environment(),
+                env=self.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -66,10 +66,11 @@ class Kibitz:
         finally:
             running.end()
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Return what its processes get: of the person here neither identity nor sessions."""
         said = {f"KIBITZ_{word}" for word in ("TOKEN", "RESUME", "SERVER", "LOBBY", "NAME")}
         kept = {name: value for name, value in os.environ.items() if name not in said}
-        return kept | {MARK: self.mark}
+        return kept | {MARK: self.mark, "KIBITZ_STATE": str(self.directory / "state")}
 
 
 @dataclass(frozen=True)

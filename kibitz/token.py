@@ -10,6 +10,7 @@ from typing import Literal
 import click
 
 from kibitz import report
+from kibitz.output import echo, echo_json
 from kibitz.serve import db_option
 from kibitz_server.accounts import Register, TokenLine
 from kibitz_server.database import StoreError
@@ -39,7 +40,10 @@ def new(name: str, kind: str | None, days: float | None, db: Path, as_json: bool
     except (BadName, StoreError) as error:
         raise click.ClickException(str(error)) from None
     shown = {"id": issued.id, "token": issued.token, "name": issued.player.name, "kind": chosen}
-    click.echo(json.dumps(shown) if as_json else issued.token)
+    if as_json:
+        echo_json(json.dumps(shown))
+    else:
+        echo(issued.token)
 
 
 @token.command(name="list")
@@ -50,11 +54,11 @@ def list_tokens(db: Path, as_json: bool) -> None:
     with Register(db) as register:
         lines = register.tokens()
     if as_json:
-        return click.echo(json.dumps([_fields(line) for line in lines]))
+        return echo_json(json.dumps([_fields(line) for line in lines]))
     head = ("id", "account", "kind", "made", "good until", "revoked")
     rows = [list(_fields(line).values()) for line in lines]
     shown = [[cell if cell is not None else "-" for cell in row] for row in rows]
-    return click.echo(report.table(head, shown) if rows else f"no token was made in {db}")
+    return echo(report.table(head, shown) if rows else f"no token was made in {db}")
 
 
 def _fields(line: TokenLine) -> dict[str, int | str | None]:
@@ -83,4 +87,4 @@ def revoke(number: int, db: Path) -> None:
     with Register(db) as register:
         if not register.revoke(number):
             raise click.ClickException(f"expected the id of a token that is good, not {number}")
-    click.echo(f"token {number} is revoked")
+    echo(f"token {number} is revoked")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from kibitz.output import echo
 from kibitz_protocol.rooms import ProgrammeItem
 
 if TYPE_CHECKING:
@@ -42,12 +43,11 @@ def _programme(personality: Personality) -> Iterator[ProgrammeItem]:
 
 def main(names: Sequence[str]) -> None:
     """Warm the personalities of these names: ``python -m kibitz.warmth NAME ...``."""
-    import click
 
     from kibitz_bots.personalities import PERSONALITIES
 
     # click flushes after each line, which whoever waits for it at the other end of a pipe sees.
-    warm_up(click.echo, [PERSONALITIES[name] for name in names])
+    warm_up(echo, [PERSONALITIES[name] for name in names])
 
 
 if __name__ == "__main__":

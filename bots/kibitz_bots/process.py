@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 from kibitz_bots.bridges import foreign
 from kibitz_bots.loading import Factory, SpecError, load
 from kibitz_bots.sdk import Bot
+from kibitz_protocol import printable
 
 if TYPE_CHECKING:
     from kibitz_bots.runner import Stop
@@ -257,14 +258,14 @@ def _secret(path: Path, kind: str) -> str:
 
 
 def _fail(error: object) -> int:
-    sys.stderr.write(f"error: {error}\n")
+    sys.stderr.write(printable.lines(f"error: {error}\n"))
     return 2
 
 
 def _log(*, verbose: bool) -> None:
     """Log to the terminal itself, so that the log is not taken for the bot's own output."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logger = logging.getLogger("kibitz_bots")
     logger.handlers[:] = [handler]
     logger.setLevel(logging.INFO if verbose else logging.WARNING)

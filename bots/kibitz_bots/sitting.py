@@ -32,6 +32,7 @@ from kibitz_bots.budget import Overhead, Reading, plan
 from kibitz_bots.notes import Notes, playing
 from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, read
 from kibitz_bots.threads import CalledOffError, in_thread
+from kibitz_protocol import printable
 from kibitz_protocol.errors import KibitzError, RefusedError, UnansweredError
 from kibitz_protocol.messages import Event, Snapshot, YourTurn
 from kibitz_protocol.records import Comment, Replaced, Result
@@ -231,7 +232,7 @@ class Sitting:
 
     async def _crashed(self, error: Exception) -> None:
         text = "".join(traceback.format_exception(_own(error)))
-        self._shared.terminal.write(text)
+        self._shared.terminal.write(printable.lines(text))
         self._shared.terminal.flush()
         self.notes.write(f"{text}crash: {type(error).__name__}: {error}\n")
         log.error("match %s: crash: %s: %s", self.match.id, type(error).__name__, error)

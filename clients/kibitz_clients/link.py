@@ -5,7 +5,7 @@ A port of its own, so that tests can stand in for the server without one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol, TypeAlias
 
@@ -25,6 +25,11 @@ class Link(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def seats(self) -> Sequence[str]:
+        """The running matches in which this player had a seat at the welcome."""
+        ...
 
     @property
     def online(self) -> bool:

@@ -25,6 +25,7 @@ from kibitz_clients.fetch import Fetch
 from kibitz_clients.follow import Facts, Frame, Gallery, Timeline
 from kibitz_clients.link import Link
 from kibitz_games.api import Game, GameError
+from kibitz_protocol import printable
 from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.recordfile import RecordError
@@ -131,12 +132,12 @@ class Teller:
         """Return the line about a match that cannot be followed."""
         if self.as_json:
             return json.dumps({"kind": "gone", "match": match, "why": why})
-        return f"match {match} is gone: {why}"
+        return f"match {match} is gone: {printable.line(why)}"
 
     def _head(self, timeline: Timeline) -> str:
         facts = timeline.facts
         lobby = self.lobby_names.get(facts.lobby or "", facts.lobby or "-")
-        return f"[{lobby}] match {facts.number} {facts.game}"
+        return f"[{printable.line(lobby)}] match {facts.number} {facts.game}"
 
     def _start(self, timeline: Timeline) -> str:
         facts = timeline.facts
@@ -416,7 +417,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     Where that is wider than a terminal, the last column goes on below itself, or on lines of
     its own where there is too little room for it beside the others.
     """
-    lines = [tuple(heads), *map(tuple, rows)]
+    lines = [tuple(heads), *(tuple(map(printable.line, row)) for row in rows)]
     widths = [max(cell_len(line[column]) for line in lines) for column in range(len(heads))]
     before = sum(width + 2 for width in widths[:-1])
     indent = before if WIDTH - before >= min(_NARROW, widths[-1]) else 4

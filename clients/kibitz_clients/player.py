@@ -6,13 +6,16 @@ names the places that each is picked by, and a `Picker` narrows the list with ev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from heapq import nlargest
 from typing import Final, TypeAlias
 
 from pydantic import ValidationError
 
-from kibitz_games.api import Game, GameError
+from kibitz_games.api import Game, GameError, IllegalAction, Model
 from kibitz_games.scene import Cell, Scene
 from kibitz_protocol.messages import YourTurn
 
@@ -115,21 +118,105 @@ class Picker:
         self._which = self.same.index(choice)
 
 
-def typed(game: Game, picker: Picker, text: str) -> Choice | str:
+def typed(game: Game, picker: Picker, text: str, turn: YourTurn | None = None) -> Choice | str:
     """Return the move that `text` writes, or a sentence on why it is none.
 
-    Where the server does not list the legal moves, whatever the game can read is a move for
-    the server to judge.
+    What the game itself reads comes first, then any spelling of a legal move: in any case, with
+    any separators or, where that is one word, with none; a beginning that only one move has
+    will do for words. Where the server does not list the legal moves, whatever the game can
+    read is a move for the server to judge. `turn` has the position that reasons are found in.
     """
+    text = text.strip()
     try:
-        move = game.parse(text.strip())
+        move = game.parse(text)
         wire = game.dump(move)
     except (GameError, ValidationError) as error:
-        return str(error)
+        why = str(error) if isinstance(error, GameError) else f"{text!r} is no move"
+        return _one_of(_spelled(game, picker, text), text) or _near(why, picker, text)
     if not picker.choices:
         return Choice(wire, game.text(move), game.touches(move))
     found = next((choice for choice in picker.choices if choice.wire == wire), None)
-    return found or f"{text.strip()} is not a legal move now"
+    if found is not None:
+        return found
+    return _near(_reason(game, move, turn), picker, text, _touched(game, move))
+
+
+NEAR: Final = 3
+"""How many legal moves are named to who wrote none."""
+_PIECES: Final = re.compile(r"[^\W\d_]+|\d+")
+
+
+def _spelled(game: Game, picker: Picker, text: str) -> list[Choice]:
+    """Return the moves that a text spells; those that it begins where it spells none."""
+    pieces = _PIECES.findall(text.lower())
+    one_word = re.fullmatch(r"[^\W_]+", text) is not None
+    if not pieces:
+        return []
+    whole, joined, begun = [], [], []
+    for choice in picker.choices:
+        model = game.Move.model_validate(choice.wire)
+        ways = [_PIECES.findall(way.lower()) for way in game.spellings(model)]
+        if pieces in ways:
+            whole.append(choice)
+        elif one_word and any("".join(way) == "".join(pieces) for way in ways):
+            joined.append(choice)
+        elif any(_begins(pieces, way, one_word=one_word) for way in ways):
+            begun.append(choice)
+    return whole or joined or begun
+
+
+def _begins(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> bool:
+    """Whether a spelling begins so. A number is never half of another one."""
+    if not pieces[-1].isalpha():
+        return False
+    if one_word and "".join(way).startswith("".join(pieces)):
+        return True
+    last = len(pieces) - 1
+    return list(way[:last]) == list(pieces[:last]) and any(
+        piece.startswith(pieces[last]) for piece in way[last : last + 1]
+    )
+
+
+def _one_of(found: Sequence[Choice], text: str) -> Choice | str | None:
+    """Return the only move of several that a text may mean, or say which they are."""
+    if len(found) < 2:
+        return found[0] if found else None
+    named = [choice.text for choice in found[:NEAR]]
+    rest = f" or {len(found) - NEAR} more" if len(found) > NEAR else ""
+    said = ", ".join(named) + rest if rest else f"{', '.join(named[:-1])} or {named[-1]}"
+    return f"{text} may be {said}"
+
+
+def _reason(game: Game, move: Model, turn: YourTurn | None) -> str:
+    """Say why a move is not legal, as far as this player may know."""
+    plain = f"{game.text(move)} is not a legal move now"
+    if turn is None or game.info.hidden:
+        return plain
+    try:
+        game.decode(game.sample(game.View.model_validate(turn.view), 0), move)
+    except IllegalAction as error:
+        return f"{plain}: {error}"
+    except (GameError, ValidationError):
+        pass
+    return plain
+
+
+def _touched(game: Game, move: Model) -> tuple[str, ...]:
+    try:
+        return game.touches(move)
+    except GameError:  # places that the board does not have
+        return ()
+
+
+def _near(why: str, picker: Picker, text: str, touches: tuple[str, ...] = ()) -> str:
+    """Add the legal moves to a reason that are most like what was written."""
+
+    def likeness(choice: Choice) -> tuple[int, float]:
+        shared = sum(one == other for one, other in zip(touches, choice.touches, strict=False))
+        return shared, SequenceMatcher(None, text.lower(), choice.text.lower()).ratio()
+
+    near = [choice.text for choice in nlargest(NEAR, picker.choices, key=likeness)]
+    return f"{why}; legal and near: {', '.join(near)}" if near else why
 
 
 STEEP: Final = 1.7

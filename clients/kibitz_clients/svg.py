@@ -24,6 +24,7 @@ from kibitz_clients.pictures.plan import Material, Plan
 from kibitz_clients.pictures.tiles import Tiles
 from kibitz_clients.pictures.wood import Wood
 from kibitz_games.scene import Cell, Ground, Scene
+from kibitz_protocol import printable
 
 HEADER: Final = 62.0
 LEGEND_ROW: Final = 34.0
@@ -85,7 +86,7 @@ class _Page:
             f'width="{width}" height="{height}" font-family="Georgia, \'Times New Roman\', serif">'
         )
         if self.caption.title:
-            yield f"<title>{escape(self.caption.title)}</title>"
+            yield f"<title>{escape(printable.line(self.caption.title))}</title>"
         yield from self._definitions()
         yield f'<rect width="{width}" height="{height}" rx="18" fill="url(#paper)"/>'
         yield from self._words()

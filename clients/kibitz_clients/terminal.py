@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import ClassVar, Final
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.filter import LineFilter
+from textual.notifications import SeverityLevel
 from textual.theme import Theme
 
 from kibitz_clients import fetch, palette, words
 from kibitz_clients.fetch import Fetch
 from kibitz_clients.follow import Facts, Gallery, Timeline
+from kibitz_clients.linefilter import PrintableFilter
 from kibitz_clients.link import Connect, Link
 from kibitz_clients.player import Choice
 from kibitz_clients.replay import fold, load
@@ -31,6 +34,7 @@ from kibitz_clients.screens.lobby import LobbyScreen
 from kibitz_clients.screens.match import MatchScreen
 from kibitz_clients.screens.play import PlayScreen
 from kibitz_games.api import Game, GameError
+from kibitz_protocol import printable
 from kibitz_protocol.errors import KibitzError, RefusedError
 from kibitz_protocol.messages import (
     Finished,
@@ -68,9 +72,18 @@ THEME: Final = Theme(
     },
 )
 
+_GREETING_S: Final = 10.0
+"""How long a sentence of greeting stays on the screen."""
+
 Answered = Callable[[str], None]
 """Takes what became of a request: a sentence, or nothing when it was done."""
+Rules = Callable[[str], str | None]
+"""Returns the rules of a game in Markdown, None where there are none."""
 Lists = Callable[[list[LobbyBrief], list[MatchBrief]], None]
+
+
+def _no_rules(game: str) -> str | None:
+    return None
 
 
 def monotonic() -> int:
@@ -104,8 +117,12 @@ class KibitzApp(App[str]):
         where: str = "",
         now: Callable[[], int] = monotonic,
         fetch: Fetch = fetch.record,
+        greetings: Callable[[], Sequence[str]] = tuple,
+        rules: Rules = _no_rules,
     ) -> None:
         super().__init__()
+        # The last gate before the terminal, whatever a screen shows.
+        self._printable = PrintableFilter()
         self.register_theme(THEME)
         self.theme = THEME.name
         self.gallery = Gallery(games)
@@ -117,12 +134,19 @@ class KibitzApp(App[str]):
         self._connect = connect
         self._begin_with = (match, lobby, invite)
         self._play = play
+        self.rules = rules
         self._fetch = fetch
+        # What a person has to hear once the connection stands.
+        self._greetings = greetings
         self._link: Link | None = None
         # Lobbies that were entered.
         self._entered: set[str] = set()
         # The match that was asked for and is shown as soon as it is told.
         self._awaited: str | None = None
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what every line of every screen passes on its way to the terminal."""
+        return [*super().get_line_filters(), self._printable]
 
     # ------------------------------------------------------------------------ the connection
 
@@ -154,6 +178,8 @@ class KibitzApp(App[str]):
         try:
             async with connect() as link:
                 self._link = link
+                for sentence in self._greetings():
+                    self._say(sentence, timeout=_GREETING_S)
                 await self._begin()
                 async for message in link.news():
                     self.gallery.fold(message, self.now())
@@ -168,8 +194,16 @@ class KibitzApp(App[str]):
         if lobby is not None:
             role = "player" if self._play else "spectator"
             self._entered.add(lobby)
-            await self.link.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
-            self.show_lobby(lobby)
+            try:
+                await self.link.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
+            except RefusedError as error:
+                # A seat may outlive its lobby: then the match is what the person came for.
+                if not self.link.seats:
+                    raise
+                self._entered.discard(lobby)
+                self._complain(words.explain(error))
+            else:
+                self.show_lobby(lobby)
         if match is not None:
             self._awaited = match
             await self._watch(match)
@@ -196,9 +230,9 @@ class KibitzApp(App[str]):
                 self._reveal(self.gallery.matches[match])
             case LobbyClosed(lobby=lobby, reason=reason):
                 self._entered.discard(lobby)
-                self.notify(f"lobby {lobby} is gone: {reason}")
+                self._say(f"lobby {lobby} is gone: {reason}")
             case Gone(match=match, message=sentence):
-                self.notify(f"match {match}: {sentence}", severity="warning")
+                self._say(f"match {match}: {sentence}", severity="warning")
             case _:
                 pass
 
@@ -301,11 +335,11 @@ class KibitzApp(App[str]):
     def show_next(self, facts: Facts) -> None:
         """Go to the running match of the same lobby that follows, or say why not."""
         if facts.lobby is None or self._connect is None:
-            self.notify("there is no next match: this one belongs to no lobby")
+            self._say("there is no next match: this one belongs to no lobby")
             return
         brief = self.gallery.next_match(facts.lobby, facts.number)
         if brief is None:
-            self.notify("no other match of the lobby is running now")
+            self._say("no other match of the lobby is running now")
             return
         self._stop_watching(self.gallery.matches[facts.match])
         self.watch_match(brief.match)
@@ -403,10 +437,16 @@ class KibitzApp(App[str]):
         else:
             answered("")
 
+    def _say(
+        self, sentence: str, *, severity: SeverityLevel = "information", timeout: float = 5.0
+    ) -> None:
+        """Show a sentence for a while, as it is: no markup is read in it."""
+        self.notify(printable.line(sentence), severity=severity, timeout=timeout, markup=False)
+
     def _complain(self, sentence: str) -> None:
         if sentence:
             self._awaited = None
-            self.notify(sentence, severity="warning")
+            self._say(sentence, severity="warning")
 
 
 def _ignore(_: str) -> None:

@@ -189,6 +189,7 @@ class FakeLink:
         self.url = "ws://127.0.0.1:1"
         self.player = player
         self.name = name
+        self.seats: Sequence[str] = ()
         self.online = True
         self.clock = 0
         """What `now` returns, in milliseconds."""

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from kibitz_clients import palette
 from kibitz_clients.follow import Facts, Frame
 from kibitz_games.api import Game, GameError
+from kibitz_protocol import printable
 from kibitz_protocol.errors import KibitzError, RefusedError, SessionError, UnansweredError
 from kibitz_protocol.records import (
     Aborted,
@@ -52,7 +53,7 @@ def move(game: Game | None, action: Action) -> str:
             return game.text(game.Move.model_validate(action))
         except (ValidationError, GameError):
             pass
-    return " ".join(f"{name}={value}" for name, value in action.items())
+    return printable.line(" ".join(f"{name}={value}" for name, value in action.items()))
 
 
 def step(game: Game | None, frame: Frame) -> str:
@@ -76,6 +77,10 @@ def eyes(facts: Facts, seat: int) -> str:
 
 def entry(game: Game | None, happened: Entry) -> str:
     """Say what an entry was, without naming its seat."""
+    return printable.line(_entry(game, happened))
+
+
+def _entry(game: Game | None, happened: Entry) -> str:
     match happened:
         case Moved(action=action):
             return move(game, action)
@@ -120,7 +125,7 @@ def comment(said: Comment) -> str:
         parts.append(" ".join(said.line))
     if said.text:
         parts.append(said.text)
-    return " ".join(parts)
+    return printable.line(" ".join(parts))
 
 
 DECIDED = 1e6
@@ -141,7 +146,7 @@ def _count(number: int) -> str:
 
 def player(seat: int, who: Player) -> str:
     """Name a player with the glyph of the seat."""
-    return f"{palette.glyph(seat)} {who.name}"
+    return f"{palette.glyph(seat)} {printable.line(who.name)}"
 
 
 def players(facts: Facts) -> str:
@@ -151,6 +156,10 @@ def players(facts: Facts) -> str:
 
 def ending(result: Result) -> str:
     """Say what ended a match."""
+    return printable.line(_ending(result))
+
+
+def _ending(result: Result) -> str:
     if result.cause is Cause.RULES:
         return result.reason or CAUSES[Cause.RULES]
     why = CAUSES[result.cause]
@@ -164,7 +173,7 @@ def verdict(facts: Facts, result: Result) -> list[str]:
     for seat in order:
         ended = result.seats[seat]
         why = f"  {CAUSES[ended.cause]}" if ended.cause else ""
-        detail = f" ({ended.detail})" if ended.detail else ""
+        detail = f" ({printable.line(ended.detail)})" if ended.detail else ""
         name = player(seat, facts.seats[seat])
         lines.append(f"{ordinal(ended.rank)} {name} {ended.score:g}{why}{detail}")
     return lines
@@ -181,6 +190,10 @@ def winner(facts: Facts, result: Result) -> str:
 
 def explain(error: BaseException, url: str = "") -> str:
     """Say what went wrong in one sentence, with what to do about it where that is known."""
+    return printable.line(_explained(error, url))
+
+
+def _explained(error: BaseException, url: str) -> str:
     match error:
         case RefusedError(message=message, hint=hint):
             return f"{message}; {hint}" if hint else message

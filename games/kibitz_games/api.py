@@ -231,6 +231,13 @@ class Game(ABC):
     def parse(self, text: str) -> Model:
         """Read what `text` writes, or raise `IllegalAction` with what was expected."""
 
+    def spellings(self, move: Model) -> tuple[str, ...]:
+        """Return all ways in which a person may write a move; what `text` writes comes first.
+
+        Case and separators are forgiven by whoever compares them.
+        """
+        return (self.text(move),)
+
     @abstractmethod
     def touches(self, move: Model) -> tuple[str, ...]:
         """Return the names of the scene's cells that a person picks, in order, to make a move."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from kibitz_protocol import printable
+
 Status = Literal["Passed", "Failed", "Skipped"]
 
 
@@ -45,6 +47,9 @@ class Finding:
 
     def lines(self) -> list[str]:
         """Return it for a person: one line, and below a failure what there is to know."""
+        return [printable.line(line) for line in self._lines()]
+
+    def _lines(self) -> list[str]:
         if self.status == "Skipped":
             return [f"Skipped  {self.title} ({self.why})"]
         if self.status == "Passed":

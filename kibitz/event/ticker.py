@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from kibitz.event.width import Width
 from kibitz_clients.arena.journal import Progress
+from kibitz_protocol import printable
 from kibitz_protocol.records import Cause
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Ticker:
 
     def say(self, line: str) -> None:
         """Tell what somebody has to know."""
+        line = printable.lines(line)
         if self._bar is not None:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
@@ -125,7 +127,7 @@ class Ticker:
         rate = self._rate.take(now, progress.played)
         text = facts(progress, width, rate, self._faults.text(progress))
         if self._terminal:
-            self._draw(progress, text)
+            self._draw(progress, printable.line(text))
         elif not self._quiet and now >= self._told + EVERY_SECONDS:
             self._told = now
             self.say(f"{progress.played} of {progress.planned} games  {text}")
@@ -133,7 +135,9 @@ class Ticker:
     def _draw(self, progress: Progress, text: str) -> None:
         if self._bar is None:
             self._bar = _bar(self._stream)
-            self._bar.add_task(progress.event.name, total=progress.planned, facts=text)
+            self._bar.add_task(
+                printable.line(progress.event.name), total=progress.planned, facts=text
+            )
             self._bar.start()
         task = self._bar.task_ids[0]
         self._bar.update(task, completed=progress.played, facts=text)

@@ -35,6 +35,7 @@ from websockets.exceptions import (
     WebSocketException,
 )
 
+from kibitz_protocol import printable
 from kibitz_protocol.codec import encode
 from kibitz_protocol.errors import (
     BacklogError,
@@ -124,7 +125,8 @@ class Client:
 
     `token` names an account, `resume` is the secret of an earlier welcome. `patience` is how
     many seconds a server may stay away before the session ends, `opening` the same for the
-    first connection; None waits for ever. Entering raises `HelloRefusedError` or
+    first connection; None waits for ever. With `seated` off the seats and lobbies of an earlier
+    session are left to whoever plays there. Entering raises `HelloRefusedError` or
     `UnreachableError`; later, whatever ends the session is raised by `news` and by every
     request.
     """
@@ -139,6 +141,7 @@ class Client:
         resume: str | None = None,
         capabilities: Capabilities | None = None,
         agent: str = "",
+        seated: bool = True,
         patience: float | None = 120.0,
         opening: float | None = 10.0,
         backlog: int = 100_000,
@@ -152,6 +155,7 @@ class Client:
             resume=resume,
             capabilities=capabilities,
             agent=agent,
+            seated=seated,
         )
         self._patience = Patience(opening_ms=_millis(opening), away_ms=_millis(patience))
         self._chance = chance
@@ -209,6 +213,11 @@ class Client:
     def name(self) -> str:
         """The name that the server shows."""
         return self.welcome.name
+
+    @property
+    def seats(self) -> list[str]:
+        """The running matches in which this player had a seat when the server said welcome."""
+        return self.welcome.seats
 
     @property
     def resume(self) -> str:
@@ -492,7 +501,8 @@ class Client:
             case Gone():
                 self._deliver(happening)
             case Lost(code=code, reason=reason):
-                _log.info("connection lost (%s %s), trying again", code, reason)
+                said = printable.line(reason)
+                _log.info("connection lost (%s %s), trying again", code, said)
             case Ended(error=error):
                 self._inbox.close(error)
                 if not self._opened.done():

@@ -109,6 +109,9 @@ class Identity:
     resume: str | None = None
     capabilities: Capabilities | None = None
     agent: str = ""
+    seated: bool = True
+    """Whether to take the player's seats and lobbies over from an earlier session; not for one
+    that only looks or hosts, lest it takes them from the one that plays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,14 +386,15 @@ class Session:
         Seats that the server does not list are asked for too: the answer tells what became of
         the match.
         """
-        for match in dict.fromkeys([*welcome.seats, *self._following.seated()]):
+        seats, lobbies = (welcome.seats, welcome.lobbies) if self._identity.seated else ([], [])
+        for match in dict.fromkeys([*seats, *self._following.seated()]):
             yield Rejoin(id=1, match=match)
         leaving = {ask.request.lobby for ask in self._asking if isinstance(ask.request, Leave)}
-        for key in dict.fromkeys([*welcome.lobbies, *self._lobbies]):
+        for key in dict.fromkeys([*lobbies, *self._lobbies]):
             if key not in leaving:
                 yield self._lobbies.get(key) or Join(id=1, lobby=key)
         for match in self._following.watched():
-            if match not in welcome.seats:
+            if match not in seats:
                 yield Watch(id=1, match=match)
 
     def _away(self, now: int, code: int | None, reason: str) -> list[Happening]:

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from pydantic import ValidationError
 
 from kibitz_games.api import GameError, InvalidSetup
-from kibitz_protocol import messages
+from kibitz_protocol import messages, printable
 from kibitz_protocol.messages import (
     VERSIONS,
     ClientMessage,
@@ -282,7 +282,7 @@ class Counter:
         hosted = sum(1 for room in rooms if room.lobby.host.player == identity.key)
         if hosted >= self._door.quotas.lobbies:
             return Code.LIMIT, f"{hosted} lobbies of yours are open, which is the limit"
-        if not settings.name.isprintable():
+        if not all(map(printable.is_safe, settings.name)):
             return Code.BAD_OPTION, "settings.name: expected printable characters"
         for index, item in enumerate(settings.programme):
             trouble = self._game_trouble(item, f"settings.programme.{index}")

@@ -4,6 +4,9 @@ The server knows no bot. Whoever composes it hands over a `House`, which says wh
 are and how a process of one is started. The process connects like any other client; the
 secret that it comes with is in its environment, never on its command line.
 
+Of the server's own environment it gets what a list allows and nothing else: tokens, passwords
+and what configures the server are not a bot's to know.
+
 Each process leads a process group of its own, so that whatever it started ends with it. Its
 last lines are kept: they go into the match's record when it crashes.
 """
@@ -15,15 +18,33 @@ import contextlib
 import os
 import signal
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
+from kibitz_protocol import printable
 from kibitz_server import ending
 
 LAST_LINES = 20
 LINE_BYTES = 200
 TERM_PATIENCE_S = 3.0
 """How long a process may take to end by itself before it is killed."""
+
+ALLOWED = frozenset(
+    {
+        # Where programs, libraries, temporary files and the caches of machine code are.
+        *("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "VIRTUAL_ENV"),
+        *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT"),
+        *("LOCALAPPDATA", "USERPROFILE", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE"),
+        # How it speaks and how many threads it starts.
+        *("LANG", "LANGUAGE", "TZ", "PYTHONUTF8", "PYTHONHASHSEED", "PYTHONWARNINGS"),
+        *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
+        # What its own code reads; the last is how tests find processes that were left behind.
+        *("KIBITZ_CACHE", "KIBITZ_PLAIN", "KIBITZ_CGROUP", "KIBITZ_TEST_RUN"),
+    }
+)
+"""Variables of the server's environment that a house bot gets too."""
+ALLOWED_PREFIXES = ("LC_", "NUMBA_")
+"""How the names of further ones begin: the locale, and how its code is compiled."""
 
 
 class House(Protocol):
@@ -132,7 +153,7 @@ class Employee:
     def _keep(self, text: bytes) -> None:
         decoded = text[:LINE_BYTES].decode(errors="replace").strip()
         if decoded:
-            self._lines.append("".join(char if char.isprintable() else "?" for char in decoded))
+            self._lines.append(printable.line(decoded)[:LINE_BYTES])
 
     async def _reap(self, process: asyncio.subprocess.Process) -> None:
         """End the whole group, politely first, and collect the exit status."""
@@ -149,6 +170,15 @@ class Employee:
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
+
+
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what a house bot gets of the server's environment."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)
+    }
 
 
 class Staff:
@@ -186,7 +216,7 @@ class Staff:
         if self._house is None or self._closed or employee.dismissed:
             return
         command = list(self._house.command(personality, self._url(), lobby))
-        environment = {**os.environ, "KIBITZ_RESUME": resume}
+        environment = inherited(os.environ) | {"KIBITZ_RESUME": resume}
         self._working.add(employee)
         self._spawn(self._employ(employee, command, environment, ended))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from textual.app import App
+from textual.events import Key
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 
@@ -20,3 +23,12 @@ async def settle(pilot: Pilot[str]) -> None:
     """Let workers, timers that are due and redraws come to rest."""
     for _ in range(4):
         await pilot.pause()
+
+
+def type_at_once(app: App[str], text: str) -> None:
+    """Send all keys of a text as a terminal does with a burst: none waits for the one before."""
+    for character in text:
+        if character == "\r":
+            app.post_message(Key("enter", "\r"))
+        else:
+            app.post_message(Key(_character_to_key(character), character))

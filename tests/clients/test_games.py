@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 
 import pytest
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from kibitz_clients import canvas, player, replay, svg, testing
 from kibitz_clients.player import Choice
@@ -15,12 +16,14 @@ from kibitz_clients.terminal import KibitzApp
 from kibitz_clients.testing import FakeLink
 from kibitz_clients.widgets.board import Board
 from kibitz_games import registry
-from kibitz_games.api import Game
+from kibitz_games.api import Game, GameError
 from kibitz_games.play import Play
 from kibitz_games.scene import Scene
+from kibitz_protocol.errors import RefusedError
 from kibitz_protocol.messages import YourTurn
 from kibitz_protocol.recordfile import Record
-from tests.clients.pilots import settle, until
+from kibitz_protocol.refusals import Code
+from tests.clients.pilots import settle, type_at_once, until
 
 BOARD = (52, 21)
 """The columns and rows of the board in a terminal of 80x24."""
@@ -134,20 +137,59 @@ def at(board: Board, place: str) -> tuple[int, int]:
     raise AssertionError(f"{place} is not on the board")
 
 
-async def test_a_move_is_made_by_typing_it(sat: Sat) -> None:
-    choice = sat.choices[-1]
+async def test_a_move_is_made_by_typing_it_at_once(game: Game) -> None:
+    """All of its characters arrive together, enter too; no letter is a command."""
+    sat = sit(game, 6)
+    sat.link.refusals["move"] = RefusedError(Code.ILLEGAL, "and so the turn stands")
+    typed = sat.choices[:: max(1, len(sat.choices) // 8)]
     app = sat.app()
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: isinstance(app.screen, PlayScreen))
         await until(pilot, lambda: "Your turn" in status(app))
-        await pilot.press("m")
-        field = app.screen.query_one("#typed", Input)
-        example = sat.choices[len(sat.choices) // 2].text
-        assert field.placeholder == f"a move, such as {example}, or a place"
-        field.value = choice.text
-        await pilot.press("enter")
-        await until(pilot, lambda: bool(sat.sent))
-        assert sat.sent == [choice.wire]
+        for number, choice in enumerate(typed, 1):
+            type_at_once(app, choice.text + "\r")
+            await until(pilot, lambda number=number: len(sat.sent) == number)  # type: ignore[misc]
+            await until(pilot, lambda: "the turn stands" in status(app))
+            assert isinstance(app.screen, PlayScreen)
+        assert sat.sent == [choice.wire for choice in typed]
+
+
+@pytest.mark.parametrize("plies", [0, 6, 40])
+def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None:
+    record = testing.played(game, names(game), plies, spread)
+    if record.footer is not None:
+        record = testing.played(game, names(game), len(record.entries) - 1, spread)
+    turn = testing.your_turn(game, record)
+    picker = player.Picker(player.choices(game, turn))
+    for choice in picker.choices:
+        model = game.Move.model_validate(choice.wire)
+        for way in game.spellings(model):
+            parts = re.findall(r"[a-z]+[0-9]*|[0-9]+", way)
+            for written in (way, way.upper(), f" {way} ", " ".join(parts), ", ".join(parts)):
+                assert player.typed(game, picker, written, turn) == choice, written
+            if not reads(game, "".join(parts)):
+                answer = player.typed(game, picker, "".join(parts), turn)
+                # Without separators it may be several moves; then they are named.
+                assert answer == choice or (isinstance(answer, str) and choice.text in answer)
+
+
+def reads(game: Game, text: str) -> bool:
+    """Whether the game itself has a meaning for a text."""
+    try:
+        game.parse(text)
+    except GameError:
+        return False
+    return True
+
+
+def test_what_is_no_legal_move_is_answered_with_legal_ones(game: Game) -> None:
+    sat = sit(game, 6)
+    picker = player.Picker(sat.choices)
+    for written in ("zzz", "99-98", "h99", "?", "-", "1" * 80, "\x1b[31m"):
+        answer = player.typed(game, picker, written, sat.turn)
+        assert isinstance(answer, str), written
+        near = answer.rpartition("legal and near: ")[2].split(", ")
+        assert near
+        assert set(near) <= {choice.text for choice in picker.choices}
 
 
 async def test_arrows_lead_to_every_place_that_may_be_picked(sat: Sat) -> None:

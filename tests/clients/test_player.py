@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kibitz_clients import player, testing
 from kibitz_clients.player import Choice, Picker
 from kibitz_clients.replay import fold, scene
-from kibitz_games.api import Game
+from kibitz_games.api import Game, IllegalAction, Model
 from kibitz_games.scene import Scene
 from kibitz_protocol.recordfile import Record
 
@@ -138,8 +143,71 @@ def test_typed_moves_are_legal_moves_or_a_sentence(game: Game, running: Record) 
     picker = Picker(player.choices(game, testing.your_turn(game, running)))
     first = picker.choices[0]
     assert player.typed(game, picker, f" {first.text} ") == first
-    assert player.typed(game, picker, "0-120") == "0-120 is not a legal move now"
+    assert str(player.typed(game, picker, "0-120")).startswith("0-120 is not a legal move now")
     assert "expected two holes as in 3-14" in str(player.typed(game, picker, "rook to e4"))
+
+
+def test_an_illegal_move_says_why_and_what_is_near(game: Game, running: Record) -> None:
+    turn = testing.your_turn(game, running)
+    picker = Picker(player.choices(game, turn))
+    first = picker.choices[0]
+    said = str(player.typed(game, picker, f"{first.touches[0]}-120", turn))
+    why, _, near = said.partition("; legal and near: ")
+    assert re.fullmatch(r"\d+-120 is not a legal move now: .+", why)
+    assert near.split(", ")[0].startswith(f"{first.touches[0]}-")
+
+
+class Word(Model):
+    """A move that is nothing but a text."""
+
+    text: str
+
+
+def unread(text: str) -> Model:
+    raise IllegalAction(f"{text} is no word")
+
+
+WORDS = cast(
+    Game,
+    SimpleNamespace(Move=Word, parse=unread, spellings=lambda move: (move.text,)),
+)
+"""As much of a game as reading its moves needs, and one that reads nothing by itself."""
+
+
+@pytest.mark.parametrize(
+    ("moves", "typed", "meant"),
+    [
+        (["3-14", "31-4"], "3 14", "3-14"),
+        (["3-14", "31-4"], "314", None),
+        (["3-14", "3-15"], "314", "3-14"),
+        (["3-14", "31-5"], "3-1 4", None),
+        (["turn-right", "right"], "ri", "right"),
+        (["turn-right", "turn-left"], "turn r", "turn-right"),
+        (["turn-right", "turn-left"], "TURNL", "turn-left"),
+        (["turn-right", "turn-left"], "t", None),
+        (["a1", "a10"], "a1", "a1"),
+        (["a10", "a11"], "a1", None),
+        (["f7-h7", "f7"], "F7 H7", "f7-h7"),
+        (["3-14"], "3 1", None),
+        (["3-14"], "3", None),
+        (["pass"], "", None),
+        (["pass"], "--", None),
+    ],
+)
+def test_spellings_are_understood_where_they_are_clear(
+    moves: list[str], typed: str, meant: str | None
+) -> None:
+    picker = Picker([choice(text) for text in moves])
+    answer = player.typed(WORDS, picker, typed)
+    assert (answer.text if isinstance(answer, Choice) else None) == meant
+
+
+def test_what_may_be_several_moves_names_them() -> None:
+    picker = Picker([choice(f"turn-{end}") for end in ("right", "left", "up", "down", "in")])
+    said = player.typed(WORDS, picker, "turn")
+    assert said == "turn may be turn-right, turn-left, turn-up or 2 more"
+    said = player.typed(WORDS, Picker(picker.choices[:2]), "t")
+    assert said == "t may be turn-right or turn-left"
 
 
 def test_where_no_list_is_given_the_server_judges_what_is_typed(game: Game) -> None:

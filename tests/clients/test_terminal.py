@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
+from textual.app import ComposeResult
+from textual.events import Paste
+from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 
-from kibitz_clients import replay, terminal, testing
-from kibitz_clients.screens.dialogs import Confirm, Keys
+from kibitz_clients import player, replay, terminal, testing
+from kibitz_clients.screens.dialogs import Confirm, Keys, Rules
 from kibitz_clients.screens.hall import HallScreen
 from kibitz_clients.screens.lobby import LobbyScreen
 from kibitz_clients.screens.match import MatchScreen
@@ -21,14 +24,15 @@ from kibitz_clients.testing import FakeLink
 from kibitz_clients.widgets.board import Board, packed
 from kibitz_clients.widgets.moves import Moves, step_line
 from kibitz_games.api import Game
+from kibitz_protocol import printable
 from kibitz_protocol.errors import RefusedError, UnreachableError
 from kibitz_protocol.messages import Finished, LobbyClosed, MatchStarted
 from kibitz_protocol.recordfile import Record, RecordError
-from kibitz_protocol.records import Left, Noted
+from kibitz_protocol.records import Comment, Left, Noted
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbyBrief
 from kibitz_protocol.session import Gone
-from tests.clients.pilots import settle, until
+from tests.clients.pilots import settle, type_at_once, until
 
 LOBBY = LobbyBrief(
     lobby="L1",
@@ -163,11 +167,26 @@ async def test_lobby_shows_members_standings_and_running_matches(
         await settle(pilot)
         assert isinstance(app.screen, LobbyScreen)
         title = shown(app, "title")
-        assert "evening · L1 · running · round 1 · 0 of 1 matches · invite abcd" in title
+        assert "evening · L1 · running · round 1 · 0 of 1 matches" in title
+        assert "invite" not in title  # the lobby is open: nobody needs a code
         assert app.screen.query_one(OptionList).get_option_at_index(0).id == "M1"
         svg = app.export_screenshot()
         for word in ("Standings", "points", "ready", "1.5"):
             assert word in svg
+
+
+async def test_a_lobby_shows_a_code_that_is_needed_and_no_matches_where_none_are_planned(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink()
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1")
+    news = testing.lobby_news(testing.brief(running), invite="abcd", planned=0, done=0)
+    settings = news.lobby.settings.model_copy(update={"joinable": "invite"})
+    lobby = news.lobby.model_copy(update={"settings": settings})
+    link.tell(news.model_copy(update={"lobby": lobby}))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert shown(app, "title") == "evening · L1 · running · round 1 · invite abcd"
 
 
 async def test_a_player_says_ready_and_asks_for_a_rematch(
@@ -487,13 +506,144 @@ async def test_a_person_types_a_move(
     app = KibitzApp(games, my_turn.connect, now=my_turn.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await pilot.press("m", *"0-120", "enter")
+        await pilot.press(*"0-120", "enter")
         await settle(pilot)
-        assert shown(app, "status") == "0-120 is not a legal move now"
-        keys = f"{wire['from']}-{wire['to']}"
-        await pilot.press(*(key if key != "-" else "minus" for key in keys), "enter")
+        assert shown(app, "status").startswith("0-120 is not a legal move now: ")
+        type_at_once(app, f"{wire['from']} {wire['to']}")
+        await settle(pilot)
+        assert shown(app, "typed").endswith(f"enter plays {wire['from']}-{wire['to']}")
+        type_at_once(app, "\r")
         await settle(pilot)
         assert my_turn.asked[-1] == ("move", "M1", 30, wire)
+
+
+async def test_no_letter_is_a_command_while_one_plays(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    """Neither on the own turn nor on that of another, which may end while somebody types."""
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now, follow=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        letters = "abcdefghijklmnopqrstuvwxyzBFLNOPQRV"
+        for mine in (True, False):
+            if not mine:
+                app.gallery.turns.clear()
+                match_of(app).told()
+            type_at_once(app, letters)
+            await settle(pilot)
+            assert app.screen is screen
+            assert app.is_running
+            assert shown(app, "typed") == f"> {letters} "
+            await pilot.press("escape")
+        assert app.follow
+        assert not any(asked[0] in {"resign", "unwatch"} for asked in my_turn.asked)
+
+
+async def test_what_is_typed_before_the_turn_waits_for_it(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink(player="p0")
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    move = f"{turn.legal[0]['from']}-{turn.legal[0]['to']}"
+    app = KibitzApp(games, link.connect, now=link.now)
+    link.tell(testing.snapshot(game, running, 30, you=turn.seat))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, f"{move}\r")
+        await settle(pilot)
+        assert shown(app, "status") == "it is not your turn yet"
+        assert shown(app, "typed") == f"> {move} "
+        link.tell(turn)
+        await settle(pilot)
+        assert shown(app, "typed").endswith(f"enter plays {move}")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert link.asked[-1] == ("move", "M1", 30, turn.legal[0])
+
+
+async def test_a_game_that_is_not_known_cannot_be_played_and_says_so(
+    game: Game, running: Record, my_turn: FakeLink
+) -> None:
+    app = KibitzApp({}, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, "3-14\r")
+        await settle(pilot)
+        assert shown(app, "status") == "this client does not know the game, and cannot play it"
+        assert not any(asked[0] == "move" for asked in my_turn.asked)
+
+
+async def test_a_pasted_move_waits_for_enter(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    wire = turn.legal[0]
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.post_message(Paste(f"\n{wire['from']}-{wire['to']}\n\x1b[31mand more\n"))
+        await settle(pilot)
+        assert not any(asked[0] == "move" for asked in my_turn.asked)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert my_turn.asked[-1] == ("move", "M1", 30, wire)
+
+
+async def test_a_typed_place_is_picked(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    turn = testing.your_turn(game, running)
+    assert turn.legal is not None
+    place = turn.legal[0]["from"]
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, f"{place}\r")
+        await settle(pilot)
+        assert f"{place} picked, now one of" in shown(app, "status")
+
+
+async def test_commands_are_typed_after_a_colon(
+    game: Game, games: dict[str, Game], running: Record, my_turn: FakeLink
+) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now, rules=lambda name: f"# All of {name}")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        type_at_once(app, ":r\r")
+        await settle(pilot)
+        assert shown(app, "status") == ":r may be :resign, :rules"
+        type_at_once(app, "/zz\r")
+        await settle(pilot)
+        assert shown(app, "status").startswith("no :zz; there are :back, ")
+        type_at_once(app, ":names\r")
+        await until(pilot, lambda: match_of(app).names)
+        type_at_once(app, ":rul\r")
+        await until(pilot, lambda: isinstance(app.screen, Rules))
+        await until(pilot, lambda: told(app, "All of chinese-checkers"))
+        await pilot.press("escape")
+        type_at_once(app, ":res\r")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await settle(pilot)
+        type_at_once(app, ":q\r")
+        await until(pilot, lambda: not app.is_running)
+
+
+async def test_the_rules_and_the_keys_are_one_key_away(
+    games: dict[str, Game], my_turn: FakeLink
+) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "F1 keys  F2 rules" in shown(app, "keys")
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, Rules))
+        await pilot.press("f2")
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, Keys))
 
 
 async def test_a_refused_move_is_a_sentence_and_the_turn_is_still_there(
@@ -531,13 +681,13 @@ async def test_resigning_asks_first(games: dict[str, Game], my_turn: FakeLink) -
     app = KibitzApp(games, my_turn.connect, now=my_turn.now)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await pilot.press("R")
+        await pilot.press("ctrl+r")
         await settle(pilot)
         assert isinstance(app.screen, Confirm)
         await pilot.press("n")
         await settle(pilot)
         assert ("resign", "M1") not in my_turn.asked
-        await pilot.press("R")
+        await pilot.press("ctrl+r")
         await settle(pilot)
         await pilot.press("y")
         await settle(pilot)
@@ -630,3 +780,78 @@ def test_step_lines_name_the_seat_the_move_and_the_comment(game: Game, running: 
     assert step_line(game, frames[1]).plain == "  1 ● 3-14    +0.00 d2 3-14"
     assert step_line(game, frames[2]).plain.startswith("  2 ▲ ")
     assert Noted(seq=1, at_ms=0, seat=0, text="x").kind == "note"
+
+
+# ------------------------------------------------------------------------------ texts of others
+
+EVIL = "[red]\x1b[31m\x9b1m\u202eb\u200b\n2026 forged\x07[/red][/nothing]"
+
+
+def poisoned(record: Record) -> Record:
+    """A record in which every text is hostile."""
+    seats = [seat.model_copy(update={"name": EVIL}) for seat in record.setup.seats]
+    entries = [
+        entry.model_copy(update={"comment": Comment.model_construct(text=EVIL, line=[EVIL])})
+        for entry in record.entries
+    ]
+    setup = record.setup.model_copy(update={"seats": seats})
+    return Record(setup, tuple(entries), record.footer, record.link)
+
+
+def harmless(app: KibitzApp) -> None:
+    """Check all that the terminal gets of the present screen."""
+    for strip in app.screen._compositor.render_strips():
+        assert all(printable.is_safe(c) for segment in strip for c in segment.text), strip.text
+
+
+async def test_hostile_texts_do_nothing_on_any_screen(
+    game: Game, games: dict[str, Game], running: Record
+) -> None:
+    record = poisoned(running)
+    brief = testing.brief(record)
+    link = FakeLink(player="p0")
+    link.lobby_list = [LOBBY.model_copy(update={"name": EVIL, "host": EVIL, "games": [EVIL]})]
+    link.match_list = [brief]
+    news = testing.lobby_news(brief, invite=EVIL)
+    members = [each.model_copy(update={"name": EVIL}) for each in news.lobby.members]
+    standings = [each.model_copy(update={"name": EVIL}) for each in news.lobby.standings]
+    settings = news.lobby.settings.model_copy(update={"name": EVIL, "joinable": "invite"})
+    lobby = news.lobby.model_copy(
+        update={"members": members, "standings": standings, "settings": settings}
+    )
+    link.refusals["move"] = RefusedError(Code.ILLEGAL, EVIL, EVIL)
+    app = KibitzApp(games, link.connect, now=link.now, greetings=lambda: [EVIL])
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await settle(pilot)
+        harmless(app)
+        link.tell(news.model_copy(update={"lobby": lobby}))
+        app.enter_lobby("L1")
+        await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
+        await settle(pilot)
+        harmless(app)
+        assert "\\x1b[31m" in shown(app, "title")
+        assert "\n" not in shown(app, "title")
+        turn = testing.your_turn(game, record)
+        link.tell(testing.snapshot(game, record, 30, you=turn.seat), turn)
+        link.tell(Gone("M9", Code.OVER, EVIL), LobbyClosed(lobby="L9", reason="expired"))
+        await until(pilot, lambda: isinstance(app.screen, PlayScreen))
+        await settle(pilot)
+        harmless(app)
+        assert shown(app, "seats").count("\n") == len(brief.seats) - 1
+        type_at_once(app, f"{player.choices(game, turn)[0].text}\r")
+        await until(pilot, lambda: "\\x1b[31m" in shown(app, "status"))
+        harmless(app)
+        assert "[red]" in shown(app, "status")
+
+
+async def test_a_widget_that_filters_nothing_does_no_harm(games: dict[str, Game]) -> None:
+    class Careless(Screen[None]):
+        def compose(self) -> ComposeResult:
+            yield Static(Text("one\x1b[31mtwo\u202ethree\x9b4\u200b"))
+
+    app = KibitzApp(games)
+    async with app.run_test(size=(60, 5)) as pilot:
+        await app.push_screen(Careless())
+        await settle(pilot)
+        harmless(app)
+        assert "one" in app.screen._compositor.render_strips()[0].text

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from kibitz.serve import configured, serve
+from kibitz.serve import _log, configured, serve
+from kibitz_protocol import printable
 
 FILE = """
 name = "club"
@@ -14,6 +16,20 @@ guests = "nobody"
 [quotas]
 lobbies = 3
 """
+
+
+def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in it: names, refusals and texts of errors are written by others."""
+    handlers: list[logging.Handler] = []
+    monkeypatch.setattr("logging.basicConfig", lambda handlers, level: added(handlers, level))
+
+    def added(given: list[logging.Handler], level: int) -> None:
+        assert level == logging.WARNING
+        handlers.extend(given)
+
+    _log()
+    assert handlers
+    assert all(isinstance(each.formatter, printable.LogFormatter) for each in handlers)
 
 
 def test_a_file_is_read_into_the_parts_of_the_configuration() -> None:

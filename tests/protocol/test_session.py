@@ -377,6 +377,22 @@ class TestReconnect:
         online.expect(Watch, match="m7")
         online.assert_done()
 
+    def test_who_only_looks_or_hosts_leaves_seats_to_the_one_who_plays(self) -> None:
+        identity = Identity(resume="the-secret", seated=False)
+        peer = Peer(Session(identity, 0, chance=lambda: 0.5))
+        peer.greet(seats=["m1"], lobbies=["L1"])
+        peer.take(Opened)
+        _ask(peer, lambda id: Join(id=id, lobby="L1", role="spectator"))
+        peer.say(Done(re=peer.expect(Join, role="spectator").id))
+        _watch_after(peer, "m1")
+        peer.lose()
+        peer.happened.clear()
+        peer.greet(seats=["m1"], lobbies=["L1"])
+        peer.take(Opened)
+        peer.expect(Join, lobby="L1", role="spectator")
+        peer.expect(Watch, match="m1")
+        peer.assert_done()
+
     def test_a_lobby_that_does_not_know_us_any_more_is_closed(self, online: Peer) -> None:
         _ask(online, lambda id: Join(id=id, lobby="L1"))
         online.say(Done(re=online.expect(Join).id))

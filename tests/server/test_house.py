@@ -137,6 +137,33 @@ async def test_staff_gets_its_secret_in_the_environment_and_its_end_is_told() ->
     assert staff.count == 0
 
 
+async def test_a_house_bot_gets_no_secret_of_the_servers_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secrets = ("KIBITZ_TOKEN", "KIBITZ_ANYTHING_NEW", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY")
+    for name in secrets:
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("KIBITZ_RESUME", "canary of the server's own")
+    monkeypatch.setenv("KIBITZ_CACHE", "/cache")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    tasks: list[asyncio.Future[None]] = []
+
+    def spawn(work: Awaitable[None]) -> None:
+        tasks.append(asyncio.ensure_future(work))
+
+    code = (
+        "import os\nfor name, value in os.environ.items():\n"
+        " if 'canary' in value or name.startswith(('KIBITZ_', 'LC_ALL')): print(name, value)"
+    )
+    employee = Employee()
+    staff = Staff(Agency(code), spawn, lambda: "ws://here")
+    staff.hire(employee, "grid/greedy", "abc", "secret", lambda employee: None)
+    await asyncio.gather(*tasks)
+    told = employee.last_words.splitlines()
+    assert "canary" not in employee.last_words
+    assert {"KIBITZ_RESUME secret", "KIBITZ_CACHE /cache", "LC_ALL C.UTF-8"} <= set(told)
+
+
 async def test_who_was_dismissed_before_it_started_never_starts() -> None:
     spawned: list[Awaitable[None]] = []
     staff = Staff(Agency(""), spawned.append, lambda: "")

@@ -46,6 +46,7 @@ from kibitz_bots.loading import SpecError
 from kibitz_bots.sdk import Bot, Match, Move, Turn
 from kibitz_bots.threads import CalledOffError, Flag
 from kibitz_games import registry
+from kibitz_protocol import printable
 from kibitz_protocol.records import Result
 from kibitz_protocol.rooms import ProgrammeItem
 
@@ -402,4 +403,4 @@ def _complains(line: str) -> bool:
 
 
 def _note(line: str) -> None:
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(printable.line(line) + "\n")

@@ -29,6 +29,7 @@ from kibitz_bots.sdk import Bot, Turn
 from kibitz_games import registry
 from kibitz_games.api import OVER, IllegalAction
 from kibitz_games.play import Play
+from kibitz_protocol import printable
 from kibitz_protocol.rooms import ProgrammeItem
 
 GAME = "five-in-a-row"
@@ -304,7 +305,7 @@ def serve(brain: Brain, commands: Iterable[str], answers: TextIO) -> None:
     """Answer commands until END or the end of them."""
     for line in commands:
         for answer in brain.hear(line):
-            answers.write(answer + "\n")
+            answers.write(printable.line(answer) + "\n")
         answers.flush()
         if brain.over:
             return
@@ -325,7 +326,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         mind = BotMind(load(spec))
         _fit(mind, spec)
     except SpecError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(printable.lines(f"error: {error}\n"))
         return 2
     # Whatever a bot prints would be taken for an answer.
     answers, sys.stdout = sys.stdout, sys.stderr

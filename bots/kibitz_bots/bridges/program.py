@@ -24,6 +24,7 @@ from typing import IO
 
 from kibitz_bots.bridges.launch import Limits, launched
 from kibitz_bots.threads import CalledOffError, Flag
+from kibitz_protocol import printable
 
 LINE = 1 << 20
 """Characters of the longest line that is read; a program that writes more has gone wild."""
@@ -171,7 +172,7 @@ class Program:
     def _complained(self, line: str | None) -> None:
         if line is not None:
             self._said = [*self._said[-11:], line[:500]]
-            sys.stderr.write(line + "\n")
+            sys.stderr.write(printable.line(line) + "\n")
 
 
 def _start(command: list[str]) -> subprocess.Popen[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from kibitz_clients.arena import wording
 from kibitz_clients.arena.results import GameLine, Pair, Results, Standing
+from kibitz_protocol import printable
 
 
 def as_json(results: Results) -> str:
@@ -24,7 +25,8 @@ def as_json(results: Results) -> str:
     _sort(document["event"], "options")
     for standing in document["standings"]:
         _sort(standing, "causes", "terminations")
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    written = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return printable.json(written) + "\n"
 
 
 def _sort(part: dict[str, Any], *keys: str) -> None:
@@ -100,5 +102,7 @@ def _csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(heads)
-    writer.writerows(rows)
+    writer.writerows(
+        [printable.line(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
     return file.getvalue()

@@ -21,6 +21,7 @@ from kibitz_clients.arena import chart, dress, wording
 from kibitz_clients.arena.claims import Held
 from kibitz_clients.arena.results import GameLine, Pair, Results, Standing
 from kibitz_clients.arena.sequential import Verdict
+from kibitz_protocol import printable
 from kibitz_protocol.records import Cause
 
 LISTED: Final = 5000
@@ -82,7 +83,7 @@ def _hash(source: str) -> str:
 
 def _text(value: object) -> str:
     """Return a value as text for any place in the page, attributes included."""
-    return html.escape(str(value), quote=True)
+    return html.escape(printable.lines(str(value)), quote=True)
 
 
 # Parts that sections are made of

@@ -17,6 +17,7 @@ from kibitz_clients import plain
 from kibitz_clients.arena import wording
 from kibitz_clients.arena.results import Pair, Results, Standing
 from kibitz_clients.arena.sequential import Verdict
+from kibitz_protocol import printable
 
 NAME: Final = 32
 """The most columns that a name has."""
@@ -67,12 +68,9 @@ def text(results: Results, width: int = plain.WIDTH, *, superiority: bool = Fals
 
 
 def _folded(sentence: str, width: int) -> list[str]:
-    return textwrap.wrap(_clean(sentence), width, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _clean(name: str) -> str:
-    """Return a text in which nothing moves the cursor."""
-    return "".join(char if char.isprintable() else "?" for char in name)
+    return textwrap.wrap(
+        printable.line(sentence), width, subsequent_indent="  ", break_on_hyphens=False
+    )
 
 
 def _header(results: Results, width: int) -> list[str]:
@@ -111,7 +109,7 @@ def _ranks(results: Results) -> Column:
 
 
 def _names(results: Results) -> Column:
-    names = [_clean(each.name) for each in results.standings]
+    names = [printable.line(each.name) for each in results.standings]
     return Column("entrant", names, left=True, elastic=True)
 
 
@@ -197,7 +195,7 @@ def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> lis
 
     Columns are headed by short names; a column of these beside the names tells whose they are.
     """
-    names = [_clean(each.name) for each in results.standings]
+    names = [printable.line(each.name) for each in results.standings]
     short = wording.abbreviations(names)
     legend = [] if short == names else [Column("", short, left=True)]
     columns = [
@@ -223,7 +221,7 @@ def _ends(results: Results, width: int) -> list[str]:
     if not rows:
         return summary
     columns = [
-        Column("ended for", [_clean(row.name) for row in rows], left=True, elastic=True),
+        Column("ended for", [printable.line(row.name) for row in rows], left=True, elastic=True),
         Column("games", [str(row.games) for row in rows]),
     ]
     columns += [

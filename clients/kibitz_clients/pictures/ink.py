@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
 from kibitz_clients.palette import mix
+from kibitz_protocol import printable
 
 MARBLES: Final = ("#e4531d", "#2f86d4", "#f2c51d", "#149a70", "#b7609f", "#f8f4ea")
 """Colours of the seats on wood: the terminal's, a little deeper."""
@@ -135,7 +136,7 @@ def text(
     """Write words; `y` is their baseline."""
     return (
         f'<text x="{n(x)}" y="{n(y)}" font-size="{size}" fill="{fill}" text-anchor="{anchor}" '
-        f'font-weight="{weight}" font-style="{style}">{escape(words)}</text>'
+        f'font-weight="{weight}" font-style="{style}">{escape(printable.line(words))}</text>'
     )
 
 

@@ -46,7 +46,9 @@ class View(Screen[None]):
         if content == self._put.get(id):
             return
         self._put[id] = content
-        self.query_one(f"#{id}", Static).update(content)
+        # A string would be read as markup, which what others have written must not be.
+        shown = Text(content) if isinstance(content, str) else content
+        self.query_one(f"#{id}", Static).update(shown)
 
     @abstractmethod
     def draw(self) -> None:

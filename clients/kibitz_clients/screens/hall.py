@@ -13,6 +13,7 @@ from textual.widgets import DataTable, Static
 from kibitz_clients import palette, words
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.dialogs import Keys
+from kibitz_protocol import printable
 from kibitz_protocol.rooms import LobbyBrief, MatchBrief
 
 KEYS = (
@@ -127,7 +128,7 @@ def _fill(table: DataTable[Text], rows: dict[str, list[str]]) -> None:
         chosen = table.coordinate_to_cell_key((row, 0)).row_key.value  # type: ignore[arg-type]
     table.clear()
     for key, cells in rows.items():
-        table.add_row(*(Text(cell) for cell in cells), key=key)
+        table.add_row(*(Text(printable.line(cell)) for cell in cells), key=key)
     if chosen in rows:
         table.move_cursor(row=list(rows).index(chosen), animate=False)
 

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from kibitz_clients import palette, words
 from kibitz_clients.screens.base import View
 from kibitz_clients.screens.dialogs import Keys
+from kibitz_protocol import printable
 from kibitz_protocol.rooms import LobbyView
 
 KEYS = (
@@ -113,7 +114,7 @@ class LobbyScreen(View):
         chosen = options.highlighted or 0
         options.clear_options()
         options.add_options(
-            Option(line, id=brief.match) for line, brief in zip(lines, view.live, strict=True)
+            Option(Text(line), id=brief.match) for line, brief in zip(lines, view.live, strict=True)
         )
         if lines:
             options.highlighted = min(chosen, len(lines) - 1)
@@ -124,18 +125,19 @@ class LobbyScreen(View):
         view = self.view
         if view is None:
             return Text(f"lobby {self.lobby} …", "bold")
-        text = Text(view.settings.name, "bold")
-        text.append(f" · {self.lobby} · {view.state} · round {view.round} · ", "not bold")
-        text.append(f"{view.done} of {view.planned} matches", "not bold")
-        if view.invite:
-            text.append(f" · invite {view.invite}", "not bold")
+        text = Text(printable.line(view.settings.name), "bold")
+        text.append(f" · {self.lobby} · {view.state} · round {view.round}", "not bold")
+        if view.planned:
+            text.append(f" · {view.done} of {view.planned} matches", "not bold")
+        if view.invite and view.settings.joinable == "invite":
+            text.append(f" · invite {printable.line(view.invite)}", "not bold")
         if not self.house.online:
             text.append("  reconnecting …", "bold #ffb86b")
         return text
 
     def _status(self) -> Text:
         if self._said:
-            return Text(self._said, "bold #ffb86b")
+            return Text(printable.line(self._said), "bold #ffb86b")
         view = self.view
         mine = (
             next((m for m in view.members if m.player == self.house.player), None) if view else None
@@ -204,7 +206,8 @@ def _members(view: LobbyView) -> Table:
         state = "ready" if member.ready else "not ready"
         state = state if member.connected else "away"
         host = " (host)" if member.player == view.host else ""
-        table.add_row(str(member.seat + 1), member.name + host, member.kind, state)
+        name = Text(printable.line(member.name) + host)
+        table.add_row(str(member.seat + 1), name, member.kind, state)
     return table
 
 
@@ -213,5 +216,6 @@ def _standings(view: LobbyView) -> Table:
     for line in sorted(view.standings, key=lambda line: (-line.points, line.name)):
         causes = ", ".join(f"{count} {cause}" for cause, count in line.causes.items())
         counts = (line.played, line.wins, line.draws, line.losses)
-        table.add_row(f"{line.points:g}", line.name, *map(str, counts), causes)
+        name = Text(printable.line(line.name))
+        table.add_row(f"{line.points:g}", name, *map(str, counts), causes)
     return table

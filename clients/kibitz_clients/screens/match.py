@@ -16,12 +16,13 @@ from kibitz_clients.follow import Frame, Playhead, Timeline
 from kibitz_clients.looks import Overlay
 from kibitz_clients.refold import PUBLIC
 from kibitz_clients.screens.base import View
-from kibitz_clients.screens.dialogs import Keys
+from kibitz_clients.screens.dialogs import Keys, Rules
 from kibitz_clients.widgets.board import Board
 from kibitz_clients.widgets.moves import Moves
 from kibitz_clients.widgets.seats import Seats
 from kibitz_games.api import Game
 from kibitz_games.scene import Scene
+from kibitz_protocol import printable
 
 WATCHING = (
     ("left right", "step back and forth, also , and ."),
@@ -33,6 +34,7 @@ WATCHING = (
     ("l", "the lobby: members, standings"),
     ("#", "names of the places"),
     ("v", "through whose eyes, where players see different things and the match is over"),
+    ("F2", "the rules of the game"),
     ("b", "back"),
     ("q", "quit"),
 )
@@ -69,7 +71,8 @@ class MatchScreen(View):
         ("number_sign", "names"),
         ("v", "eyes"),
         ("b", "back"),
-        ("question_mark", "help"),
+        ("question_mark,f1", "help"),
+        ("f2", "rules"),
         ("q", "app.quit"),
     ]
 
@@ -146,7 +149,7 @@ class MatchScreen(View):
         name = self.game.info.title if self.game else facts.game
         title = Text(name, style="bold", no_wrap=True, overflow="ellipsis")
         lobby = self.house.gallery.lobbies.get(facts.lobby or "")
-        where = f" · {lobby.settings.name}" if lobby else ""
+        where = f" · {printable.line(lobby.settings.name)}" if lobby else ""
         ply = self.playhead.frame.ply
         seen = "" if self.timeline.eyes is None else words.eyes(facts, self.timeline.eyes)
         title.append(f" · match {facts.number}{where} · ply {ply}  ", "not bold")
@@ -166,7 +169,7 @@ class MatchScreen(View):
     def status(self) -> Text:
         """The line below the board."""
         if self.said:
-            return Text(self.said, "bold #ffb86b")
+            return Text(printable.line(self.said), "bold #ffb86b")
         result = self.timeline.result
         if result is not None and self.playhead.frame.seq == self.timeline.steps[-1].seq:
             winner = words.winner(self.timeline.facts, result)
@@ -278,3 +281,14 @@ class MatchScreen(View):
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("A match", WATCHING))
+
+    def action_rules(self) -> None:
+        """Show the rules of the game, or what is known of it where there is no page."""
+        page = self.house.rules(self.timeline.facts.game)
+        if page is None and self.game is not None:
+            info = self.game.info
+            page = f"# {info.title}\n\n{info.summary}\n\n{info.legal_rule}"
+        if page is None:
+            self.app.notify("this client does not know the rules of this game", markup=False)
+        else:
+            self.app.push_screen(Rules(page))

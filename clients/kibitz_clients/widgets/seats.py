@@ -8,6 +8,7 @@ from textual.widgets import Static
 
 from kibitz_clients import palette, words
 from kibitz_clients.follow import Frame, Timeline
+from kibitz_protocol import printable
 
 
 class Seats(Static):
@@ -48,7 +49,7 @@ def _line(timeline: Timeline, frame: Frame, seat: int, clock: str, low: bool, wi
     acts = seat == frame.to_act and not (timeline.over and frame.seq == timeline.newest.seq)
     right = _rank(timeline, frame, seat) or clock
     mine = " (you)" if seat == facts.you else ""
-    name = facts.seats[seat].name + mine
+    name = printable.line(facts.seats[seat].name) + mine
     room = max(1, width - 4 - cell_len(right) - 1)
     ink = palette.colour(seat)
     line = Text("▸" if acts else " ", style=f"bold {palette.CURSOR}")

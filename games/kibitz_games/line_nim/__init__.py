@@ -103,6 +103,9 @@ class LineNim(Game):
     def parse(self, text: str) -> wire.Move:
         return wire.parse(text)
 
+    def spellings(self, move: Model) -> tuple[str, ...]:
+        return wire.spellings(_as(Move, move))
+
     def touches(self, move: Model) -> tuple[str, ...]:
         return wire.touches(_as(Move, move))
 

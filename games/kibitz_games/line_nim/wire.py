@@ -175,6 +175,16 @@ def text(wire: Move) -> str:
     return f"{wire.length} cells from {start} {_DIRECTIONS[wire.direction or 0]}"
 
 
+def spellings(wire: Move) -> tuple[str, ...]:
+    """Return a line by its ends from either side, and by all of its cells."""
+    action = line(wire)
+    if action is None:
+        return (text(wire),)
+    cells = [geo.NAMES[cell] for cell in geo.LINES[action]]
+    ways = ([cells[0], cells[-1]], [cells[-1], cells[0]], cells, cells[::-1])
+    return tuple(dict.fromkeys([text(wire), *("-".join(way) for way in ways)]))
+
+
 def ends(action: int) -> tuple[int, ...]:
     """Return the ends of a line, the only cell of a single one."""
     cells = geo.LINES[action]

@@ -102,6 +102,9 @@ class Tanks(Game):
     def parse(self, text: str) -> wire.Move:
         return wire.parse(text)
 
+    def spellings(self, move: Model) -> tuple[str, ...]:
+        return wire.spellings(_as(Move, move))
+
     def touches(self, move: Model) -> tuple[str, ...]:
         return (_as(Move, move).action,)
 

@@ -151,11 +151,21 @@ def decode(state: Any, move: Move) -> int:
     return _ACTIONS[move.action]
 
 
+ALSO = {"shoot": "fire"}
+"""Other words for an action, which people type."""
+
+
+def spellings(move: Move) -> tuple[str, ...]:
+    """Return the word of an action, and the others that mean it."""
+    known = (SHORT | ALSO).items()
+    return (move.action, *(word for word, action in known if action == move.action))
+
+
 def parse(written: str) -> Move:
-    """Read an action by its word or by its short form."""
+    """Read an action by its word, by its short form, or by another word for it."""
     word = written.strip().lower()
     try:
-        return MOVES[WORDS.index(SHORT.get(word) or word)]
+        return MOVES[WORDS.index((SHORT | ALSO).get(word) or word)]
     except ValueError:
         known = ", ".join(f"{long} ({short})" for short, long in SHORT.items())
         raise IllegalAction(f"expected one of {known}, not {written!r}") from None

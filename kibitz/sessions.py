@@ -1,0 +1,253 @@
+"""Saved sessions: the secrets with which a person comes back after a terminal was closed.
+
+A server knows a guest by the resume secret of its first welcome. Whoever sits at a terminal
+has no other copy of it, so the commands for people keep it here: one file for each server and
+identity, mode 0600, in the user's state directory (`KIBITZ_STATE` names another one). The file
+also has the lobbies that `kibitz host` opened, by what they were asked to play.
+
+An identity is used by one process at a time, which holds a lock as long as it lives: two
+terminals would otherwise take each other's seat. The system frees the lock of a process that
+was killed. Nothing here keeps anybody from playing: where the directory cannot be used, or a
+file is damaged, a sentence says so and the session is not saved, or is a new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import click
+import platformdirs
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, Field, ValidationError
+
+from kibitz_protocol.client import Client
+from kibitz_protocol.errors import HelloRefusedError
+from kibitz_protocol.refusals import Code
+from kibitz_protocol.values import Key, Secret
+
+DAYS = 90
+"""A session that was not used for so long is removed."""
+
+Tell = Callable[[str], None]
+
+
+class Hosted(BaseModel):
+    """A lobby that was opened from here."""
+
+    lobby: Key
+    invite: str | None = None
+
+
+class Kept(BaseModel):
+    """What a file holds."""
+
+    server: str
+    name: str
+    resume: Secret | None = None
+    """None for an account, which its token names."""
+    pid: int = 0
+    """The process that wrote the file."""
+    hosted: dict[str, Hosted] = Field(default_factory=dict)
+
+
+class InUseError(click.ClickException):
+    """Another process of this person uses the identity."""
+
+    def __init__(self, server: str, kept: Kept | None) -> None:
+        who = f"{kept.name!r}" if kept else "this player"
+        process = f" (process {kept.pid})" if kept and kept.pid else ""
+        super().__init__(
+            f"another terminal of yours{process} is {who} on {server}; end it first,"
+            " or take another name with --name"
+        )
+
+
+class SavedSession:
+    """The saved session of one identity on one server; close it when the process is done."""
+
+    def __init__(self, server: str, who: str, tell: Tell, *, fresh: bool = False) -> None:
+        """Take the identity `who`, or raise `InUseError`.
+
+        `tell` is given what a person has to know. With `fresh` what was saved is not used; it is
+        replaced as soon as the server has welcomed somebody new.
+        """
+        self.server = server
+        self.kept: Kept | None = None
+        """What was saved, until it is not good any more."""
+        self._tell = tell
+        self._path: Path | None = directory() / f"{_digest(server.rstrip('/'), who)}.json"
+        self._lock = FileLock(self._path.with_suffix(".lock"), mode=0o600)
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+            _remove_old(self._path)
+        except Timeout:
+            raise InUseError(server, _read(self._path, _ignore)) from None
+        except (OSError, NotImplementedError) as error:
+            self._cannot(error)
+            return
+        self.kept = None if fresh else _read(self._path, tell)
+
+    @property
+    def resume(self) -> str | None:
+        """The secret to come back with."""
+        return None if self.kept is None else self.kept.resume
+
+    def hosted(self, key: str) -> Hosted | None:
+        """Return the lobby that was opened under `key`."""
+        return None if self.kept is None else self.kept.hosted.get(key)
+
+    def keep(self, client: Client, *, account: bool) -> None:
+        """Save who the server has welcomed."""
+        hosted = {} if self.kept is None else self.kept.hosted
+        resume = None if account else client.resume
+        self._save(
+            Kept(
+                server=self.server,
+                name=client.name,
+                resume=resume,
+                pid=os.getpid(),
+                hosted=hosted,
+            )
+        )
+
+    def keep_hosted(self, key: str, lobby: str, invite: str | None) -> None:
+        """Save a lobby that was opened under `key`."""
+        if self.kept is not None:
+            hosted = self.kept.hosted | {key: Hosted(lobby=lobby, invite=invite)}
+            self._save(self.kept.model_copy(update={"hosted": hosted}))
+
+    def drop_hosted(self, key: str) -> None:
+        """Forget the lobby that was opened under `key`: it is gone."""
+        if self.kept is not None and key in self.kept.hosted:
+            hosted = {name: each for name, each in self.kept.hosted.items() if name != key}
+            self._save(self.kept.model_copy(update={"hosted": hosted}))
+
+    def forget(self) -> None:
+        """Remove what is saved: the server does not know it, or nobody will need it."""
+        self.kept = None
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let other processes have the identity. What is saved stays."""
+        self._lock.release(force=True)
+
+    def __enter__(self) -> SavedSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _save(self, kept: Kept) -> None:
+        self.kept = kept
+        if self._path is None:
+            return
+        try:
+            _write(self._path, kept.model_dump_json())
+        except OSError as error:
+            self._cannot(error)
+
+    def _cannot(self, error: Exception) -> None:
+        self._path = None
+        self._tell(f"this session cannot be saved, a closed terminal will not come back: {error}")
+
+
+def directory() -> Path:
+    """Return where sessions are saved."""
+    if override := os.environ.get("KIBITZ_STATE"):
+        return Path(override) / "sessions"
+    return Path(platformdirs.user_state_dir("kibitz", appauthor=False)) / "sessions"
+
+
+def account(token: str) -> str:
+    """Return the identity of who comes with a token, which is not in it."""
+    return f"token {_digest(token)}"
+
+
+def free(server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64) -> SavedSession:
+    """Take the first of the identities ``who 1``, ``who 2``, ... that no process uses."""
+    for number in range(1, most):
+        with contextlib.suppress(InUseError):
+            return SavedSession(server, f"{who} {number}", tell, fresh=fresh)
+    return SavedSession(server, f"{who} {most}", tell, fresh=fresh)
+
+
+@contextlib.asynccontextmanager
+async def returning(
+    saved: SavedSession, make: Callable[[str | None], Client], tell: Tell, *, account: bool
+) -> AsyncIterator[Client]:
+    """Connect as who was saved, and save who the server has welcomed.
+
+    `make` makes a client of a resume secret, and a newcomer of none. A secret that the server
+    does not know is forgotten, and a newcomer comes in.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        resume = saved.resume
+        try:
+            client = await stack.enter_async_context(make(resume))
+        except HelloRefusedError as error:
+            if resume is None or error.code is not Code.UNAUTHORIZED:
+                raise
+            tell(
+                f"{saved.server} no longer knows {_name(saved)!r}, who was here before"
+                f" ({error.message}); you come in as somebody new"
+            )
+            saved.forget()
+            client = await stack.enter_async_context(make(None))
+        saved.keep(client, account=account)
+        yield client
+
+
+def _name(saved: SavedSession) -> str:
+    return "" if saved.kept is None else saved.kept.name
+
+
+def _read(path: Path, tell: Tell) -> Kept | None:
+    """Return what a file holds; one that is damaged is told of and left to be replaced."""
+    try:
+        return Kept.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        why = "it is damaged" if isinstance(error, ValidationError) else error.strerror
+        tell(f"the saved session {path} is not used: {why}")
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all, for nobody else to read."""
+    # Only the holder of the lock writes, so that one name for the unfinished file will do.
+    partial = path.with_suffix(".part")
+    partial.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open(os.open(partial, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _remove_old(mine: Path) -> None:
+    """Remove the sessions beside mine that nobody has used for long and nobody uses now."""
+    oldest = time.time() - DAYS * 86_400
+    for path in mine.parent.glob("*.json"):
+        with contextlib.suppress(OSError, Timeout):
+            if path != mine and path.stat().st_mtime < oldest:
+                with FileLock(path.with_suffix(".lock"), mode=0o600, timeout=0):
+                    path.unlink(missing_ok=True)
+                    path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _ignore(_: str) -> None:
+    """Nobody needs to hear of it."""

@@ -1,0 +1,113 @@
+"""Texts of others, made fit to be shown: the one filter before a terminal, a log or a report.
+
+A name, a comment, a refusal or the output of a program may hold escape sequences that move a
+terminal's cursor, retitle its window or forge its lines; overrides that turn the direction of
+writing around; characters that nobody sees; line ends that forge lines of a log. Here each of
+them becomes visible, as a Python string would write it (``\\x1b``, ``\\u202e``), so that nothing
+is lost and nothing happens.
+
+    line(text)       one line: of a name, a comment, a cell of a table
+    lines(text)      the same for a text of several lines, which stay lines
+    json(text)       JSON, with the same characters written as JSON's own escapes: exact
+    LogFormatter     lines of a log, one for each message
+
+What is dangerous is what Unicode calls "other" (control, format, surrogate, private, not
+assigned), separators of lines and paragraphs, and the few characters of other classes that are
+drawn as nothing. Spaces of all widths become a space. Of marks that are set on a character more
+than `MARKS` in a row are cut off: piles of them cover the lines around.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+MARKS: Final = 4
+"""Combining marks on one character that are shown."""
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
+    *map(chr, range(0x180B, 0x1810)),
+    *map(chr, range(0xFE00, 0xFE0E)),
+    *map(chr, range(0xE0100, 0xE01F0)),
+}
+"""Drawn as nothing although they count as letters or marks. Two selectors that choose between
+text and picture (U+FE0E, U+FE0F) are not among them."""
+_KNOWN: Final = 4096
+"""Characters whose answer is remembered: bounded, for others choose them."""
+_PLAIN: Final = re.compile(r"[ -~]*")
+"""Most texts: nothing but printable ASCII."""
+
+
+def line(text: str) -> str:
+    """Return a text as one line of characters that are safe to show."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return _unpiled("".join(map(_shown, text)))
+
+
+def lines(text: str) -> str:
+    """Return a text of several lines with each of them safe to show; tabs become spaces."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return "\n".join(line(each.expandtabs()) for each in text.replace("\r\n", "\n").split("\n"))
+
+
+def json(text: str) -> str:
+    """Return JSON that means the same, with dangerous characters written as JSON's escapes."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+class LogFormatter(logging.Formatter):
+    """A formatter whose messages are lines: texts of others cannot add lines of their own."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line of a record; what a traceback adds comes after it."""
+        return line(super().formatMessage(record))
+
+    def formatException(self, ei: object) -> str:
+        """Return a traceback, each of its lines indented, and safe to show."""
+        told = lines(super().formatException(ei))  # type: ignore[arg-type]
+        return "\n".join(f"  {each}" for each in told.split("\n"))
+
+
+@lru_cache(_KNOWN)
+def is_safe(character: str) -> bool:
+    """Whether a character may be shown as it is."""
+    if character in _INVISIBLE:
+        return False
+    return character == " " or (
+        not unicodedata.category(character).startswith(("C", "Z")) and character.isprintable()
+    )
+
+
+@lru_cache(_KNOWN)
+def _shown(character: str) -> str:
+    if is_safe(character):
+        return character
+    if unicodedata.category(character) == "Zs" or character == "\t":
+        return " "
+    return character.encode("unicode_escape").decode("ascii")
+
+
+@lru_cache(_KNOWN)
+def _escaped(character: str) -> str:
+    # Outside of strings JSON has no character of these but its line ends and tabs.
+    if character in "\n\r\t" or is_safe(character):
+        return character
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def _unpiled(text: str) -> str:
+    """Cut off what is too much of a pile of marks."""
+    made: list[str] = []
+    pile = 0
+    for character in text:
+        pile = pile + 1 if unicodedata.combining(character) else 0
+        if pile <= MARKS:
+            made.append(character)
+    return "".join(made)
