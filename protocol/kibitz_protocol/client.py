@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import secrets
 import ssl
 import time
 from collections import deque
@@ -152,6 +153,7 @@ class Client:
             resume=resume,
             capabilities=capabilities,
             agent=agent,
+            instance=secrets.token_hex(16),
         )
         self._patience = Patience(opening_ms=_millis(opening), away_ms=_millis(patience))
         self._chance = chance

@@ -109,6 +109,8 @@ class Identity:
     resume: str | None = None
     capabilities: Capabilities | None = None
     agent: str = ""
+    instance: str | None = None
+    """Tells this program from others that know the same secrets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,6 +353,7 @@ class Session:
             resume=resume,
             kind=who.kind,
             agent=who.agent,
+            instance=who.instance,
             capabilities=who.capabilities,
         )
 

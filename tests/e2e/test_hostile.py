@@ -1,0 +1,144 @@
+"""An event with an entrant that does anything but play: it must gain nothing by it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from kibitz.isolation.backends import unusable
+from kibitz.testing import Kibitz, ended, marked
+
+TOOL = Path(__file__).parent.parent / "tools" / "hostile_bot.py"
+HONEST = """
+import time
+from kibitz import Bot
+
+class Honest(Bot):
+    def choose(self, turn):
+        time.sleep(0.05)
+        return turn.legal[turn.ply % len(turn.legal)]
+"""
+GAMES = 8
+GAINED = {"read", "became", "resigned", "killed", "descriptor", "spoilt", "filled"}
+"""What the hostile bot must not get done, whatever isolates it; with its own network neither
+"connected" nor "page"."""
+
+
+@dataclass
+class Foray:
+    """An event that was held, and what became of it."""
+
+    status: int
+    results: dict[str, Any]
+    said: str
+    did: list[dict[str, str]]
+    """What the hostile bot says that it achieved."""
+    left: list[str] = field(default_factory=list)
+    """Its processes that outlived the event."""
+
+    @property
+    def gained(self) -> set[str]:
+        return {each["did"] for each in self.did}
+
+
+@pytest.fixture
+def public(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kibitz]:
+    """The command in a directory that other users may enter, as events usually are in."""
+    monkeypatch.setenv("KIBITZ_PLAIN", "1")  # nothing here needs machine code
+    directory = Path(tempfile.mkdtemp(prefix="kibitz-hostile-")).resolve()
+    directory.chmod(0o755)
+    command = Kibitz(directory, uuid.uuid4().hex)
+    yield command
+    left = marked(command.mark)
+    assert [left[pid] for pid in ended(list(left), 15)] == []
+    shutil.rmtree(directory)
+
+
+def usable(tool: str) -> None:
+    """Skip where a tool does not work here."""
+    if tool != "none" and (why := unusable(tool, [], [])) is not None:  # type: ignore[arg-type]
+        pytest.skip(f"{tool}: {why}")
+
+
+def hold(kibitz: Kibitz, *words: str, kill: bool = True) -> Foray:
+    """Let the hostile bot play an honest one, and see what it did."""
+    from kibitz_games import kernels
+
+    mark = f"hostile-{uuid.uuid4().hex}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        foray = {
+            "near": str(kibitz.directory),
+            "mark": mark,
+            "port": str(listener.getsockname()[1]),
+            "cache": str(kernels.cache_directory()),
+            "kill": "yes" if kill else "",
+        }
+        text = TOOL.read_text().replace(
+            "FORAY: dict[str, str] = {}", f"FORAY: dict[str, str] = {foray!r}"
+        )
+        (kibitz.directory / "hostile").mkdir()
+        (kibitz.directory / "hostile" / "hostile.py").write_text(text)
+        (kibitz.directory / "honest.py").write_text(HONEST)
+        game = ["--game", "line-nim:free=33", "--games", str(GAMES), "--concurrency", "2"]
+        who = ["--players", "honest.py", "--players", "hostile/hostile.py", "--name", "foul"]
+        done = kibitz.run("arena", *game, *who, "--json", *words, seconds=120)
+    log = (kibitz.directory / "foul.arena" / "bots" / "hostile.log").read_text()
+    did = [json.loads(line) for line in log.splitlines() if line.startswith('{"did"')]
+    results = json.loads(done.stdout) if done.stdout else {}
+    return Foray(done.returncode, results, done.stderr, did, remaining(mark))
+
+
+def remaining(mark: str) -> list[str]:
+    """Return the processes with a word in their command line, and end them."""
+    time.sleep(0.2)
+    found = []
+    for process in psutil.process_iter():
+        with_mark = False
+        try:
+            with_mark = mark in process.cmdline()
+        except psutil.Error:
+            continue
+        if with_mark:
+            found.append(" ".join(process.cmdline()))
+            process.kill()
+    return found
+
+
+def test_a_hostile_entrant_gains_nothing(public: Kibitz, tool: str) -> None:
+    foray = hold(public, "--jail", tool)
+    assert foray.status == 0, foray.said
+    assert foray.gained & GAINED == set(), foray.did
+    assert {"forked", "done"} & foray.gained, "it did not even try"
+    assert foray.left == []
+    assert {game["termination"] for game in foray.results["games"]} == {"normal"}
+    assert {game["cause"] for game in foray.results["games"]} == {"rules"}
+    assert foray.results["isolation"] == [tool]
+    assert f"isolated by {tool}" in foray.said
+    if tool == "bwrap":
+        assert foray.gained & {"connected", "page"} == set()
+
+
+@pytest.fixture(params=["bwrap", "setpriv"])
+def tool(request: pytest.FixtureRequest) -> str:
+    usable(request.param)
+    found: str = request.param
+    return found
+
+
+def test_without_isolation_nothing_outlives_the_event_and_it_is_said(public: Kibitz) -> None:
+    foray = hold(public, "--jail", "none", kill=False)
+    assert foray.left == []
+    assert "forked" in foray.gained
+    assert "entrants are trusted" in foray.said
+    assert foray.results["isolation"] == ["none"]
