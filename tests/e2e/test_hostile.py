@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -16,8 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
-from kibitz.isolation.backends import unusable
-from kibitz.testing import Kibitz, ended, marked
+from kibitz.testing import MARK, Kibitz, ended, marked
 
 TOOL = Path(__file__).parent.parent / "tools" / "hostile_bot.py"
 HONEST = """
@@ -29,7 +32,7 @@ class Honest(Bot):
         time.sleep(0.05)
         return turn.legal[turn.ply % len(turn.legal)]
 """
-GAMES = 8
+GAMES = 6
 GAINED = {"read", "became", "resigned", "killed", "descriptor", "spoilt", "filled"}
 """What the hostile bot must not get done, whatever isolates it; with its own network neither
 "connected" nor "page"."""
@@ -53,9 +56,8 @@ class Foray:
 
 
 @pytest.fixture
-def public(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kibitz]:
-    """The command in a directory that other users may enter, as events usually are in."""
-    monkeypatch.setenv("KIBITZ_PLAIN", "1")  # nothing here needs machine code
+def public() -> Iterator[Kibitz]:
+    """A directory that other users may enter, as events usually are in."""
     directory = Path(tempfile.mkdtemp(prefix="kibitz-hostile-")).resolve()
     directory.chmod(0o755)
     command = Kibitz(directory, uuid.uuid4().hex)
@@ -65,13 +67,21 @@ def public(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kibitz]:
     shutil.rmtree(directory)
 
 
-def usable(tool: str) -> None:
-    """Skip where a tool does not work here."""
-    if tool != "none" and (why := unusable(tool, [], [])) is not None:  # type: ignore[arg-type]
-        pytest.skip(f"{tool}: {why}")
+def python_for(tool: str) -> str:
+    """Return a Python that the tool works with, or skip: it may be in another user's home."""
+    env = {**os.environ, "PYTHONPATH": packages()}
+    why = ""
+    for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
+        code = f"from kibitz.isolation.backends import unusable; print(unusable({tool!r}, [], []))"
+        with contextlib.suppress(OSError):
+            done = subprocess.run([python, "-c", code], env=env, capture_output=True, text=True)
+            if done.stdout.strip() == "None":
+                return python
+            why = why or done.stdout.strip()
+    pytest.skip(f"{tool}: {why}")
 
 
-def hold(kibitz: Kibitz, *words: str, kill: bool = True) -> Foray:
+def hold(kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.executable) -> Foray:
     """Let the hostile bot play an honest one, and see what it did."""
     from kibitz_games import kernels
 
@@ -92,11 +102,33 @@ def hold(kibitz: Kibitz, *words: str, kill: bool = True) -> Foray:
         (kibitz.directory / "honest.py").write_text(HONEST)
         game = ["--game", "line-nim:free=33", "--games", str(GAMES), "--concurrency", "2"]
         who = ["--players", "honest.py", "--players", "hostile/hostile.py", "--name", "foul"]
-        done = kibitz.run("arena", *game, *who, "--json", *words, seconds=120)
+        done = subprocess.run(
+            [python, "-m", "kibitz", "arena", *game, *who, "--json", *words],
+            cwd=kibitz.directory,
+            env=environment(kibitz, python),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert "results" in done.stdout, done.stderr
     log = (kibitz.directory / "foul.arena" / "bots" / "hostile.log").read_text()
     did = [json.loads(line) for line in log.splitlines() if line.startswith('{"did"')]
-    results = json.loads(done.stdout) if done.stdout else {}
-    return Foray(done.returncode, results, done.stderr, did, remaining(mark))
+    return Foray(done.returncode, json.loads(done.stdout), done.stderr, did, remaining(mark))
+
+
+def packages() -> str:
+    """Return where our packages are, and those that they need, for another Python."""
+    own = Path(sys.base_prefix)
+    return os.pathsep.join(path for path in sys.path if path and not Path(path).is_relative_to(own))
+
+
+def environment(kibitz: Kibitz, python: str) -> dict[str, str]:
+    """Return what a Python needs that has not our packages, and a mark."""
+    more = {MARK: kibitz.mark, "KIBITZ_PLAIN": "1"}  # nothing here needs machine code
+    if python != sys.executable:
+        more["PYTHONPATH"] = packages()
+    return {**os.environ, **more}
 
 
 def remaining(mark: str) -> list[str]:
@@ -115,8 +147,9 @@ def remaining(mark: str) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize("tool", ["bwrap", "setpriv"])
 def test_a_hostile_entrant_gains_nothing(public: Kibitz, tool: str) -> None:
-    foray = hold(public, "--jail", tool)
+    foray = hold(public, "--jail", tool, python=python_for(tool))
     assert foray.status == 0, foray.said
     assert foray.gained & GAINED == set(), foray.did
     assert {"forked", "done"} & foray.gained, "it did not even try"
@@ -127,13 +160,6 @@ def test_a_hostile_entrant_gains_nothing(public: Kibitz, tool: str) -> None:
     assert f"isolated by {tool}" in foray.said
     if tool == "bwrap":
         assert foray.gained & {"connected", "page"} == set()
-
-
-@pytest.fixture(params=["bwrap", "setpriv"])
-def tool(request: pytest.FixtureRequest) -> str:
-    usable(request.param)
-    found: str = request.param
-    return found
 
 
 def test_without_isolation_nothing_outlives_the_event_and_it_is_said(public: Kibitz) -> None:

@@ -160,7 +160,7 @@ def attack() -> None:
     pages(url)
     spoil(FORAY["cache"])
     fill(os.environ.get("TMPDIR", "/tmp"))
-    for _ in range(20):
+    for _ in range(8):
         if FORAY["kill"]:
             kill_others()
         time.sleep(0.2)
