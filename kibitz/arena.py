@@ -135,11 +135,11 @@ def _isolation(event: Event, folder: EventFolder, said: dict[str, Any]) -> Isola
     readable = {path for each in strangers for path in seen(event, each, base)}
     tokens = [base / each.token_file for each in event.entrants if each.token_file is not None]
     tokens += [said["token_file"].absolute()] if said["token_file"] else []
-    hidden = {folder.path.absolute(), *tokens, *others(readable)}
+    hidden = {folder.path.absolute(), *tokens}
     if not strangers:
         return TRUSTED
     try:
-        return choose(said["isolation"], sorted(readable), sorted(hidden))
+        return choose(said["isolation"], sorted(readable), sorted(hidden), [*others(readable)])
     except BackendError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(UNABLE)

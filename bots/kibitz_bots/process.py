@@ -151,6 +151,7 @@ def _named(
     """Return what makes the bots that a command line names, or raise `SpecError`."""
     program = foreign.read(arguments, command)
     if program is not None and arguments.spec is None:
+        _close_to_others()
         return program.factory(stack)
     named = [*([] if arguments.spec is None else [arguments.spec]), *command]
     if program is not None:
@@ -255,21 +256,25 @@ def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
 
 
 def _handed(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return the secret that an inherited descriptor holds, and keep it in this process.
-
-    What this process knows stays unreadable to others of its user, so that neither a program that
-    it starts nor another bot gets it out of its memory; and nothing inherits the descriptor.
-    """
+    """Return the secret that an inherited descriptor holds; nothing else inherits it."""
     number = environment.get(name)
     if not number:
         return None
-    with contextlib.suppress(OSError, AttributeError):  # no such call on this system
-        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _close_to_others()
     try:
         with open(int(number), "rb") as file:
             return _one_secret(file.read(1024).decode(), name, "secret")
     except (OSError, ValueError) as error:
         raise SpecError(f"{name}={number}: expected an inherited descriptor: {error}") from None
+
+
+def _close_to_others() -> None:
+    """Keep what this process knows from others of its user: its memory, environment, descriptors.
+
+    Neither a program that it starts nor another bot learns its secret then. (Root does.)
+    """
+    with contextlib.suppress(OSError, AttributeError):  # no such call on this system
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _keep(path: Path, secret: str) -> None:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -37,6 +36,7 @@ from kibitz.event.director import item
 from kibitz.event.folder import EventFolder
 from kibitz.isolation.backends import TRUSTED, Isolation
 from kibitz.isolation.launch import AT_HOME, Launch, environment, handed, isolated
+from kibitz.isolation.sandbox import around, of_command
 from kibitz.leash import leashed
 from kibitz_clients.arena.event import Entrant, Event, Limits
 from kibitz_protocol.client import Client
@@ -343,21 +343,6 @@ def seen(event: Event, entrant: Entrant, base: Path) -> list[Path]:
     if entrant.bot is not None:
         return around(base / entrant.bot)
     return [base, *of_command(getattr(entrant, entrant.source), base)]
-
-
-def around(file: Path) -> list[Path]:
-    """Return the directory of a file, and that of what it is a link to."""
-    return [*{file.absolute().parent, file.resolve().parent}]
-
-
-def of_command(command: Sequence[str], base: Path) -> list[Path]:
-    """Return the directories of a program and of the files that its words name."""
-    first = str(base / command[0]) if "/" in command[0] else shutil.which(command[0])
-    words = [*([] if first is None else [first]), *command[1:]]
-    files = [path for path in (base / word for word in words if word) if path.is_file()]
-    found = [each for file in files for each in around(file)]
-    # A program in a directory "bin" may need what is beside that.
-    return [each.parent if each.name == "bin" else each for each in found]
 
 
 def how(status: int) -> str:

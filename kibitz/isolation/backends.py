@@ -74,23 +74,31 @@ class Isolation:
 TRUSTED: Final = Isolation("none")
 
 
-def choose(wish: Wish, seen: Sequence[Path], hidden: Sequence[Path]) -> Isolation:
+def choose(
+    wish: Wish, seen: Sequence[Path], hidden: Sequence[Path], covered: Sequence[Path] = ()
+) -> Isolation:
     """Return the best isolation that works, or the one that was asked for.
 
-    `seen` is what bots must be able to read, `hidden` what none may. Raises `BackendError` where
-    the tool that was asked for does not work.
+    `seen` is what bots must be able to read, `hidden` what none may, and `covered` what they do not
+    see where the tool can arrange that. Raises `BackendError` where the tool that was asked for
+    does not work.
     """
+    out_of_sight = [*hidden, *(path for path in covered if not _contains(path, seen))]
     if wish == "none":
-        return Isolation("none", hidden=hidden)
+        return Isolation("none", hidden=out_of_sight)
     tried: list[str] = []
     for tool in BEST_FIRST if wish == "auto" else (wish,):
         trouble = unusable(tool, seen, hidden)
         if trouble is None:
-            return Isolation(tool, "; ".join(tried), hidden)
+            return Isolation(tool, "; ".join(tried), out_of_sight)
         tried.append(f"{tool}: {trouble}")
     if wish != "auto":
         raise BackendError(f"--jail {wish} does not work here: {tried[0].partition(': ')[2]}")
-    return Isolation("none", "; ".join(tried), hidden)
+    return Isolation("none", "; ".join(tried), out_of_sight)
+
+
+def _contains(directory: Path, paths: Sequence[Path]) -> bool:
+    return any(path.resolve().is_relative_to(directory.resolve()) for path in paths)
 
 
 def unusable(tool: Tool, seen: Sequence[Path], hidden: Sequence[Path]) -> str | None:

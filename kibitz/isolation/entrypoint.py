@@ -42,8 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for directory in given.mkdir:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for source, target in given.copy:
-        with contextlib.suppress(OSError, shutil.Error):  # a cache: what is missing is made again
-            shutil.copytree(source, target, dirs_exist_ok=True)
+        copy(source, target)
     if given.listen is not None:
         hand_out(given.control, given.listen)
     with contextlib.suppress(OSError):
@@ -70,6 +69,15 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--file-bytes", type=int)
     made.add_argument("--data-bytes", type=int)
     return made
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a part of a cache, as far as it can be read: what is missing is made again."""
+    with contextlib.suppress(OSError, shutil.Error):
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, target)
 
 
 def hand_out(control: int, port: int) -> None:

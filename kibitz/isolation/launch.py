@@ -28,6 +28,8 @@ PROCESSES: Final = 256
 """Processes and threads of a bot that has a user of its own."""
 FILES: Final = 1024
 """Files that a process may have open."""
+VERSIONS: Final = 2
+"""Versions of a package's machine code that a bot is given."""
 FILE_BYTES: Final = 256 << 20
 """The longest file that a process may write."""
 PASSED: Final = frozenset(
@@ -165,21 +167,33 @@ def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
     """
     from kibitz_games import kernels
 
-    shared = kernels.cache_directory()
+    parts = _current(kernels.cache_directory().resolve())
     if isolation.tool == "bwrap":
         home = Path(SCRATCH)
         words = ["--mkdir", f"{home}/home", "--mkdir", f"{home}/kernels"]
-        if shared.is_dir():
-            words += ["--copy", str(shared.resolve()), f"{home}/kernels"]
-        return _Scratch(_at(home), words, shared)
-    (scratch / "home").mkdir()
-    with contextlib.suppress(OSError, shutil.Error):  # what is missing is compiled again
-        shutil.copytree(shared, scratch / "kernels", dirs_exist_ok=True)
-    (scratch / "kernels").mkdir(exist_ok=True)
+        for part in parts:
+            words += ["--copy", str(part), f"{home}/kernels/{part.name}"]
+        return _Scratch(_at(home), words, kernels.cache_directory())
+    for name in ("home", "kernels"):
+        (scratch / name).mkdir()
+    for part in parts:
+        entrypoint.copy(part, scratch / "kernels" / part.name)
     if user is not None:
         for path in (scratch, *scratch.rglob("*")):
             os.chown(path, user, user, follow_symlinks=False)
     return _Scratch(_at(scratch))
+
+
+def _current(shared: Path) -> list[Path]:
+    """Return what of the compile cache is in use: for each package the newest versions."""
+    versions: dict[str, list[tuple[float, Path]]] = {}
+    with contextlib.suppress(OSError):
+        for path in shared.iterdir():
+            if path.suffix != ".lock":
+                versions.setdefault(path.name.rpartition("-")[0], []).append(
+                    (path.stat().st_mtime, path)
+                )
+    return [path for found in versions.values() for _, path in sorted(found)[-VERSIONS:]]
 
 
 def _at(home: Path) -> dict[str, str]:

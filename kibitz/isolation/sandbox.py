@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
@@ -123,3 +124,29 @@ def _hide(path: Path, sandbox: Sandbox) -> list[str]:
     if path.is_dir():
         return ["--perms", "0555", "--tmpfs", str(path), "--remount-ro", str(path)]
     return ["--ro-bind", "/dev/null", str(path)]
+
+
+# What a bot has to read
+
+
+def around(file: Path) -> list[Path]:
+    """Return the directory of a file, and that of what it is a link to."""
+    return [*{file.absolute().parent, file.resolve().parent}]
+
+
+def of_command(command: Sequence[str], base: Path) -> list[Path]:
+    """Return the directories of a program and of the files that its words name."""
+    first = str(base / command[0]) if "/" in command[0] else shutil.which(command[0])
+    words = [*([] if first is None else [first]), *command[1:]]
+    files = [path for path in (base / word for word in words if word) if path.is_file()]
+    found = [each for file in files for each in around(file)]
+    # A program in a directory of programs may need what is beside that, as versions of Python do.
+    programs = ("bin", "shims")
+    return [each.parent if each.name in programs and _apart(each) else each for each in found]
+
+
+def _apart(directory: Path) -> bool:
+    """Whether a directory's parent holds one program's installation, not all of a person's."""
+    with contextlib.suppress(RuntimeError):
+        return directory.parent not in (Path.home(), Path.home() / ".local")
+    return True

@@ -83,15 +83,15 @@ def python_for(tool: str) -> str:
 
 def hold(kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.executable) -> Foray:
     """Let the hostile bot play an honest one, and see what it did."""
-    from kibitz_games import kernels
-
+    cache = kibitz.directory / "cache"
+    cache.mkdir()
     mark = f"hostile-{uuid.uuid4().hex}"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         foray = {
             "near": str(kibitz.directory),
             "mark": mark,
             "port": str(listener.getsockname()[1]),
-            "cache": str(kernels.cache_directory()),
+            "cache": str(cache),
             "kill": "yes" if kill else "",
         }
         text = TOOL.read_text().replace(
@@ -125,7 +125,9 @@ def packages() -> str:
 
 def environment(kibitz: Kibitz, python: str) -> dict[str, str]:
     """Return what a Python needs that has not our packages, and a mark."""
-    more = {MARK: kibitz.mark, "KIBITZ_PLAIN": "1"}  # nothing here needs machine code
+    # Nothing here needs machine code, and what is spoilt is not everybody's.
+    cache = str(kibitz.directory / "cache")
+    more = {MARK: kibitz.mark, "KIBITZ_PLAIN": "1", "KIBITZ_CACHE": cache}
     if python != sys.executable:
         more["PYTHONPATH"] = packages()
     return {**os.environ, **more}

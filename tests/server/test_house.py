@@ -117,13 +117,17 @@ class Agency:
         return [*python(self.code), personality, url, lobby]
 
 
-async def test_staff_gets_its_secret_in_the_environment_and_its_end_is_told() -> None:
+async def test_staff_gets_its_secret_by_a_descriptor_and_its_end_is_told() -> None:
     tasks: list[asyncio.Future[None]] = []
 
     def spawn(work: Awaitable[None]) -> None:
         tasks.append(asyncio.ensure_future(work))
 
-    code = "import os, sys\nprint(*sys.argv[1:], os.environ['KIBITZ_RESUME'])"
+    code = (
+        "import os, sys\n"
+        "assert 'secret' not in [*sys.argv, *os.environ.values()]\n"
+        "print(*sys.argv[1:], open(int(os.environ['KIBITZ_RESUME_FD'])).read())"
+    )
     staff = Staff(Agency(code), spawn, lambda: "ws://here")
     assert staff.knows("grid/greedy:depth=3")
     assert not staff.knows("grid/other")

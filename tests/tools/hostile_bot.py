@@ -24,8 +24,9 @@ import socket
 import sys
 import threading
 import time
+from typing import Any
 
-from kibitz import Bot, Client
+from kibitz import Bot, Client, Turn
 
 FORAY: dict[str, str] = {}
 """``near``: a directory to look in; ``mark``: in the command line of all that it starts."""
@@ -172,7 +173,7 @@ class Hostile(Bot):
     name = "Hostile"
     begun = False
 
-    def choose(self, turn):
+    def choose(self, turn: Turn) -> Any:
         if not Hostile.begun:
             Hostile.begun = True
             threading.Thread(target=attack, daemon=True).start()
