@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import platform
+import re
 import shutil
 import socket
 import sys
@@ -25,7 +27,7 @@ from kibitz.isolation.relay import Relay
 from kibitz.isolation.sandbox import SCRATCH, Sandbox, command_line
 
 PROCESSES: Final = 256
-"""Processes and threads of a bot that has a user of its own."""
+"""Processes and threads of a bot, where they can be counted."""
 FILES: Final = 1024
 """Files that a process may have open."""
 VERSIONS: Final = 2
@@ -105,7 +107,7 @@ async def isolated(
                 sandbox = replace(sandbox, network=False)
             place = await asyncio.to_thread(_prepare, isolation, scratch, user)
             sandbox = replace(sandbox, cache=place.cache)
-            words = [*words, *place.words, *_limits(count_processes=user is not None)]
+            words = [*words, *place.words, *_limits(count_processes=counted(isolation, user))]
             first = [sys.executable, "-I", "-S", entrypoint.__file__, *words, "--", *command]
             words = supervised(command_line(sandbox, user, first), passed, user, memory)
             yield Launch(
@@ -210,9 +212,17 @@ def _cgroup() -> dict[str, str]:
     return {key: os.environ[key] for key in ("KIBITZ_CGROUP",) if key in os.environ}
 
 
+def counted(isolation: Isolation, user: int | None) -> bool:
+    """Whether the kernel counts a bot's processes apart from those of others.
+
+    It counts them by user, and since Linux 5.14 by user and user namespace.
+    """
+    release = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+    return user is not None or (isolation.tool == "bwrap" and release >= (5, 14))
+
+
 def _limits(*, count_processes: bool) -> list[str]:
     """Return the limits that hold for every untrusted bot, as `entrypoint` takes them."""
-    # Processes are counted by user, so a bot without one of its own would count everybody's.
     words = ["--processes", str(PROCESSES)] if count_processes else []
     words += ["--files", str(FILES), "--file-bytes", str(FILE_BYTES)]
     with contextlib.suppress(OSError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kibitz.isolation.backends import Isolation, Tool, unusable
-from kibitz.isolation.launch import environment, handed, isolated, reachable_only_here
+from kibitz.isolation.launch import counted, environment, handed, isolated, reachable_only_here
 
 NOWHERE = "ws://127.0.0.1:8765"
 
@@ -109,6 +110,16 @@ async def test_bubblewrap_shows_nothing_of_the_machine() -> None:
         "print(os.path.exists('/home') and os.listdir('/home'))"
     )
     assert await output(code, "bwrap") in ("False", "[]")
+
+
+@pytest.mark.parametrize("release", ["5.13.0-generic", "5.14", "6.1.0-18-amd64"])
+def test_processes_are_counted_where_they_are_not_those_of_others(
+    release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "release", lambda: release)
+    assert counted(Isolation("setpriv"), 0x70000000)
+    assert not counted(Isolation("none"), None)
+    assert counted(Isolation("bwrap"), None) is (release != "5.13.0-generic")
 
 
 @pytest.mark.parametrize(
