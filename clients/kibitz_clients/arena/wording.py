@@ -18,7 +18,7 @@ GONE: Final[dict[Cause, str]] = {
     Cause.CRASH: "crashed",
     Cause.DISCONNECT: "disconnected",
     Cause.ABANDONED: "left",
-    Cause.TAKEOVER: "seat taken over",
+    Cause.TAKEOVER: "taken over",
 }
 """What exactly PGN's ``abandoned`` was, in a word each."""
 DROPPED: Final[dict[Cause, str]] = GONE | {
