@@ -109,7 +109,7 @@ async def isolated(
             sandbox = replace(sandbox, cache=place.cache)
             words = [*words, *place.words, *_limits(count_processes=counted(isolation, user))]
             first = [sys.executable, "-I", "-S", entrypoint.__file__, *words, "--", *command]
-            words = supervised(command_line(sandbox, user, first), passed, user, memory)
+            words = supervised(command_line(sandbox, user, first), passed, user, memory, scratch)
             yield Launch(
                 command=words,
                 env={**environment(), **place.env, **_cgroup(), **env},
@@ -122,12 +122,14 @@ def supervised(
     descriptors: Sequence[int] = (),
     user: int | None = None,
     memory: int | None = None,
+    scratch: Path | None = None,
 ) -> list[str]:
     """Return the command line of the supervisor of a command, to be started by this process."""
     words = [sys.executable, "-P", "-m", "kibitz.isolation.supervisor", str(os.getpid())]
     words += [word for each in descriptors for word in ("--fd", str(each))]
     words += [] if user is None else ["--user", str(user)]
     words += [] if memory is None else ["--memory", str(memory)]
+    words += [] if scratch is None else ["--scratch", str(scratch)]
     return [*words, "--", *command]
 
 
@@ -165,7 +167,7 @@ def _scratch() -> Iterator[Path]:
 def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
     """Make the directories that a bot may write to, with a copy of the compile cache.
 
-    A copy, since machine code that one bot leaves there is run by whoever loads it.
+    Its own, since machine code that one bot leaves there is run by whoever loads it.
     """
     from kibitz_games import kernels
 
@@ -179,11 +181,24 @@ def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
     for name in ("home", "kernels"):
         (scratch / name).mkdir()
     for part in parts:
-        entrypoint.copy(part, scratch / "kernels" / part.name)
+        _link(part, scratch / "kernels" / part.name)
     if user is not None:
-        for path in (scratch, *scratch.rglob("*")):
-            os.chown(path, user, user, follow_symlinks=False)
+        # The files stay ours: the bot may replace them in its own directories, but not write them.
+        for path, _, _ in os.walk(scratch):
+            os.chown(path, user, user)
     return _Scratch(_at(scratch))
+
+
+def _link(source: Path, target: Path) -> None:
+    """Link a part of a cache, which is never written in place, or copy it where that cannot be."""
+    try:
+        if source.is_dir():
+            shutil.copytree(source, target, copy_function=os.link)
+        else:
+            os.link(source, target)
+    except (OSError, shutil.Error):
+        shutil.rmtree(target, ignore_errors=True)
+        entrypoint.copy(source, target)
 
 
 def _current(shared: Path) -> list[Path]:

@@ -22,6 +22,7 @@ import contextlib
 import ctypes
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
     finally:
         clear(given.user)
+        if given.scratch is not None:
+            shutil.rmtree(given.scratch, ignore_errors=True)
     _end_as(status)
 
 
@@ -78,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("parent", type=int)
     made.add_argument("--fd", type=int, action="append", default=[], help="what it inherits")
     made.add_argument("--user", type=int, help="the user that only this bot has")
+    made.add_argument("--scratch", type=Path, help="what only this bot needs, removed at its end")
     made.add_argument("--memory", type=int, metavar="MIB", help="of all its processes, by cgroup")
     return made
 

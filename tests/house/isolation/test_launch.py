@@ -72,7 +72,8 @@ async def test_its_home_and_its_cache_are_its_own_and_gone_afterwards(
         "import os\n"
         "cache = os.environ['KIBITZ_CACHE']\n"
         "assert open(cache + '/kernel').read() == 'good code'\n"
-        "open(cache + '/kernel', 'w').write('bad code')\n"
+        "open(cache + '/new', 'w').write('bad code')\n"
+        "os.replace(cache + '/new', cache + '/kernel')\n"
         "open(os.environ['HOME'] + '/diary', 'w').write('mine')\n"
         "print(cache)"
     )

@@ -80,6 +80,14 @@ def test_a_daemon_that_forked_twice_ends_with_the_bot(tmp_path: Path) -> None:
     assert gone(int(file.read_text()))
 
 
+def test_what_only_the_bot_needs_is_gone_whoever_has_started_it(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    (scratch / "home").mkdir(parents=True)
+    words = supervised([sys.executable, "-I", "-S", "-c", ""], scratch=scratch)
+    assert subprocess.run(words, timeout=60, check=False).returncode == 0
+    assert not scratch.exists()
+
+
 @LINUX
 def test_a_daemon_ends_when_the_bot_is_asked_to_end(tmp_path: Path) -> None:
     file = tmp_path / "pid"
