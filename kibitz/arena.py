@@ -14,12 +14,14 @@ from typing import Any
 
 import click
 
-from kibitz import connection, notation, report
+from kibitz import connection, notation, report, terms
 from kibitz.bounds import MIB
-from kibitz.event.folder import EventFolder, NoEvent, write
+from kibitz.event.entrants import seen, untrusted
+from kibitz.event.folder import EventFolder, NoEvent, others, write
 from kibitz.event.house import START_SECONDS, House, Site
 from kibitz.event.ticker import Ticker
 from kibitz.foreign import WithProgram, given
+from kibitz.isolation.backends import TRUSTED, BackendError, Isolation, choose
 from kibitz.output import echo, echo_json
 from kibitz.play import check_bot, distinct, name_of
 from kibitz.running import INTERRUPTED, draining, run
@@ -83,6 +85,7 @@ UNABLE = 2
     metavar="S",
     help="How long to wait until everybody is there.",
 )
+@terms.isolation_option
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="The page, here too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
@@ -90,10 +93,11 @@ UNABLE = 2
 def arena(words: tuple[str, ...], **said: Any) -> None:
     """Hold the event that EVENT.yaml says, or flags do, or go on with the one in DIRECTORY.
 
-    Every entrant is one process, and so is the event's own server; or it plays on the one at
-    --server, where others may join from elsewhere. Ctrl-C lets the running games end, and prints
-    the command that goes on; a second one ends at once. Whatever ends it, the same command again
-    goes on with nothing lost and nothing played twice.
+    Every entrant is one process, isolated from the others where it is code of others, and so is
+    the event's own server; or it plays on the one at --server, where others may join from
+    elsewhere. Ctrl-C lets the running games end, and prints the command that goes on; a second one
+    ends at once. Whatever ends it, the same command again goes on with nothing lost and nothing
+    played twice.
 
     The status is 0 when all is played and all was well, 1 when a bot crashed or went away, or
     the event cannot go on, 2 when it could not begin, 130 when it was interrupted.
@@ -112,7 +116,9 @@ def arena(words: tuple[str, ...], **said: Any) -> None:
     site = Site(server=said["server"], token=token, wait=said["wait"])
     ticker = Ticker(sys.stderr, loud=said["verbose"], quiet=said["quiet"])
     folder.make(base)
-    house = House(event, folder, site, ticker)
+    house = House(event, folder, site, ticker, _isolation(event, folder, said))
+    if house.isolated is not None:
+        ticker.say(house.isolation.sentence)
     again = _again(folder, site, said)
     try:
         progress = run(_held(house, again))
@@ -121,6 +127,23 @@ def arena(words: tuple[str, ...], **said: Any) -> None:
     finally:
         ticker.close()
     sys.exit(_finish(house, progress, again, said))
+
+
+def _isolation(event: Event, folder: EventFolder, said: dict[str, Any]) -> Isolation:
+    """Return how entrants of foreign code are kept apart; end where that cannot be as asked."""
+    base = folder.base()
+    strangers = [each for each in event.entrants if untrusted(each)]
+    readable = {path for each in strangers for path in seen(event, each, base)}
+    tokens = [base / each.token_file for each in event.entrants if each.token_file is not None]
+    tokens += [said["token_file"].absolute()] if said["token_file"] else []
+    hidden = {folder.path.absolute(), *tokens}
+    if not strangers:
+        return TRUSTED
+    try:
+        return choose(said["isolation"], sorted(readable), sorted(hidden), [*others(readable)])
+    except BackendError as error:
+        echo(f"Error: {error}", err=True)
+        sys.exit(UNABLE)
 
 
 async def _held(house: House, again: str) -> Progress:
@@ -378,6 +401,7 @@ def _again(folder: EventFolder, site: Site, said: dict[str, Any]) -> str:
     words += ["--server", site.server] if site.server else []
     words += ["--token-file", str(said["token_file"])] if said["token_file"] else []
     words += ["--concurrency", said["concurrency"]] if said["concurrency"] else []
+    words += ["--jail", said["isolation"]] if said["isolation"] != "auto" else []
     words += ["--wait", f"{said['wait']:g}"] if said["wait"] != START_SECONDS else []
     return shlex.join(words)
 
@@ -420,7 +444,7 @@ def _status(house: House, progress: Progress, again: str) -> int:
 
 def _abnormal(progress: Progress) -> bool:
     return any(
-        seat.cause in report.ABNORMAL
+        seat.cause in report.ABNORMAL or seat.takeover
         for ended in progress.ended.values()
         for seat in ended.result.seats
     )

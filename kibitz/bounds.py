@@ -44,11 +44,11 @@ def split(words: Sequence[str]) -> tuple[int | None, int | None, list[str]]:
     return found.get("--memory"), found.get("--cpu"), rest
 
 
-def impose(memory_mib: int | None, cpu_s: int | None) -> None:
-    """Bound this process and what it starts."""
+def impose(memory_mib: int | None, cpu_s: int | None, *, group: bool = True) -> None:
+    """Bound this process and what it starts; without `group` somebody else sees to cgroups."""
     if memory_mib is not None:
         _lower(resource.RLIMIT_DATA, memory_mib * MIB)
-        if (directory := groups()) is not None:
+        if group and (directory := groups()) is not None:
             enter(directory, memory_mib)
     if cpu_s is not None:
         signal.signal(signal.SIGXCPU, lambda number, frame: _out_of_cpu(cpu_s))

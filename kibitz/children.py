@@ -29,11 +29,12 @@ async def child(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     append: bool = False,
+    descriptors: Sequence[int] = (),
 ) -> AsyncIterator[Process]:
     """Run a command for the length of the block; what it says goes to `log`.
 
     With `listen` the caller reads its stdout, and must do so. With `append` the log keeps what
-    earlier commands said.
+    earlier commands said. The command inherits `descriptors`, and nothing else that is open here.
     """
     with log.open("ab" if append else "wb") as output:
         process = await asyncio.create_subprocess_exec(
@@ -43,6 +44,7 @@ async def child(
             stderr=output,
             env=env,
             cwd=cwd,
+            pass_fds=tuple(descriptors),
             start_new_session=True,
         )
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from kibitz_bots.bridges.foreign import Foreign
 
 _COMMAND = "kibitz.foreign.command"
-_SECRETS = ("KIBITZ_TOKEN", "KIBITZ_RESUME")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _LIMIT, _NUMBER = click.IntRange(1), click.IntRange(0)
 OPTIONS = (
@@ -127,16 +125,15 @@ class Program:
 
     def started(
         self, url: str, lobby: str, name: str, at_once: int
-    ) -> tuple[list[str], dict[str, str] | None]:
-        """Return the command line that seats it, and its environment, None for ours."""
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return the command line that seats it, under a supervisor, and what it is told."""
         if self.connects:
             from kibitz_bots.bridges.launch import launched
 
-            kept = {key: value for key, value in os.environ.items() if key not in _SECRETS}
             said = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
-            return launched(self.foreign.command, self.foreign.limits), kept | said
+            return launched(self.foreign.command, self.foreign.limits, supervised=True), said
         place = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
-        return leashed("kibitz_bots", *place, *self.foreign.words()), None
+        return leashed("kibitz_bots", *place, *self.foreign.words(), supervised=True), {}
 
 
 def program(options: Mapping[str, Any]) -> Program | None:

@@ -4,6 +4,9 @@
 leaves the terminal's process group first, so that Ctrl-C reaches only the parent, which knows
 in which order to end what it has started. Then a thread asks who the parent is: a process
 whose parent has died is given another one. It asks to end politely, and a moment later insists.
+
+PARENT is 0 for a process that has a supervisor (`isolation.supervisor`): its limits are set, and
+the rest is left to that.
 """
 
 from __future__ import annotations
@@ -25,12 +28,16 @@ PATIENCE_SECONDS = 10.0
 """How long a process may take to end politely."""
 
 
-def leashed(module: str, *arguments: str, limits: Sequence[str] = ()) -> list[str]:
+def leashed(
+    module: str, *arguments: str, limits: Sequence[str] = (), supervised: bool = False
+) -> list[str]:
     """Return the command line that runs `module` on a leash held by this process.
 
     `limits` are ``--memory MIB`` and ``--cpu SECONDS``, as far as there are any (see `bounds`).
+    With `supervised` another process will be its parent (`isolation.supervisor`), and ends it.
     """
-    return [sys.executable, "-m", "kibitz.leash", str(os.getpid()), *limits, module, *arguments]
+    parent = "0" if supervised else str(os.getpid())
+    return [sys.executable, "-m", "kibitz.leash", parent, *limits, module, *arguments]
 
 
 def hold(parent: int) -> None:
@@ -57,16 +64,17 @@ def main() -> None:
     """Run the module that the command line names."""
     parent = int(sys.argv[1])
     memory, cpu, (module, *arguments) = bounds.split(sys.argv[2:])
-    with contextlib.suppress(OSError, AttributeError):
-        os.setsid()
-    hold(parent)
+    if parent:
+        with contextlib.suppress(OSError, AttributeError):
+            os.setsid()
+        hold(parent)
     if memory is not None or cpu is not None:
-        bounds.impose(memory, cpu)
+        bounds.impose(memory, cpu, group=parent != 0)
     sys.argv = [module, *arguments]
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
-        if os.getppid() != parent:  # nobody is left who would look after the group
+        if parent and os.getppid() != parent:  # nobody is left who would look after the group
             _end_group()
 
 

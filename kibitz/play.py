@@ -12,8 +12,8 @@ import json
 import re
 import sys
 from asyncio.subprocess import Process
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,9 @@ from kibitz import forensic, notation, report, terms
 from kibitz.children import child, tail
 from kibitz.course import Course
 from kibitz.foreign import Program, WithProgram, program, program_options
+from kibitz.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
+from kibitz.isolation.launch import AT_HOME, Launch, environment, isolated
+from kibitz.isolation.sandbox import around, of_command
 from kibitz.leash import leashed
 from kibitz.notation import GameChoice
 from kibitz.output import echo, echo_json
@@ -59,6 +62,10 @@ class Contest:
     at_once: int = AT_ONCE
     limits: Sequence[str] = ()
     """What each bot of ours may use, as `terms.limits` says it."""
+    memory: int | None = None
+    """Of `limits`: MiB of all processes of a bot together, where there are cgroups."""
+    isolation: Isolation = TRUSTED
+    """How bots that are files or programs are kept apart."""
 
     @property
     def names(self) -> list[str]:
@@ -173,22 +180,45 @@ async def _start(
     stack: contextlib.AsyncExitStack,
 ) -> list[_Player]:
     players = []
-    for name, (command, env) in zip(plan.names, _commands(plan, server.url, lobby), strict=True):
+    for name, launching in zip(plan.names, _launches(plan, server.url, lobby), strict=True):
         log = logs / f"{name}.log"
-        process = await stack.enter_async_context(child(command, log, env=env))
+        launch = await stack.enter_async_context(launching)
+        process = await stack.enter_async_context(
+            child(launch.command, log, env=launch.env, descriptors=launch.descriptors)
+        )
         players.append(_Player(name, process, log))
     return players
 
 
-def _commands(
+def _launches(
     plan: Contest, url: str, lobby: str
-) -> Iterator[tuple[list[str], Mapping[str, str] | None]]:
-    """Yield how each player is started: a command line, and an environment where it is not ours."""
+) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
+    """Yield how each player is started: in isolation where it is not one of ours."""
     for name, bot in zip(plan.names, plan.bots, strict=False):
         place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
-        yield leashed("kibitz_bots", bot, *place, limits=plan.limits), None
+        foreign = bot.endswith(".py")
+        command = leashed("kibitz_bots", bot, *place, limits=plan.limits, supervised=foreign)
+        if foreign:
+            seen = around(Path(bot))
+            yield isolated(plan.isolation, command, url=url, seen=seen, env={}, memory=plan.memory)
+        else:
+            ours = Launch(command=command, env=environment(AT_HOME))
+            yield contextlib.nullcontext(ours)
     if plan.program is not None:
-        yield plan.program.started(url, lobby, plan.names[-1], plan.at_once)
+        words, env = plan.program.started(url, lobby, plan.names[-1], plan.at_once)
+        readable = of_command(plan.program.foreign.command, Path.cwd())
+        yield isolated(plan.isolation, words, url=url, seen=[*readable, Path.cwd()], env=env)
+
+
+def strangers(plan: Contest) -> list[Path]:
+    """Return what bots that are not ours have to read; nothing where there are none."""
+    files = [path for bot in plan.bots if bot.endswith(".py") for path in around(Path(bot))]
+    program = (
+        []
+        if plan.program is None
+        else [Path.cwd(), *of_command(plan.program.foreign.command, Path.cwd())]
+    )
+    return [*files, *program]
 
 
 async def _let_go(players: Sequence[_Player]) -> list[str]:
@@ -258,6 +288,7 @@ def _tell(line: str) -> None:
 @click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
+@terms.isolation_option
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
 def play(
     game: GameChoice,
@@ -297,8 +328,12 @@ def play(
         time_control=given["tc"],
         at_once=given["at_once"],
         limits=terms.limits(given["memory"], given["cpu"]),
+        memory=given["memory"],
     )
     check(plan)
+    plan = isolating(plan, given["isolation"], records, db)
+    if strangers(plan) and not quiet:
+        _tell(plan.isolation.sentence)
     records.mkdir(parents=True, exist_ok=True)
     played = run(contest(plan, records, db, _silent if quiet else _tell))
     if as_json:
@@ -310,6 +345,19 @@ def play(
     for sentence in played.trouble:
         echo(sentence, err=True)
     sys.exit(1 if played.trouble else 0)
+
+
+def isolating(plan: Contest, wish: Wish, records: Path, db: Path | None) -> Contest:
+    """Return the plan with the isolation that its bots need and that works here."""
+    readable = strangers(plan)
+    if not readable:
+        return plan
+    hidden = [] if db is None else [db.absolute()]
+    covered = [records.absolute()]  # of games that are over
+    try:
+        return replace(plan, isolation=choose(wish, readable, hidden, covered))
+    except BackendError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _silent(line: str) -> None:

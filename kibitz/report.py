@@ -75,7 +75,9 @@ def ending(result: Result | None) -> str:
     return "unfinished" if result is None else words.ending(result)
 
 
-ABNORMAL = frozenset({Cause.CRASH, Cause.DISCONNECT, Cause.ABANDONED, Cause.INFRASTRUCTURE})
+ABNORMAL = frozenset(
+    {Cause.CRASH, Cause.DISCONNECT, Cause.ABANDONED, Cause.TAKEOVER, Cause.INFRASTRUCTURE}
+)
 """Causes that neither the rules nor a player's decision brought about."""
 
 
@@ -102,3 +104,5 @@ def _abnormal(brief: MatchBrief) -> Iterable[str]:
         if seat.cause in ABNORMAL:
             detail = f" ({seat.detail})" if seat.detail else ""
             yield f"match {brief.number}: {player.name} dropped out: {seat.cause}{detail}"
+        elif seat.takeover and player.kind == "bot":
+            yield f"match {brief.number}: another connection took over the seat of {player.name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from kibitz import notation
+from kibitz.isolation.backends import WISHES
 from kibitz_protocol.records import Conduct
 
 clock_option = click.option(
@@ -30,6 +31,16 @@ strict_option = click.option(
 def most_illegal(*, strict: bool) -> int:
     """Return how many illegal moves a seat may send before it loses."""
     return 1 if strict else Conduct().max_illegal
+
+
+isolation_option = click.option(
+    "--jail",
+    "isolation",
+    default="auto",
+    show_default=True,
+    type=click.Choice(WISHES),
+    help="What isolates bots that are files or programs.",
+)
 
 
 def limits(memory_mib: int | None, cpu_s: int | None) -> list[str]:

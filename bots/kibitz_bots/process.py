@@ -11,7 +11,10 @@ with the same ``--resume-file``.
 Environment: ``KIBITZ_TOKEN`` (an account's token), ``KIBITZ_RESUME`` (the secret of a player that
 comes back, which is how a server hands a seat to a bot that it starts), ``KIBITZ_SERVER``,
 ``KIBITZ_LOBBY`` and ``KIBITZ_NAME`` where the options say nothing; the last two are for newcomers,
-so they mean nothing beside ``KIBITZ_RESUME``.
+so they mean nothing beside ``KIBITZ_RESUME``. Whoever starts bots of several people gives no secret
+in the environment, which other processes of the same user can read: ``KIBITZ_TOKEN_FD`` and
+``KIBITZ_RESUME_FD`` are numbers of inherited descriptors from which the secret is read, once and to
+the end. A program that the bot is a bridge to inherits neither.
 
 A program in any language takes the place of the bot after ``--``, spoken to as ``--stdio`` or
 ``--gomocup`` says (see `bridges`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
@@ -22,10 +25,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import ctypes
 import functools
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,8 +47,7 @@ if TYPE_CHECKING:
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
-LOOK_SECONDS = 0.05
-"""How often a bot that waits for others looks whether they are there."""
+PR_SET_DUMPABLE = 4
 LEAST_SECRET = 8
 """Characters of the shortest token that the protocol takes."""
 
@@ -76,9 +80,9 @@ def parser(*, spec: bool) -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--hold",
-        type=Path,
-        metavar="FILE",
-        help="make this file when warm, and connect once there is a file 'go' beside it",
+        type=int,
+        metavar="FD",
+        help="an inherited socket: write a byte when warm, and connect once there is an answer",
     )
     made.add_argument(
         "--on-fault",
@@ -127,11 +131,13 @@ def main(
         try:
             if bot is not None and command:
                 raise SpecError(f"expected options only, not {command[0]!r}")
-            make = _around(bot or _named(arguments, command, stack), around)
+            # Before code of others runs in this process, or is started by it.
             token = _token(arguments.token_file, os.environ)
+            resume = _resume(arguments.resume_file, os.environ)
+            make = _around(bot or _named(arguments, command, stack), around)
         except SpecError as error:
             return _fail(error)
-        return _run(make, arguments, token)
+        return _run(make, arguments, token, resume)
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -146,6 +152,7 @@ def _named(
     """Return what makes the bots that a command line names, or raise `SpecError`."""
     program = foreign.read(arguments, command)
     if program is not None and arguments.spec is None:
+        _close_to_others()
         return program.factory(stack)
     named = [*([] if arguments.spec is None else [arguments.spec]), *command]
     if program is not None:
@@ -161,12 +168,14 @@ def _around(make: Factory, around: Callable[[Bot], Bot] | None) -> Factory:
     return make if around is None else lambda: around(make())
 
 
-def _run(make: Factory, arguments: argparse.Namespace, token: str | None) -> int:
+def _run(
+    make: Factory, arguments: argparse.Namespace, token: str | None, resume: str | None
+) -> int:
     from kibitz_bots.runner import NothingToPlay
     from kibitz_protocol.errors import RefusedError, SessionError
 
     try:
-        return asyncio.run(_play(make, arguments, token))
+        return asyncio.run(_play(make, arguments, token, resume))
     except (RefusedError, NothingToPlay, SpecError) as error:
         return _fail(error)
     except SessionError as error:
@@ -174,7 +183,9 @@ def _run(make: Factory, arguments: argparse.Namespace, token: str | None) -> int
         return 1
 
 
-async def _play(make: Factory, arguments: argparse.Namespace, token: str | None) -> int:
+async def _play(
+    make: Factory, arguments: argparse.Namespace, token: str | None, resume: str | None
+) -> int:
     from kibitz_bots.runner import Stop, run
 
     stop = Stop()
@@ -187,13 +198,13 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
         invite=arguments.invite,
         name=arguments.name or _newcomer("KIBITZ_NAME", os.environ),
         token=token,
-        resume=_resume(arguments.resume_file, os.environ),
+        resume=resume,
         matches=arguments.matches,
         at_once=arguments.at_once,
         on_fault=arguments.on_fault,
         stop=stop,
         warm=arguments.warm,
-        hold=arguments.hold and functools.partial(_hold, arguments.hold, stop),
+        hold=None if arguments.hold is None else functools.partial(_hold, arguments.hold, stop),
         keep=arguments.resume_file and functools.partial(_keep, arguments.resume_file),
     )
     if tally.trouble:
@@ -201,22 +212,27 @@ async def _play(make: Factory, arguments: argparse.Namespace, token: str | None)
     return 0 if tally.clean else 1
 
 
-async def _hold(file: Path, stop: Stop) -> None:
+async def _hold(descriptor: int, stop: Stop) -> None:
     """Wait for others to be warm too, so that nobody's first turn competes with a compiler."""
+    loop = asyncio.get_running_loop()
     try:
-        await asyncio.to_thread(file.touch)
+        with socket.socket(fileno=descriptor) as holder:
+            holder.setblocking(False)
+            await loop.sock_sendall(holder, b"w")
+            going = asyncio.ensure_future(loop.sock_recv(holder, 1))
+            stopping = asyncio.ensure_future(stop.draining.wait())
+            await asyncio.wait((going, stopping), return_when=asyncio.FIRST_COMPLETED)
+            for each in (going, stopping):
+                each.cancel()
+            await asyncio.gather(going, stopping, return_exceptions=True)
     except OSError as error:
-        raise SpecError(f"{file}: cannot be made: {error}") from None
-    with contextlib.suppress(TimeoutError):
-        while not await asyncio.to_thread((file.parent / "go").exists):
-            async with asyncio.timeout(LOOK_SECONDS):
-                await stop.draining.wait()
-                return
+        raise SpecError(f"--hold {descriptor}: expected an inherited socket: {error}") from None
 
 
 def _newcomer(name: str, environment: Mapping[str, str]) -> str | None:
     """Return what the environment says to a process that nobody has handed a seat."""
-    return None if environment.get("KIBITZ_RESUME") else environment.get(name) or None
+    resumes = environment.get("KIBITZ_RESUME") or environment.get("KIBITZ_RESUME_FD")
+    return None if resumes else environment.get(name) or None
 
 
 def _heed(react: Callable[[], object], number: signal.Signals) -> None:
@@ -225,17 +241,41 @@ def _heed(react: Callable[[], object], number: signal.Signals) -> None:
 
 
 def _token(path: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the token of a file, else of the environment, else None."""
+    """Return the token of a file, else of a descriptor or the environment, else None."""
     if path is None:
-        return environment.get("KIBITZ_TOKEN") or None
+        return _handed("KIBITZ_TOKEN_FD", environment) or environment.get("KIBITZ_TOKEN") or None
     return _secret(path, "token")
 
 
 def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the resume secret of the environment, else of a file that exists, else None."""
+    """Return the resume secret that was handed over, else of a file that exists, else None."""
+    if handed := _handed("KIBITZ_RESUME_FD", environment):
+        return handed
     if secret := environment.get("KIBITZ_RESUME"):
         return secret
     return _secret(path, "resume secret") if path is not None and path.exists() else None
+
+
+def _handed(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return the secret that an inherited descriptor holds; nothing else inherits it."""
+    number = environment.get(name)
+    if not number:
+        return None
+    _close_to_others()
+    try:
+        with open(int(number), "rb") as file:
+            return _one_secret(file.read(1024).decode(), name, "secret")
+    except (OSError, ValueError) as error:
+        raise SpecError(f"{name}={number}: expected an inherited descriptor: {error}") from None
+
+
+def _close_to_others() -> None:
+    """Keep what this process knows from others of its user: its memory, environment, descriptors.
+
+    Neither a program that it starts nor another bot learns its secret then. (Root does.)
+    """
+    with contextlib.suppress(OSError, AttributeError):  # no such call on this system
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _keep(path: Path, secret: str) -> None:
@@ -249,11 +289,16 @@ def _keep(path: Path, secret: str) -> None:
 
 def _secret(path: Path, kind: str) -> str:
     try:
-        secret = path.read_text(encoding="utf-8").strip()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{path}: expected a file with a {kind}: {error}") from None
+    return _one_secret(text, path, kind)
+
+
+def _one_secret(text: str, where: object, kind: str) -> str:
+    secret = text.strip()
     if len(secret) < LEAST_SECRET or len(secret.split()) != 1:
-        raise SpecError(f"{path}: expected one {kind} of at least {LEAST_SECRET} characters")
+        raise SpecError(f"{where}: expected one {kind} of at least {LEAST_SECRET} characters")
     return secret
 
 

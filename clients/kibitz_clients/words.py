@@ -36,6 +36,7 @@ CAUSES: dict[Cause, str] = {
     Cause.CRASH: "crashed",
     Cause.DISCONNECT: "lost the connection",
     Cause.ABANDONED: "left the match",
+    Cause.TAKEOVER: "lost its seat to another connection",
     Cause.INFRASTRUCTURE: "the server could not go on",
 }
 _ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
@@ -93,6 +94,8 @@ def _entry(game: Game | None, happened: Entry) -> str:
             return "goes away"
         case Left(reason=reason, grace_ms=grace):
             return f"away ({reason}), {grace // 1000} s to return"
+        case Returned(takeover=True):
+            return "another connection has taken the seat over"
         case Returned():
             return "is back"
         case Forfeited(cause=cause, detail=detail):

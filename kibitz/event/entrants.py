@@ -9,6 +9,11 @@ A process that ends while its event runs has crashed: its running games are lost
 times in a row without a game that ended meanwhile, or cannot even begin, cannot be kept alive,
 and `EntrantFailed` says so.
 
+Code of others, a Python file or a program, runs in isolation (`kibitz.isolation`): it sees neither
+the other entrants nor the event's directory. House bots are our own code, and only their parameters
+come from strangers, so limits are enough for them. Secrets are handed to all of them over an
+inherited descriptor and in no other way.
+
 Who is `remote` has no process here: it connects from elsewhere, and what becomes of it is the
 lobby's business. An entrant with a `token_file` is an account of the server, which needs no
 secret to come back.
@@ -18,9 +23,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,7 +33,10 @@ from typing import Final
 from kibitz import bounds, connection, terms
 from kibitz.children import child, tail
 from kibitz.event.director import item
-from kibitz.event.folder import EventFolder, safe
+from kibitz.event.folder import EventFolder
+from kibitz.isolation.backends import TRUSTED, Isolation
+from kibitz.isolation.launch import AT_HOME, Launch, environment, handed, isolated
+from kibitz.isolation.sandbox import around, of_command
 from kibitz.leash import leashed
 from kibitz_clients.arena.event import Entrant, Event, Limits
 from kibitz_protocol.client import Client
@@ -40,13 +48,10 @@ LIVES: Final = 3
 """How often in a row a process may end without a game that ended meanwhile."""
 CANNOT_BEGIN: Final = 2
 """The exit status of a bot that could not begin: starting it again changes nothing."""
-LOOK_SECONDS: Final = 0.05
-"""How often to look whether all are warm."""
+GONE_SECONDS: Final = 2.0
+"""How long the server may take to see that the connection of a process is gone."""
 PAUSE_SECONDS: Final = 0.5
 """What is waited before a process is started again."""
-OURS: Final = frozenset(f"KIBITZ_{word}" for word in ("TOKEN", "RESUME", "SERVER", "LOBBY", "NAME"))
-"""What of this process's environment would speak for another player."""
-
 Tell = Callable[[str], None]
 
 
@@ -78,8 +83,10 @@ class Team:
         *,
         played: Callable[[str], int],
         tell: Tell,
+        isolation: Isolation = TRUSTED,
     ) -> None:
         self._event = event
+        self._isolation = isolation
         self._folder = folder
         self._seat = seat
         self._played = played
@@ -90,6 +97,17 @@ class Team:
         """Entrants whose account is known to have their name."""
         self.members: set[str] = set()
         """Entrants that have a seat in the lobby; whoever knows better says so."""
+        self._connected: set[str] = set()
+        """Entrants that the server sees connected."""
+        self._seen = asyncio.Condition()
+        self._warm = {each.name: asyncio.Event() for each in event.entrants}
+        self._go = asyncio.Event()
+
+    async def see(self, connected: set[str]) -> None:
+        """Hear who is connected, from whoever follows the lobby."""
+        async with self._seen:
+            self._connected = connected
+            self._seen.notify_all()
 
     def close(self) -> None:
         """From now on a process that ends has not failed."""
@@ -100,8 +118,6 @@ class Team:
 
         Cancelling it ends them.
         """
-        shutil.rmtree(self._folder.start, ignore_errors=True)
-        self._folder.start.mkdir()
         ours = [each for each in self._event.entrants if not each.remote]
         if not ours:
             return
@@ -113,15 +129,19 @@ class Team:
 
     async def _start_together(self, ours: Sequence[Entrant]) -> None:
         """Let them connect once all are warm: a game that goes on waits for nobody's compiler."""
-        waiting = [self._warm(each.name) for each in ours if each.command is None]
-        while waiting:
-            waiting = [path for path in waiting if not path.exists()]
-            await asyncio.sleep(LOOK_SECONDS)
-        (self._folder.start / "go").touch()
+        for each in ours:
+            if each.command is None:
+                await self._warm[each.name].wait()
+        self._go.set()
 
-    def _warm(self, name: str) -> Path:
-        """Return the file that an entrant makes when it is warm."""
-        return self._folder.start / f"{safe(name)}.warm"
+    async def _hold(self, name: str, holder: socket.socket) -> None:
+        """Wait until an entrant is warm, and tell it when all are."""
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(OSError):  # it has ended, and is started again
+            if await loop.sock_recv(holder, 1):
+                self._warm[name].set()
+                await self._go.wait()
+                await loop.sock_sendall(holder, b"g")
 
     async def _keep(self, entrant: Entrant) -> None:
         deaths = 0
@@ -130,24 +150,33 @@ class Team:
             status = await self._live(entrant)
             if self._closing:
                 return
-            await self._give_up(entrant, f"its process ended with status {status}")
+            await self._give_up(entrant, f"its process {how(status)}")
             deaths = 1 if self._played(entrant.name) > before else deaths + 1
             hopeless = status == CANNOT_BEGIN and entrant.source != "command"
             if hopeless or deaths >= LIVES:
                 raise EntrantFailed(entrant.name, self._failure(entrant.name, status))
-            self._tell(f"{entrant.name} ended with status {status} and is started again")
+            self._tell(f"{entrant.name} {how(status)} and is started again")
             await asyncio.sleep(PAUSE_SECONDS)
 
     def _failure(self, name: str, status: int) -> str:
         log = self._folder.log(name)
-        return f"{name} ended with status {status}; its log is {log}\n{tail(log)}".rstrip()
+        return f"{name} {how(status)}; its log is {log}\n{tail(log)}".rstrip()
 
     async def _live(self, entrant: Entrant) -> int:
         """Run an entrant's process to its end, and return its status."""
         await self._enrol(entrant)
-        command, env = self.started(entrant)
         log = self._folder.log(entrant.name)
-        async with child(command, log, env=env, cwd=self._base, append=True) as process:
+        async with (
+            self.started(entrant) as start,
+            child(
+                start.command,
+                log,
+                env=start.env,
+                cwd=self._base,
+                append=True,
+                descriptors=start.descriptors,
+            ) as process,
+        ):
             return await ended(process)
 
     # Who it is
@@ -175,7 +204,14 @@ class Team:
         self._checked.add(entrant.name)
 
     async def _give_up(self, entrant: Entrant, why: str) -> None:
-        """Resign the games of a process that is gone, and begin none until the next is ready."""
+        """Resign the games of a process that is gone, and begin none until the next is ready.
+
+        Not before the server supports that it is gone: who takes a seat that somebody still sits in
+        is somebody else.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GONE_SECONDS), self._seen:
+                await self._seen.wait_for(lambda: entrant.name not in self._connected)
         with contextlib.suppress(KibitzError):
             async with self._as(entrant) as client:
                 with contextlib.suppress(RefusedError):
@@ -208,26 +244,59 @@ class Team:
 
     # How it is started
 
-    def started(self, entrant: Entrant) -> tuple[list[str], Mapping[str, str]]:
-        """Return the command line of an entrant's process, and its environment."""
-        env = {key: value for key, value in os.environ.items() if key not in OURS}
+    @contextlib.asynccontextmanager
+    async def started(self, entrant: Entrant) -> AsyncIterator[Launch]:
+        """Give what starts an entrant's process; the block is left when it has ended."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        with ours, theirs, handed(self._secret(entrant)) as secret:
+            held = asyncio.create_task(self._hold(entrant.name, ours))
+            try:
+                async with self._started(entrant, secret.fileno(), theirs.fileno()) as start:
+                    yield start
+            finally:
+                held.cancel()
+                await asyncio.gather(held, return_exceptions=True)
+
+    @contextlib.asynccontextmanager
+    async def _started(self, entrant: Entrant, secret: int, hold: int) -> AsyncIterator[Launch]:
+        env = self._told(entrant, secret)
+        descriptors = [secret] if entrant.command is not None else [secret, hold]
+        if not untrusted(entrant):
+            command = leashed(
+                "kibitz_bots", *self._words(entrant, hold), limits=self._limits(entrant)
+            )
+            yield Launch(command=command, env=environment(AT_HOME) | env, descriptors=descriptors)
+            return
         if entrant.command is not None:
-            return self._walking_in(entrant, entrant.command), env | self._told(entrant)
+            command = self._walking_in(entrant, entrant.command)
+        else:
+            # A program is limited by its bridge, which is no bot itself.
+            limits = self._limits(entrant) if entrant.bot is not None else []
+            command = leashed(
+                "kibitz_bots", *self._words(entrant, hold), limits=limits, supervised=True
+            )
+        async with isolated(
+            self._isolation,
+            command,
+            url=self._seat.url,
+            seen=seen(self._event, entrant, self._base),
+            env=env,
+            descriptors=descriptors,
+            memory=allowed(self._event, entrant)[0] if entrant.bot is not None else None,
+        ) as start:
+            yield start
+
+    def _words(self, entrant: Entrant, hold: int) -> list[str]:
+        """Return the command line of `kibitz_bots`."""
         place = ["--url", self._seat.url, "--lobby", self._seat.lobby]
         most = ["--at-once", str(self._seat.at_once)]
-        warm = ["--warm", f"[{item(self._event).model_dump_json()}]"]
-        hold = ["--hold", str(self._warm(entrant.name).resolve())]
-        words = [*place, *most, *self._identity(entrant), *warm, *hold, *self._spec(entrant)]
-        # A program is limited by its bridge, which is no bot itself.
-        limits = self._limits(entrant) if entrant.bot is not None else []
-        return leashed("kibitz_bots", *words, limits=limits), env
+        name = [] if entrant.token_file is not None else ["--name", entrant.name]
+        warm = ["--warm", f"[{item(self._event).model_dump_json()}]", "--hold", str(hold)]
+        return [*place, *most, *name, *warm, *self._spec(entrant)]
 
-    def _identity(self, entrant: Entrant) -> list[str]:
-        token = self._token_file(entrant)
-        if token is not None:
-            return ["--token-file", str(token)]
-        secret = str(self._folder.secret(entrant.name).resolve())
-        return ["--name", entrant.name, "--resume-file", secret]
+    def _secret(self, entrant: Entrant) -> str:
+        return self._token(entrant) or self._folder.known(entrant.name) or ""
 
     def _limits(self, entrant: Entrant) -> list[str]:
         memory, cpu = allowed(self._event, entrant)
@@ -250,15 +319,41 @@ class Team:
     def _walking_in(self, entrant: Entrant, command: list[str]) -> list[str]:
         from kibitz_bots.bridges import launch
 
-        return launch.launched(command, launch.Limits(*allowed(self._event, entrant)))
+        limits = launch.Limits(*allowed(self._event, entrant))
+        return launch.launched(command, limits, supervised=True)
 
-    def _told(self, entrant: Entrant) -> dict[str, str]:
-        token = self._token(entrant)
+    def _told(self, entrant: Entrant, secret: int) -> dict[str, str]:
+        """Return what the environment says of who the entrant is, and where it plays."""
+        kind = "RESUME" if entrant.token_file is None else "TOKEN"
+        told = {f"KIBITZ_{kind}_FD": str(secret)}
+        if entrant.command is None:
+            return told
+        name = {"KIBITZ_NAME": entrant.name} if entrant.token_file is None else {}
         place = {"KIBITZ_SERVER": self._seat.url, "KIBITZ_LOBBY": self._seat.lobby}
-        if token is not None:
-            return place | {"KIBITZ_TOKEN": token}
-        known = self._folder.known(entrant.name) or ""
-        return place | {"KIBITZ_NAME": entrant.name, "KIBITZ_RESUME": known}
+        return told | place | name
+
+
+def untrusted(entrant: Entrant) -> bool:
+    """Whether an entrant is code that is not ours, and is started here."""
+    return not entrant.remote and (entrant.bot is None or entrant.bot.endswith(".py"))
+
+
+def seen(event: Event, entrant: Entrant, base: Path) -> list[Path]:
+    """Return what an entrant of foreign code may read besides the system and Python."""
+    if entrant.bot is not None:
+        return around(base / entrant.bot)
+    return [base, *of_command(getattr(entrant, entrant.source), base)]
+
+
+def how(status: int) -> str:
+    """Say how a process ended: of itself, or by which signal."""
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"was killed by {signal.Signals(-status).name}"
+    number = status - 128
+    if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT):
+        return f"ended with status {status}, as by {signal.Signals(number).name}"
+    return f"ended with status {status}"
 
 
 def allowed(event: Event, entrant: Entrant) -> tuple[int | None, int | None]:

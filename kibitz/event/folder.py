@@ -8,11 +8,15 @@ host.resume      the same for whoever arranges the games, and in which lobby (mo
 records/         a record for each game
 reports/         a forensic report for each game in which a seat was at fault; for the host only
 results.json, results.csv, games.csv, results.html
+
+All of it is for who holds the event: the directory has mode 0700.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,15 +76,14 @@ class EventFolder:
         """Return the file that keeps an entrant's secret."""
         return self.path / "bots" / f"{safe(name)}.resume"
 
-    @property
-    def start(self) -> Path:
-        """Return the directory where bots wait for each other before they connect."""
-        return self.path / "bots" / "start"
-
     def make(self, base: Path) -> None:
-        """Make the directories; `base` is where the paths of the event are seen from."""
+        """Make the directories; `base` is where the paths of the event are seen from.
+
+        Nobody else may look inside, since entrants may be other users of this machine.
+        """
         for directory in (self.path, self.path / "bots", self.records, self.reports):
             directory.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o700)
         origin = Origin(base=os.path.relpath(base.resolve(), self.path.resolve()))
         self.write("origin.json", origin.model_dump_json() + "\n")
 
@@ -134,6 +137,13 @@ class EventFolder:
     def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:
         """Write a file of the directory; there is never a part of it under its name."""
         return write(self.path / name, text, mode=mode)
+
+
+def others(directories: Iterable[Path]) -> Iterator[Path]:
+    """Yield the directories of other events beside the files of this one."""
+    for directory in directories:
+        with contextlib.suppress(OSError):
+            yield from (path.parent for path in sorted(directory.glob("*/event.jsonl")))
 
 
 def write(path: Path, text: str, *, mode: int = 0o644) -> Path:

@@ -21,10 +21,11 @@ from filelock import FileLock, Timeout
 
 from kibitz.event.archive import Archive
 from kibitz.event.director import Director, LobbyGone, item
-from kibitz.event.entrants import EntrantFailed, Seat, Team
+from kibitz.event.entrants import EntrantFailed, Seat, Team, untrusted
 from kibitz.event.folder import EventFolder, Place
 from kibitz.event.ticker import Ticker
 from kibitz.event.width import Width
+from kibitz.isolation.backends import TRUSTED, Isolation, Tool
 from kibitz.private import private_server
 from kibitz_clients.arena.event import Event
 from kibitz_clients.arena.journal import Began, Journal, Progress
@@ -76,6 +77,8 @@ class House:
     folder: EventFolder
     site: Site
     ticker: Ticker
+    isolation: Isolation = TRUSTED
+    """How entrants that are code of others are kept apart."""
     width: Width = field(init=False)
     asked: bool = False
     """Whether somebody asked to stop."""
@@ -100,9 +103,15 @@ class House:
                     f"the journal ended in half a line, which was cut off: {journal.torn!r}"
                 )
             if not journal.progress.finished:
-                journal.append(Began(at_ms=_now()))
+                journal.append(Began(at_ms=_now(), isolation=self.isolated))
                 await self._sit_until_done(journal)
             return journal.progress
+
+    @property
+    def isolated(self) -> Tool | None:
+        """Return by which tool entrants are isolated, None where none is code of others."""
+        strangers = any(untrusted(each) for each in self.event.entrants)
+        return self.isolation.tool if strangers else None
 
     async def _sit_until_done(self, journal: Journal) -> None:
         failed = 0
@@ -151,6 +160,7 @@ class House:
             seat,
             played=_counter(director.progress),
             tell=self.ticker.say,
+            isolation=self.isolation,
         )
         try:
             async with asyncio.TaskGroup() as group:
@@ -189,7 +199,9 @@ class House:
         while True:
             view = director.view
             if view is not None:
-                team.members = {self.event.names[member.seat] for member in view.members}
+                names = self.event.names
+                team.members = {names[member.seat] for member in view.members}
+                await team.see({names[each.seat] for each in view.members if each.connected})
                 missing = self._missing(view)
                 if view.state == "gathering":
                     await self._begin(client, lobby, missing, clock() - began)

@@ -25,6 +25,7 @@ _FAULTS: Final = {
     Cause.CRASH: "crash",
     Cause.DISCONNECT: "disconnect",
     Cause.ABANDONED: "abandoned",
+    Cause.TAKEOVER: "taken over",
 }
 """What to call the causes that should not be."""
 

@@ -20,6 +20,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import secrets
 import ssl
 import time
 from collections import deque
@@ -156,6 +157,7 @@ class Client:
             capabilities=capabilities,
             agent=agent,
             seated=seated,
+            instance=secrets.token_hex(16),
         )
         self._patience = Patience(opening_ms=_millis(opening), away_ms=_millis(patience))
         self._chance = chance

@@ -95,6 +95,11 @@ class Hello(Request):
     resume: Secret | None = None
     kind: Literal["bot", "human"] = "bot"
     agent: Line = Field("", description="name and version of the client program")
+    instance: Secret | None = Field(
+        None,
+        description="a secret that a program draws when it starts, and says again when it comes"
+        " back: so that a reconnect is told from a seat that somebody else takes over",
+    )
     capabilities: Capabilities | None = None
 
 

@@ -44,6 +44,7 @@ class Cause(StrEnum):
     CRASH = "crash"
     DISCONNECT = "disconnect"
     ABANDONED = "abandoned"
+    TAKEOVER = "takeover"
     INFRASTRUCTURE = "infrastructure"
 
 
@@ -174,8 +175,15 @@ class Left(EntryBase):
 
 
 class Returned(EntryBase):
+    """A seat's player is there, after an absence; or again, on another connection.
+
+    `takeover` says that the connection it had was open, and that it was another program's: one with
+    another `instance` in its hello, or none.
+    """
+
     kind: Literal["return"] = "return"
     seat: SeatIndex
+    takeover: Literal[True] | None = None
 
 
 class Forfeited(EntryBase):
@@ -249,6 +257,9 @@ class SeatResult(Strict):
     points: float | None = Field(None, description="by the game's own count, where it counts")
     cause: Cause | None = Field(None, description="why the seat dropped out before the end")
     detail: Line = ""
+    takeover: Literal[True] | None = Field(
+        None, description="whether another connection took the seat while its own was open"
+    )
 
 
 class Result(Strict):

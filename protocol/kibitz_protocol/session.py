@@ -112,6 +112,8 @@ class Identity:
     seated: bool = True
     """Whether to take the player's seats and lobbies over from an earlier session; not for one
     that only looks or hosts, lest it takes them from the one that plays."""
+    instance: str | None = None
+    """Tells this program from others that know the same secrets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,6 +356,7 @@ class Session:
             resume=resume,
             kind=who.kind,
             agent=who.agent,
+            instance=who.instance,
             capabilities=who.capabilities,
         )
 

@@ -42,10 +42,14 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A seat's player came back; `player` is checked against the seat where it is given."""
+    """A seat's player came back; `player` is checked against the seat where it is given.
+
+    `takeover` says that it was there, and that another program has taken its place.
+    """
 
     seat: int
     player: str | None = None
+    takeover: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,7 @@ class Counter:
             self._turn_away(peer, hello.id, denied.code, str(denied))
             return
         peer.capabilities = hello.capabilities
+        peer.instance = hello.instance
         peer.token = admission.token
         self._door.arrive(peer, admission.identity)
         welcome = partial(self._welcome, peer, hello.id, known[-1], admission)

@@ -32,6 +32,11 @@ class Address:
         self.count = 0
 
 
+def same_program(one: Peer, other: Peer) -> bool:
+    """Whether two connections of a player are one program's: it came back on the other."""
+    return one is other or (one.instance is not None and one.instance == other.instance)
+
+
 class Door:
     """Who is here."""
 
@@ -106,6 +111,11 @@ class Door:
         """Return a player's newest connection."""
         peers = self._present.get(player)
         return peers[-1] if peers else None
+
+    def shared(self, player: str) -> bool:
+        """Whether several programs are connected as one player."""
+        there = [peer for peer in self._present.get(player, ()) if not peer.leaving]
+        return any(not same_program(there[0], each) for each in there[1:])
 
     async def empty(self) -> None:
         """Wait until every socket is closed."""

@@ -73,6 +73,7 @@ class Fold:
         "seq",
         "setup",
         "state",
+        "taken_over",
         "to_act",
         "turn",
     )
@@ -100,6 +101,8 @@ class Fold:
         self.away: dict[int, Absence] = {}
         self.out: dict[int, Departure] = {}
         """The seats that dropped out, in that order."""
+        self.taken_over: frozenset[int] = frozenset()
+        """The seats that another connection took while their own was open."""
         self.flagged = False
         """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
         Never where a game skips: there the flag is a turn that has passed."""
@@ -156,6 +159,8 @@ class Fold:
                 self._apply_leave(entry)
             case Returned():
                 self._there_again(entry.seat)
+                if entry.takeover:
+                    self.taken_over |= {entry.seat}
             case Replaced():
                 self._apply_replace(entry)
             case Aborted():
@@ -272,7 +277,7 @@ class Fold:
             outcome = self.game.outcome(self.state)
         if outcome is None:
             outcome = by_departure(len(self.players), [*self.out])
-        self.result = verdict(outcome, self.out, cause, self.ply)
+        self.result = verdict(outcome, self.out, cause, self.ply, self.taken_over)
         self._come(OVER)
 
     def _let_go(self) -> None:

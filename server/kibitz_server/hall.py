@@ -303,6 +303,11 @@ class Hall:
         for player in match.players:
             self._seats.setdefault(player.player, set()).add(table.key)
         table.begin(partial(self._seat, table))
+        if settings.arranged:
+            # An event, where each player is one program: somebody else may have its secret.
+            for seat, player in enumerate(match.players):
+                if self.door.shared(player.player):
+                    table.taken_over(seat)
         room.match_started(table.brief())
 
     def _seat(self, table: Table, player: Player) -> Peer | None:

@@ -2,7 +2,8 @@
 
 The server knows no bot. Whoever composes it hands over a `House`, which says which bots there
 are and how a process of one is started. The process connects like any other client; the
-secret that it comes with is in its environment, never on its command line.
+secret that it comes with is read from a descriptor that it inherits. Neither a command line nor an
+environment has it: processes of the same user can read those of each other.
 
 Of the server's own environment it gets what a list allows and nothing else: tokens, passwords
 and what configures the server are not a bot's to know.
@@ -17,6 +18,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
@@ -55,7 +57,8 @@ class House(Protocol):
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of a process that plays `personality` in a lobby.
 
-        The process finds its resume secret in the environment as KIBITZ_RESUME.
+        KIBITZ_RESUME_FD in its environment is the number of the descriptor from which the process
+        reads its resume secret, once and to the end.
         """
 
 
@@ -95,7 +98,9 @@ class Employee:
         self._keep(reason.encode())
         self.status = 127
 
-    async def work(self, command: Sequence[str], environment: dict[str, str]) -> None:
+    async def work(
+        self, command: Sequence[str], environment: dict[str, str], secret: str = ""
+    ) -> None:
         """Run the process until it ends. When cancelled, the process is ended first.
 
         Never raises for what the process does; a command that cannot be started counts as a
@@ -104,15 +109,18 @@ class Employee:
         if self.dismissed:
             return
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                # What a Python program still buffers when it dies would say nothing.
-                env={**environment, "PYTHONUNBUFFERED": "1"},
-                start_new_session=True,
-            )
+            with _handed(secret) as descriptor:
+                number = descriptor.fileno()
+                self._process = await asyncio.create_subprocess_exec(
+                    *command,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.STDOUT,
+                    # What a Python program still buffers when it dies would say nothing.
+                    env={**environment, "PYTHONUNBUFFERED": "1", "KIBITZ_RESUME_FD": str(number)},
+                    start_new_session=True,
+                    pass_fds=(number,),
+                )
         except OSError as error:
             self.fail(f"cannot start {command[0]!r}: {error.strerror}")
             return
@@ -181,6 +189,17 @@ def inherited(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _handed(secret: str) -> socket.socket:
+    """Return a descriptor from which a secret can be read, once and to the end.
+
+    It is a socket: one of another process cannot be opened in ``/proc``, as a pipe can.
+    """
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.sendall(secret.encode())
+    return theirs
+
+
 class Staff:
     """All house bots of a server."""
 
@@ -216,9 +235,9 @@ class Staff:
         if self._house is None or self._closed or employee.dismissed:
             return
         command = list(self._house.command(personality, self._url(), lobby))
-        environment = inherited(os.environ) | {"KIBITZ_RESUME": resume}
+        environment = inherited(os.environ)
         self._working.add(employee)
-        self._spawn(self._employ(employee, command, environment, ended))
+        self._spawn(self._employ(employee, command, environment, resume, ended))
 
     def close(self) -> None:
         """Dismiss everybody and hire nobody any more."""
@@ -231,10 +250,11 @@ class Staff:
         employee: Employee,
         command: Sequence[str],
         environment: dict[str, str],
+        secret: str,
         ended: Callable[[Employee], None],
     ) -> None:
         try:
-            await employee.work(command, environment)
+            await employee.work(command, environment, secret)
         finally:
             self._working.discard(employee)
         if not employee.dismissed:

@@ -362,9 +362,11 @@ class Match(Fold):
         if command.player is not None and command.player != owner:
             message = f"seat {seat} is played by {self.players[seat].name} now"
             return [Refuse(seat, None, Code.NOT_SEATED, message, self.ply)]
-        if seat not in self.away:
+        if seat not in self.away and not command.takeover:
             return []
-        return self._append(Returned(seq=self.seq + 1, at_ms=at, seat=seat))
+        takeover: Literal[True] | None = True if command.takeover else None
+        entry = Returned(seq=self.seq + 1, at_ms=at, seat=seat, takeover=takeover)
+        return self._append(entry)
 
     def _replace(self, command: Replace, at: int) -> list[Effect]:
         seat = command.seat

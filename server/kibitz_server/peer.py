@@ -78,7 +78,7 @@ HTTP_PATIENCE_S = 30.0
 """How long a page may take to be read."""
 ROUND_TRIPS = 8
 """How many measurements a round trip is taken from."""
-_SECRETS = re.compile(r"token|secret|resume|auth|password|key", re.IGNORECASE)
+_SECRETS = re.compile(r"token|secret|resume|instance|auth|password|key", re.IGNORECASE)
 _WHOLE_TEXT = 0x81
 _MASKED = 0x80
 
@@ -156,6 +156,7 @@ class Peer(asyncio.Protocol):
         "capabilities",
         "holdings",
         "identity",
+        "instance",
         "leaving",
         "local",
         "outbox",
@@ -192,6 +193,8 @@ class Peer(asyncio.Protocol):
         self.token: bytes | None = None
         """The digest of the token that hello was answered for."""
         self.capabilities: Capabilities | None = None
+        self.instance: str | None = None
+        """What its program calls itself, a secret between it and the server."""
         """What the bot said in hello that it can do."""
         self.holdings: dict[str, Holding] = {}
         """The matches and lobbies that hear of it when this connection is lost, by key."""

@@ -33,6 +33,7 @@ from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import match as rules
 from kibitz_server.database import StoreError
+from kibitz_server.door import same_program
 from kibitz_server.gallery import Gallery
 from kibitz_server.match import Command, Effect, Match, Play
 from kibitz_server.outbox import text_frame
@@ -193,6 +194,11 @@ class Table:
     def resign(self, peer: Peer, request: Resign) -> None:
         """The player gives up, of its own will or because its program failed."""
         fault = request.fault
+        if self.seat_of(peer) in self.match.taken_over:
+            detail = "resigned by a connection that had taken the seat over"
+            cause = Cause.TAKEOVER
+            self._seated(peer, request.id, lambda seat: rules.Forfeit(seat, cause, detail))
+            return
         if fault is None:
             self._seated(peer, request.id, rules.Resign)
             return
@@ -207,19 +213,26 @@ class Table:
         self._seated(peer, request, lambda seat: rules.Note(seat, text))
 
     def rejoin(self, peer: Peer, player: str, request: Rejoin) -> None:
-        """Give a seat to its player's newest connection."""
+        """Give a seat to its player's newest connection.
+
+        Where the older one is open and another program's, that is written down: whoever knows a
+        player's secret can take its seat, but not so that nobody sees it.
+        """
         seat = self.seat_owned_by(player)
         if seat is None:
             peer.refuse(request.id, Code.NOT_SEATED, "you have no seat at this match")
             return
         former = self._sockets[seat]
+        if former is not None and former.leaving:
+            former = None
         self._sockets[seat] = peer
         self._news[seat] = None
         self._cold.discard(seat)
         if former is not None and former is not peer:
             former.close(CloseCode.REPLACED, "a newer connection took the seat")
-        if seat in self.match.away:
-            self.command(rules.Return(seat, player))
+        takeover = former is not None and not same_program(former, peer)
+        if takeover or seat in self.match.away:
+            self.command(rules.Return(seat, player, takeover))
         entrance = self._entrance(seat, peer, "rejoined")
 
         def enter() -> None:
@@ -284,6 +297,10 @@ class Table:
         self._sockets[seat] = peer
         self._when_settled(self._entrance(seat, peer, "started"))
         return True
+
+    def taken_over(self, seat: int) -> None:
+        """Write down that a seat's connection is not that of the program that it belongs to."""
+        self.command(rules.Return(seat, takeover=True))
 
     def forfeit(self, seat: int, cause: Cause, detail: str) -> None:
         self.command(rules.Forfeit(seat, cause, detail))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kibitz_games.api import Outcome
@@ -17,7 +17,13 @@ class Departure:
     detail: str = ""
 
 
-def verdict(outcome: Outcome, out: Mapping[int, Departure], cause: Cause, plies: int) -> Result:
+def verdict(
+    outcome: Outcome,
+    out: Mapping[int, Departure],
+    cause: Cause,
+    plies: int,
+    taken_over: Collection[int] = (),
+) -> Result:
     """Return the result of a match whose seats in `out` dropped out before it ended.
 
     The game's own word for the end is the reason only where its rules are the cause.
@@ -32,6 +38,7 @@ def verdict(outcome: Outcome, out: Mapping[int, Departure], cause: Cause, plies:
                 points=outcome.points[seat] if outcome.points else None,
                 cause=gone.cause if gone else None,
                 detail=gone.detail if gone else "",
+                takeover=True if seat in taken_over else None,
             )
         )
     reason = outcome.reason if cause is Cause.RULES else ""

@@ -327,7 +327,7 @@ async def main():
         ids = iter(range(1, 10**9))
         async def ask(type, **fields):
             await ws.send(json.dumps({"type": type, "id": next(ids), **fields}))
-        await ask("hello", versions=[1], resume=os.environ["KIBITZ_RESUME"],
+        await ask("hello", versions=[1], resume=open(int(os.environ["KIBITZ_RESUME_FD"])).read(),
                   capabilities={"at_once": 9})
         await ask("join", lobby=lobby)
         await ask("ready", lobby=lobby)

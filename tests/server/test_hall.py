@@ -352,6 +352,30 @@ async def arranged(house: House, *names: str, **fields: Any) -> tuple[Caller, li
     return host, players, done["lobby"]
 
 
+async def test_who_shares_a_player_of_an_event_is_flagged_from_the_start(house: House) -> None:
+    host, (ada, bob), lobby = await arranged(house, "ada", "bob")
+    thief = await house.call()
+    await thief.ask("hello", versions=[1], resume=house.secrets["ada"], instance="not-of-ada")
+    await host.ask("arrange", lobby=lobby, matches=[arrangement("b1.1", ada, bob)])
+    match = (await thief.next("snapshot"))["match"]
+    assert (await thief.ask("resign", match=match))["type"] == "done"
+    ended = (await host.next("match_ended"))["match"]["result"]
+    assert ended["cause"] == "takeover"
+    assert [seat.get("takeover") for seat in ended["seats"]] == [True, None]
+
+
+async def test_who_comes_back_in_an_event_is_not_flagged(house: House) -> None:
+    host, (ada, bob), lobby = await arranged(house, "ada", "bob")
+    await ada.socket.close()
+    back = await house.call()
+    await back.ask("hello", versions=[1], resume=house.secrets["ada"], instance="started-again")
+    await back.ask("ready", lobby=lobby)
+    await host.ask("arrange", lobby=lobby, matches=[arrangement("b1.1", ada, bob)])
+    match = (await back.next("snapshot"))["match"]
+    assert (await back.ask("resign", match=match))["type"] == "done"
+    assert (await host.next("match_ended"))["match"]["result"]["cause"] == "resignation"
+
+
 async def test_matches_are_arranged_and_their_tags_are_in_news_and_records(house: House) -> None:
     host, (ada, bob), lobby = await arranged(house, "ada", "bob")
     matches = [arrangement("b1.1", ada, bob, seed=5), arrangement("b1.2", bob, ada, seed=5)]

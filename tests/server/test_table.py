@@ -83,6 +83,7 @@ class Play:
         opened = self.floor.rig.open()
         opened.head()
         opened.peer.greeted(Identity(player, account=False, skeleton=None))
+        opened.peer.instance = f"the program of {player.player}"
         opened.frames()
         return opened
 
@@ -222,6 +223,62 @@ def test_a_newer_connection_takes_the_seat_and_the_older_is_closed() -> None:
     assert play.move(0, line=new)
     play.table.disconnected(old.peer)
     assert play.match.away == {}
+
+
+def test_a_seat_that_another_program_takes_is_flagged_and_so_is_its_resignation() -> None:
+    play = Play()
+    play.begin()
+    thief = play.another(0)
+    thief.peer.instance = "somebody who knows its secret"
+    play.table.rejoin(thief.peer, "p0", Rejoin(id=4, match="m1"))
+    play.tape.commit()
+    [event] = play.heard(1)
+    assert (event["entry"]["kind"], event["entry"]["takeover"]) == ("return", True)
+    play.table.resign(thief.peer, Resign(id=5, match="m1"))
+    play.tape.commit()
+    result = play.match.result
+    assert result is not None
+    assert result.cause is Cause.TAKEOVER
+    assert result.seats[0].cause is Cause.TAKEOVER
+    assert [seat.takeover for seat in result.seats] == [True, None]
+    assert play.match.players[0].name not in result.seats[0].detail
+
+
+def test_a_crash_that_is_told_by_another_program_than_the_seats_is_flagged() -> None:
+    play = Play()
+    play.begin()
+    thief = play.another(0)
+    thief.peer.instance = None
+    play.table.rejoin(thief.peer, "p0", Rejoin(id=4, match="m1"))
+    play.table.resign(thief.peer, Resign(id=5, match="m1", fault="crash"))
+    play.tape.commit()
+    assert play.match.result is not None
+    assert play.match.result.cause is Cause.TAKEOVER
+
+
+def test_a_program_that_comes_back_is_no_other() -> None:
+    play = Play()
+    play.begin()
+    again = play.another(0)
+    play.table.rejoin(again.peer, "p0", Rejoin(id=4, match="m1"))
+    play.table.resign(again.peer, Resign(id=5, match="m1"))
+    play.tape.commit()
+    assert play.match.result is not None
+    assert play.match.result.cause is Cause.RESIGNATION
+    assert play.match.result.seats[0].takeover is None
+
+
+def test_who_comes_after_the_connection_is_gone_takes_nothing_over() -> None:
+    play = Play()
+    play.begin()
+    old, new = play.lines["p0"], play.another(0)
+    new.peer.instance = "started after the other has crashed"
+    play.table.disconnected(old.peer)
+    play.table.rejoin(new.peer, "p0", Rejoin(id=4, match="m1"))
+    play.table.resign(new.peer, Resign(id=5, match="m1", fault="crash"))
+    play.tape.commit()
+    assert play.match.result is not None
+    assert play.match.result.cause is Cause.CRASH
 
 
 def test_a_claim_that_is_not_valid_changes_nothing() -> None:

@@ -2,9 +2,10 @@
 
 ``python -m kibitz_bots.bridges.launch PARENT [--memory MIB] [--cpu SECONDS] -- COMMAND...``
 
-It becomes the command (`exec`), so there is no process in between. The limits are those of the
-system (`setrlimit`), and hold for each process that the command starts. On Linux the kernel kills
-the command when its parent dies; elsewhere it is told by the end of its standard input only.
+PARENT is 0 where another process looks after it. It becomes the command (`exec`), so there is no
+process in between. The limits are those of the system (`setrlimit`), and hold for each process that
+the command starts. On Linux the kernel kills the command when its parent dies; elsewhere it is told
+by the end of its standard input only.
 """
 
 from __future__ import annotations
@@ -41,10 +42,13 @@ class Limits:
         return [*memory, *cpu]
 
 
-def launched(command: Sequence[str], limits: Limits) -> list[str]:
-    """Return the command line that starts `command` on a leash held by this process."""
+def launched(command: Sequence[str], limits: Limits, *, supervised: bool = False) -> list[str]:
+    """Return the command line that starts `command` on a leash held by this process.
+
+    With `supervised` another process will be its parent, and ends it; only limits are set.
+    """
     # By its path, without the packages around it and their imports: it starts six times as fast.
-    launcher = [sys.executable, "-I", "-S", __file__, str(os.getpid())]
+    launcher = [sys.executable, "-I", "-S", __file__, "0" if supervised else str(os.getpid())]
     return [*launcher, *limits.options, "--", *command]
 
 
@@ -84,9 +88,10 @@ def limit(limits: Limits) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Become the command."""
     arguments = _parser().parse_args(argv)
-    with contextlib.suppress(OSError):
-        os.setsid()
-    leash(arguments.parent)
+    if arguments.parent:
+        with contextlib.suppress(OSError):
+            os.setsid()
+        leash(arguments.parent)
     limit(Limits(arguments.memory_mib, arguments.cpu_s))
     try:
         os.execvp(arguments.command[0], arguments.command)

@@ -73,10 +73,15 @@ class EntryBase(Strict):
     at_ms: Millis
 
 
+Isolation: TypeAlias = Literal["bwrap", "setpriv", "none"]
+
+
 class Began(EntryBase):
     """Somebody began to run the event, or to go on with it."""
 
     kind: Literal["began"] = "began"
+    isolation: Isolation | None = None
+    """What kept entrants of foreign code apart; None where there were none, or nobody said."""
 
 
 class Arranged(EntryBase):
@@ -232,6 +237,8 @@ class Progress:
         self.requeued = 0
         self.sessions = 0
         """How often somebody began to run the event."""
+        self.isolation: list[Isolation] = []
+        """What kept entrants of foreign code apart, one after the other if it was not the same."""
         self.stopped: Stopped | None = None
         """Why the event stopped; None while it runs."""
         self.running_ms = 0
@@ -356,7 +363,7 @@ class Progress:
         """Fold one entry in; raises `JournalError`, and changes nothing, where it cannot be."""
         match entry:
             case Began():
-                self._begin()
+                self._begin(entry)
             case Arranged():
                 self._arrange(entry)
             case Ended():
@@ -373,8 +380,10 @@ class Progress:
             self.running_ms += max(0, entry.at_ms - self._last_ms)
         self._last_ms = entry.at_ms
 
-    def _begin(self) -> None:
+    def _begin(self, entry: Began) -> None:
         self.sessions += 1
+        if entry.isolation is not None and entry.isolation not in self.isolation:
+            self.isolation.append(entry.isolation)
         if self.stopped is not None and self.stopped.reason != "decided":
             self.stopped = None
 

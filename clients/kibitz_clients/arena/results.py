@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field
 from kibitz_clients.arena import claims
 from kibitz_clients.arena.claims import Held
 from kibitz_clients.arena.event import Entrant, Event, Format
-from kibitz_clients.arena.journal import Ended, Progress
+from kibitz_clients.arena.journal import Ended, Isolation, Progress
 from kibitz_clients.arena.ratings import Played, Ratings, rate
 from kibitz_clients.arena.sequential import Verdict
 from kibitz_protocol.records import Cause, Result, SeatResult
@@ -36,6 +36,7 @@ TERMINATIONS: dict[Cause, Termination] = {
     Cause.CRASH: "abandoned",
     Cause.DISCONNECT: "abandoned",
     Cause.ABANDONED: "abandoned",
+    Cause.TAKEOVER: "abandoned",
     Cause.INFRASTRUCTURE: "unterminated",
 }
 
@@ -103,6 +104,10 @@ class GameLine(Tolerant):
     places: list[int] = Field(description="1 is best, ties share it")
     scores: list[float] = Field(default_factory=list, description="points as the game counts them")
     causes: list[Cause | None] = Field(description="why a seat dropped out before the end")
+    takeovers: list[bool] = Field(
+        default_factory=list,
+        description="by seat, whether another connection took it while its own was open",
+    )
     cause: Cause = Field(description="what ended the game")
     termination: Termination
     reason: str = Field("", description="in the game's words, such as `goal`")
@@ -144,6 +149,10 @@ class Results(Tolerant):
     stopped: str | None = Field(None, description="why the event ended before its last game")
     sequential: Verdict | None = Field(None, description="where the sequential test stands")
     claims: list[Held] = Field(default_factory=list, description="what the event is held to show")
+    isolation: list[Isolation] = Field(
+        default_factory=list,
+        description="what kept entrants that are code of others apart; empty where none is",
+    )
     interruptions: int = Field(description="how often the event went on after it was cut off")
     requeued: int = Field(description="games repeated after a failure of the infrastructure")
     seconds: float = Field(description="how long the event ran, breaks left out")
@@ -169,6 +178,7 @@ class Results(Tolerant):
             stopped=_why_stopped(progress),
             sequential=progress.verdict,
             claims=[claims.hold(claims.read(text), games) for text in event.claims],
+            isolation=progress.isolation,
             interruptions=max(0, progress.sessions - 1),
             requeued=progress.requeued,
             seconds=progress.running_ms / 1000,
@@ -329,6 +339,7 @@ def _game_line(progress: Progress, tag: str) -> GameLine:
         places=[seat.rank for seat in result.seats],
         scores=[_points(seat) for seat in result.seats],
         causes=[seat.cause for seat in result.seats],
+        takeovers=[bool(seat.takeover) for seat in result.seats],
         cause=result.cause,
         termination=_termination(result.cause),
         reason=result.reason,

@@ -18,6 +18,7 @@ GONE: Final[dict[Cause, str]] = {
     Cause.CRASH: "crashed",
     Cause.DISCONNECT: "disconnected",
     Cause.ABANDONED: "left",
+    Cause.TAKEOVER: "taken over",
 }
 """What exactly PGN's ``abandoned`` was, in a word each."""
 DROPPED: Final[dict[Cause, str]] = GONE | {
@@ -28,6 +29,12 @@ DROPPED: Final[dict[Cause, str]] = GONE | {
     Cause.INFRASTRUCTURE: "server failure",
 }
 """Why a seat dropped out, in a word or two."""
+ISOLATED: Final = {
+    "bwrap": "Entrants ran isolated (bwrap): files, processes and network of their own.",
+    "setpriv": "Entrants ran isolated (setpriv): a user each, but on one network.",
+    "none": "Entrants were trusted: nothing isolated them from each other.",
+}
+"""What kept entrants apart, by the name of the tool."""
 STOPPED: Final = {
     "decided": "decided by the sequential test",
     "deadline": "stopped at the deadline",
@@ -198,6 +205,14 @@ def notes(results: Results) -> Iterator[str]:
         yield f"The scale is fixed by what was known before: {names} (anchor)."
     if any(standing.byes for standing in results.standings):
         yield "Points count a bye as a won block; no other number counts byes."
+    yield from (ISOLATED[tool] for tool in results.isolation)
+    taken = [game for game in results.games if any(game.takeovers)]
+    if taken:
+        names = ", ".join(game.tag for game in taken[:5]) + (", ..." if len(taken) > 5 else "")
+        yield (
+            f"In {counted(len(taken), 'game')} a seat was taken over by another connection while"
+            f" its own was open: {names}. Find out why before you believe the results."
+        )
     if results.requeued:
         was = "was" if results.requeued == 1 else "were"
         games = counted(results.requeued, "game")

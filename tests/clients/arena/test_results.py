@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from kibitz_clients.arena import wording
 from kibitz_clients.arena.event import Event
-from kibitz_clients.arena.journal import Arranged, Due, Progress
+from kibitz_clients.arena.journal import Arranged, Began, Due, Progress
 from kibitz_clients.arena.results import TERMINATIONS, Results
 from kibitz_protocol.records import Cause, Result
 from tests.clients.arena.events import Outcome, by_name, event, failed, play, result
@@ -132,3 +133,38 @@ def test_results_travel_as_json() -> None:
     text = results.model_dump_json()
     assert '"schema":"kibitz-results/1"' in text
     assert Results.model_validate_json(text) == results
+
+
+def test_a_seat_that_was_taken_over_is_counted_and_named() -> None:
+    def outcome(due: Due) -> Result:
+        loser = due.game.players.index("Bob")
+        ranks = (2, 1) if loser == 0 else (1, 2)
+        causes = [Cause.TAKEOVER if seat == loser else None for seat in range(2)]
+        ended = result(*ranks, cause=Cause.TAKEOVER, seat_causes=causes)
+        seats = [
+            seat.model_copy(update={"takeover": True if number == loser else None})
+            for number, seat in enumerate(ended.seats)
+        ]
+        return ended.model_copy(update={"seats": seats})
+
+    results = shown(event(2), outcome)
+    assert [sorted(game.takeovers) for game in results.games] == [[False, True]] * 2
+    assert [game.termination for game in results.games] == ["abandoned"] * 2
+    assert wording.terminations(results.games) == "2 abandoned (2 taken over)"
+    [note] = wording.notes(results)
+    assert note.startswith("In 2 games a seat was taken over by another connection")
+    assert results.games[0].tag in note
+    assert wording.ends(results)[0].counts == {"taken over": 2}
+
+
+def test_what_isolated_the_entrants_is_told() -> None:
+    form = event(2)
+    progress = Progress(form)
+    assert [*wording.notes(Results.of(form, progress))] == []
+    for tool in ("bwrap", "none", "bwrap", None):
+        progress.apply(Began.model_validate({"at_ms": 0, "isolation": tool}))
+    results = Results.of(form, progress)
+    assert results.isolation == ["bwrap", "none"]
+    notes = [*wording.notes(results)]
+    assert notes[0] == "Entrants ran isolated (bwrap): files, processes and network of their own."
+    assert notes[1] == "Entrants were trusted: nothing isolated them from each other."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kibitz.event.entrants import Seat, Team, allowed
+from kibitz.event.entrants import Seat, Team, allowed, how
 from kibitz.event.folder import EventFolder
 from kibitz.event.house import TELL_SECONDS, Seldom
 from kibitz_clients.arena.event import Event
@@ -37,12 +38,18 @@ def folder(tmp_path: Path) -> EventFolder:
     return made
 
 
-def started(folder: EventFolder, name: str, **fields: Any) -> tuple[list[str], dict[str, str]]:
-    """Return the command line and the environment of an entrant's process."""
+Started = tuple[list[str], dict[str, str], str]
+
+
+async def started(folder: EventFolder, name: str, **fields: Any) -> Started:
+    """Return the command line of an entrant's process, its environment, and what it is handed."""
     held = event(**fields)
     team = Team(held, folder, SEAT, played=lambda name: 0, tell=print)
-    words, env = team.started(held.entrants[held.names.index(name)])
-    return words, {key: value for key, value in env.items() if key.startswith("KIBITZ_")}
+    async with team.started(held.entrants[held.names.index(name)]) as launch:
+        env = {key: value for key, value in launch.env.items() if key.startswith("KIBITZ_")}
+        number = int(env.get("KIBITZ_RESUME_FD") or env["KIBITZ_TOKEN_FD"])
+        assert number in launch.descriptors
+        return [*launch.command], env, os.read(os.dup(number), 1000).decode()
 
 
 def after(words: list[str], option: str) -> str:
@@ -60,43 +67,73 @@ def test_own_limits_come_before_those_of_the_event(
     assert allowed(held, held.entrants[held.names.index(name)]) == limits
 
 
-def test_a_bot_is_limited_by_its_leash(folder: EventFolder) -> None:
-    words, _ = started(folder, "Ada")
+async def test_a_bot_is_limited_by_its_leash(folder: EventFolder) -> None:
+    folder.keep_secret("Ada", "secret-of-ada")
+    words, _, secret = await started(folder, "Ada")
+    assert words[1:4] == ["-P", "-m", "kibitz.isolation.supervisor"]
+    assert after(words, "--memory") == "300", "of all its processes"
+    words = words[words.index("kibitz.leash") - 2 :]
     assert words[:3] == [sys.executable, "-m", "kibitz.leash"]
     assert words[4:7] == ["--memory", "300", "kibitz_bots"]
     assert words[-1] == str(folder.path.parent / "ada.py")
     assert (after(words, "--url"), after(words, "--lobby")) == (SEAT.url, SEAT.lobby)
     assert (after(words, "--name"), after(words, "--at-once")) == ("Ada", "9")
-    assert after(words, "--resume-file") == str(folder.secret("Ada"))
+    assert secret == "secret-of-ada"
 
 
-def test_a_program_is_limited_by_its_bridge(folder: EventFolder) -> None:
-    words, _ = started(folder, "Bob", limits={"memory": 64 * 2**20, "cpu": 9})
-    assert words[4] == "kibitz_bots"
+async def test_a_program_is_limited_by_its_bridge(folder: EventFolder) -> None:
+    folder.keep_secret("Bob", "secret-of-bob")
+    words, _, _ = await started(folder, "Bob", limits={"memory": 64 * 2**20, "cpu": 9})
+    assert words[words.index("kibitz.leash") + 2] == "kibitz_bots"
     end = ["--stdio", "--game=line-nim", "--memory", "64", "--cpu", "9", "--", "node", "bob.js"]
     assert words[-len(end) :] == end
-    words, _ = started(folder, "Dan")
+    words, _, _ = await started(folder, "Dan")
     assert words[-4:] == ["--gomocup", "--game=line-nim", "--", "./dan"]
 
 
-def test_who_connects_by_itself_is_told_where_and_as_whom(
+async def test_who_connects_by_itself_is_told_where_and_as_whom(
     folder: EventFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIBITZ_TOKEN", "that of whoever holds the event")
     folder.keep_secret("Cyd", "secret-of-cyd")
-    words, env = started(folder, "Cyd", limits={"cpu": 9})
+    words, env, secret = await started(folder, "Cyd", limits={"cpu": 9})
     assert words[-4:] == ["--cpu", "9", "--", "./cyd"]
     assert env["KIBITZ_SERVER"] == SEAT.url
     assert (env["KIBITZ_LOBBY"], env["KIBITZ_NAME"]) == (SEAT.lobby, "Cyd")
-    assert env["KIBITZ_RESUME"] == "secret-of-cyd"
+    assert secret == "secret-of-cyd"
     assert "KIBITZ_TOKEN" not in env
 
 
-def test_an_account_has_its_token_and_no_other_secret(folder: EventFolder) -> None:
-    words, _ = started(folder, "Eve")
-    assert after(words, "--token-file") == str(folder.path.parent / "eve.token")
-    assert not {"--name", "--resume-file"} & {*words}
-    assert "secret-of-eve" not in words
+async def test_an_account_has_its_token_and_no_other_secret(folder: EventFolder) -> None:
+    words, env, secret = await started(folder, "Eve")
+    assert secret == "secret-of-eve"
+    assert "KIBITZ_RESUME_FD" not in env
+    assert not {"--name", "--resume-file", "--token-file"} & {*words}
+
+
+@pytest.mark.parametrize("name", ["Ada", "Bob", "Cyd", "Dan", "Eve"])
+async def test_no_secret_is_where_others_can_read_it(folder: EventFolder, name: str) -> None:
+    folder.keep_secret(name, "secret-of-" + name.lower())
+    words, env, secret = await started(folder, name)
+    assert secret == "secret-of-" + name.lower()
+    assert not [text for text in [*words, *env.values()] if "secret-of" in text]
+    assert not [text for text in words if str(folder.path) in text]
+
+
+def test_the_directory_of_an_event_is_for_nobody_else(folder: EventFolder) -> None:
+    assert folder.path.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (3, "ended with status 3"),
+        (-9, "was killed by SIGKILL"),
+        (137, "ended with status 137, as by SIGKILL"),
+    ],
+)
+def test_a_kill_from_outside_is_told_from_an_end(status: int, said: str) -> None:
+    assert how(status) == said
 
 
 async def test_who_comes_from_elsewhere_is_not_started(folder: EventFolder) -> None:
