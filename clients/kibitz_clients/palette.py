@@ -10,10 +10,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from kibitz_games.scene import Cell, Ground
+from kibitz_games.scene import Cell, Ground, PieceColour
 
 COLOURS: Final = ("#f4692f", "#4fb3f0", "#f2de4b", "#2cc295", "#d98ac6", "#f3eee2")
 GLYPHS: Final = ("●", "▲", "■", "◆", "★", "✚", "○", "△", "□", "◇", "☆", "✖", "◉", "▼", "▣", "◈")
+
+STONES: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
+"""Pieces with a colour of their own; what they are drawn with then tells whose they are."""
+STONE_INKS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
+"""The same on the disc of a large piece, which is in the colour of its seat."""
 
 BOARD: Final = "#262b36"
 """The board itself, in a terminal."""

@@ -120,8 +120,9 @@ class MatchScreen(View):
         frame = self.playhead.frame
         now = self.house.now()
         at, last = self.playhead.position
-        self.query_one(Board).show(self.scene(), self.overlay())
-        self.query_one(Seats).show(self.timeline, frame, now)
+        scene = self.scene()
+        self.query_one(Board).show(scene, self.overlay())
+        self.query_one(Seats).show(self.timeline, frame, now, scene.colours)
         self.query_one(Moves).show(self.game, self.timeline, at)
         self.put("title", self._title())
         self.put("course", f"step {at} of {last}" if last else f"ply {frame.ply}")
