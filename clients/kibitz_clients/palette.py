@@ -8,6 +8,7 @@ board reads without any colour.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from kibitz_games.scene import Cell, Ground, PieceColour
@@ -56,6 +57,11 @@ def colour(seat: int) -> str:
 def glyph(seat: int) -> str:
     """Return the character that stands for `seat`."""
     return GLYPHS[seat % len(GLYPHS)]
+
+
+def piece(seat: int, colours: Sequence[PieceColour] = ()) -> str:
+    """Return the character that stands for `seat` beside a board whose pieces have `colours`."""
+    return STONES[colours[seat]] if seat < len(colours) else glyph(seat)
 
 
 def mix(first: str, second: str, share: float) -> str:

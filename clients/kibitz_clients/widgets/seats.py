@@ -1,4 +1,4 @@
-"""Who plays: one line a seat with glyph, stone, name, clock, and what has become of it."""
+"""Who plays: one line a seat with glyph, name, clock, and what has become of it."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ def render(
         reading = readings[seat] if seat < len(readings) else None
         clock = reading.text if reading else ""
         low = reading is not None and reading.low and seat == frame.to_act
-        stone = palette.STONES[colours[seat]] + " " if seat < len(colours) else ""
-        lines.append(_line(timeline, frame, seat, stone, clock, low, width))
+        glyph = palette.piece(seat, colours)
+        lines.append(_line(timeline, frame, seat, glyph, clock, low, width))
         if newest and seat in timeline.away and not timeline.over:
             lines.append(_away(timeline.away[seat], now))
     return Text("\n").join(lines)
 
 
 def _line(
-    timeline: Timeline, frame: Frame, seat: int, stone: str, clock: str, low: bool, width: int
+    timeline: Timeline, frame: Frame, seat: int, glyph: str, clock: str, low: bool, width: int
 ) -> Text:
     facts = timeline.facts
     acts = seat == frame.to_act and not (timeline.over and frame.seq == timeline.newest.seq)
     right = _rank(timeline, frame, seat) or clock
     mine = " (you)" if seat == facts.you else ""
     name = facts.seats[seat].name + mine
-    room = max(1, width - 4 - cell_len(stone) - cell_len(right) - 1)
+    room = max(1, width - 4 - cell_len(right) - 1)
     ink = palette.colour(seat)
     line = Text("▸" if acts else " ", style=f"bold {palette.CURSOR}")
-    line.append(f"{palette.glyph(seat)} {stone}", style=f"bold {ink}")
+    line.append(f"{glyph} ", style=f"bold {ink}")
     line.append(set_cell_size(_clipped(name, room), room), style="bold" if acts else palette.TEXT)
     style = "bold #ff6b6b" if low else ("bold" if acts else palette.DIM)
     line.append(" " + right, style=style)
