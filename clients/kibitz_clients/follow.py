@@ -483,7 +483,7 @@ def opening(game: Game, facts: Facts) -> tuple[Fields, int] | None:
     try:
         if facts.rules_version is not None:
             game = game.under(facts.rules_version)
-        options = game.Options.model_validate(facts.options)
+        options = game.Options.read(facts.options)
         if game.info.hidden or game.deal(options, len(facts.seats), 0):
             return None
         state = game.start(options, len(facts.seats), {})
