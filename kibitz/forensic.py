@@ -246,7 +246,7 @@ def _bot(words: Sequence[str], *, foreign: bool) -> Bot:
 def _trouble(game: Any, state: State, action: dict[str, Any]) -> str | None:
     """Say why the rules do not allow an action, None where they do."""
     try:
-        game.decode(state, game.Move.model_validate(action))
+        game.decode(state, game.Move.read(action))
     except ValueError as error:
         return sentence(error) if isinstance(error, ValidationError) else str(error)
     return None

@@ -106,7 +106,7 @@ def seats_for(
     Of the numbers that are `offered`; None for those that the game offers.
     """
     try:
-        model = game.Options.model_validate(chosen)
+        model = game.Options.read(chosen)
     except ValueError:
         return None
     for seats in offered or game.info.seats:

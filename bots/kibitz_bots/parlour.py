@@ -61,7 +61,7 @@ def action_of(answer: object, play: Play, turn: Turn) -> int:
     """Return the action of an answer to the present turn of `play`; raises as `decide` does."""
     wire, _ = read(answer, turn)
     try:
-        move = play.game.Move.model_validate(wire)
+        move = play.game.Move.read(wire)
     except ValueError as error:
         raise BadAnswer(f"not a move of {turn.game}: {wire!r}") from error
     return play.game.decode(play.state, move)

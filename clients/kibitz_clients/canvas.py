@@ -283,7 +283,7 @@ class _Canvas:
     def _emblem(self, column: int, row: int, look: Look, inner: int) -> None:
         """Cut the text out of a drawing."""
         solid = look.shape in {"peg", "hull"}
-        ground, ink = (look.ink, palette.BACKDROP) if solid else (look.ground, look.ink)
+        ground, ink = (look.ink, look.emblem) if solid else (look.ground, look.ink)
         text = look.text[:1] if look.shape == "hull" else look.text
         at = column + (inner - 5) // 2 + (5 - cell_len(text)) // 2
         self._write(at, self.layout.middle(row), text, _style(ink, ground, bold=True))

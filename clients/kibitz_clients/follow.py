@@ -62,6 +62,8 @@ class Facts:
     seats: tuple[Player, ...]
     time_control: TimeControl
     you: int | None = None
+    rules_version: int | None = None
+    """Under which the match is played, None where that was not said yet."""
 
     @classmethod
     def of_snapshot(cls, snapshot: Snapshot) -> Facts:
@@ -74,6 +76,7 @@ class Facts:
             seats=tuple(snapshot.seats),
             time_control=snapshot.time_control,
             you=snapshot.you,
+            rules_version=snapshot.rules_version,
         )
 
     @classmethod
@@ -111,6 +114,7 @@ class Facts:
             options=setup.options,
             seats=tuple(setup.seats),
             time_control=setup.time_control,
+            rules_version=setup.rules_version,
         )
 
 
@@ -477,7 +481,9 @@ class Gallery:
 def opening(game: Game, facts: Facts) -> tuple[Fields, int] | None:
     """Return a match's start and the seat to act, or None where chance has dealt it."""
     try:
-        options = game.Options.model_validate(facts.options)
+        if facts.rules_version is not None:
+            game = game.under(facts.rules_version)
+        options = game.Options.read(facts.options)
         if game.info.hidden or game.deal(options, len(facts.seats), 0):
             return None
         state = game.start(options, len(facts.seats), {})

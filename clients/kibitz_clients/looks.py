@@ -5,7 +5,11 @@ Every ground reads without colour too:
     ``·`` floor    `` `` seen    ``░`` fog    ``▓`` rock    ``▒✕▒`` wreck    ``×`` gone
     ``┼`` point    ``▏↑▕`` button             ``:`` floor and ``.`` seen that are in sight
 
-and so do the highlights, by the brackets around a place:
+and so do pieces, by the glyph of their seat, or where the game gives them a colour by that:
+
+    ``●`` black              ``○`` white
+
+and the highlights, by the brackets around a place:
 
     ``(●)`` has just moved there    ``○`` came from there    ``•`` on its way
     ``<●>`` acted from there
@@ -95,6 +99,8 @@ class Look:
     key: bool = False
     """Whether it is pressed rather than stood on."""
     heading: int | None = None
+    emblem: str = palette.BACKDROP
+    """What the text is drawn in on a piece that is larger than a character."""
 
     @property
     def bracketed(self) -> bool:
@@ -105,7 +111,7 @@ def width(cell: Cell) -> int:
     """Return the columns that the text of a place needs; keys make room for themselves."""
     if cell.ground == "button":
         return 1
-    return max(1, cell_len(_piece(cell) if cell.owner is not None else cell.glyph))
+    return max(1, cell_len(_piece(cell) if _taken(cell) else cell.glyph))
 
 
 def looks(scene: Scene, overlay: Overlay, room: int) -> dict[str, Look]:
@@ -151,13 +157,21 @@ def _look(cell: Cell, points: Iterable[tuple[float, float]]) -> Look:
         look.fill_ink = palette.mix(ground, palette.TEXT, 0.45)
     if cell.ground == "gone" and cell.tint is not None:
         look.ink = palette.mix(palette.colour(cell.tint), ground, 0.25)
-    return look if cell.owner is None else _occupied(look, cell, cell.owner)
+    return _occupied(look, cell) if _taken(cell) else look
 
 
-def _occupied(look: Look, cell: Cell, owner: int) -> Look:
-    """Put the piece of a seat on a place."""
-    look.text, look.ink, look.bold = _piece(cell), palette.colour(owner), True
+def _taken(cell: Cell) -> bool:
+    """Whether a piece stands on a place, be it nobody's."""
+    return cell.owner is not None or cell.colour is not None
+
+
+def _occupied(look: Look, cell: Cell) -> Look:
+    """Put a piece on a place, in the colour of its seat."""
+    ink = palette.TEXT if cell.owner is None else palette.colour(cell.owner)
+    look.text, look.ink, look.bold = _piece(cell), ink, True
     look.heading = cell.heading
+    if cell.colour is not None:
+        look.emblem = palette.STONE_INKS[cell.colour]
     if cell.heading is not None:
         look.ground = palette.mix(look.ground, look.ink, 0.28)
         look.shape = "hull"
@@ -167,7 +181,8 @@ def _occupied(look: Look, cell: Cell, owner: int) -> Look:
 
 
 def _piece(cell: Cell) -> str:
-    glyph = cell.glyph or palette.glyph(cell.owner or 0)
+    own = palette.glyph(cell.owner or 0) if cell.colour is None else palette.STONES[cell.colour]
+    glyph = cell.glyph or own
     return glyph if cell.heading is None else glyph + arrow(cell.heading)
 
 
@@ -211,7 +226,7 @@ def _mark(looks: dict[str, Look], cells: dict[str, Cell], mark: Mark) -> None:
 
 def _free(cell: Cell) -> bool:
     """Whether a highlight may be drawn in place of what is there."""
-    return cell.owner is None and not cell.glyph and cell.ground not in {"gone", "rock", "wreck"}
+    return not _taken(cell) and not cell.glyph and cell.ground not in {"gone", "rock", "wreck"}
 
 
 def _show_names(looks: dict[str, Look], cells: dict[str, Cell], room: int) -> None:

@@ -8,12 +8,18 @@ board reads without any colour.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from kibitz_games.scene import Cell, Ground
+from kibitz_games.scene import Cell, Ground, PieceColour
 
 COLOURS: Final = ("#f4692f", "#4fb3f0", "#f2de4b", "#2cc295", "#d98ac6", "#f3eee2")
 GLYPHS: Final = ("●", "▲", "■", "◆", "★", "✚", "○", "△", "□", "◇", "☆", "✖", "◉", "▼", "▣", "◈")
+
+STONES: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
+"""Pieces with a colour of their own; what they are drawn with then tells whose they are."""
+STONE_INKS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
+"""The same on the disc of a large piece, which is in the colour of its seat."""
 
 BOARD: Final = "#262b36"
 """The board itself, in a terminal."""
@@ -51,6 +57,11 @@ def colour(seat: int) -> str:
 def glyph(seat: int) -> str:
     """Return the character that stands for `seat`."""
     return GLYPHS[seat % len(GLYPHS)]
+
+
+def piece(seat: int, colours: Sequence[PieceColour] = ()) -> str:
+    """Return the character that stands for `seat` beside a board whose pieces have `colours`."""
+    return STONES[colours[seat]] if seat < len(colours) else glyph(seat)
 
 
 def mix(first: str, second: str, share: float) -> str:

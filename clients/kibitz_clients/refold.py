@@ -35,7 +35,7 @@ PUBLIC: Final = -1
 
 
 class Refold:
-    """The rules at one recorded match.
+    """The rules at one recorded match, in the version that it was played by.
 
     Raises `GameError`, `ValidationError` for a setup that the game does not offer, and
     `ValueError` for a seat that the match does not have.
@@ -45,10 +45,11 @@ class Refold:
         seats = len(setup.seats)
         if eyes is not None and not PUBLIC <= eyes < seats:
             raise ValueError(f"expected a seat from 0 to {seats - 1}, not {eyes}")
+        game = game.under(setup.rules_version)
         self._game = game
         self._setup = setup
         self._eyes = eyes
-        self._play = Play(game, game.Options.model_validate(setup.options), seats, deal=setup.deal)
+        self._play = Play(game, game.Options.read(setup.options), seats, deal=setup.deal)
         self._ply = 0
         self._over = False
         self._flagged = False
@@ -110,7 +111,7 @@ class Refold:
 
     def _move(self, entry: Moved) -> None:
         self._check_turn(entry)
-        self._play.apply(self._game.Move.model_validate(entry.action))
+        self._play.apply(self._game.Move.read(entry.action))
         self._ply += 1
         self._charge(entry)
 

@@ -126,6 +126,12 @@ class _Page:
         for row, line in enumerate(self.told):
             yield ink.text(26, self.below + 16 + row * TEXT_ROW, line, 14)
 
+    def _note(self, seat: int) -> str:
+        """Return what stands below a player's name: the colour of the pieces, and more."""
+        colours, notes = self.scene.colours, self.caption.notes
+        parts = [colours[seat] if seat < len(colours) else "", *notes[seat : seat + 1]]
+        return ", ".join(part for part in parts if part)
+
     def _legend(self) -> Iterator[str]:
         column = (self.width - 48) / self.columns
         for seat, name in enumerate(self.caption.players):
@@ -133,7 +139,7 @@ class _Page:
             y = self.legend + 14 + (seat // self.columns) * LEGEND_ROW
             for material in self.materials[:1]:
                 yield from material.token(seat, x + 14, y)
-            note = self.caption.notes[seat] if seat < len(self.caption.notes) else ""
+            note = self._note(seat)
             yield ink.text(x + 34, y + (0 if note else 5), _short(name, 22), 15, weight="bold")
             if note:
                 yield ink.text(x + 34, y + 14, _short(note, 30), 12, fill=FAINT)

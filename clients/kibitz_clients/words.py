@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import ValidationError
 
 from kibitz_clients import palette
 from kibitz_clients.follow import Facts, Frame
 from kibitz_games.api import Game, GameError
+from kibitz_games.scene import PieceColour
 from kibitz_protocol import printable
 from kibitz_protocol.errors import KibitzError, RefusedError, SessionError, UnansweredError
 from kibitz_protocol.records import (
@@ -147,9 +150,9 @@ def _count(number: int) -> str:
     return f"{number // 1000}k" if number >= 10_000 else str(number)
 
 
-def player(seat: int, who: Player) -> str:
-    """Name a player with the glyph of the seat."""
-    return f"{palette.glyph(seat)} {printable.line(who.name)}"
+def player(seat: int, who: Player, colours: Sequence[PieceColour] = ()) -> str:
+    """Name a player with the glyph of the seat, or with its stone where pieces have `colours`."""
+    return f"{palette.piece(seat, colours)} {printable.line(who.name)}"
 
 
 def players(facts: Facts) -> str:

@@ -16,18 +16,20 @@ Exceptions, all `ValueError`:
     GameError
      +-- InvalidSetup     options or number of seats that the game does not offer
      +-- IllegalAction    a move that is not legal in the present state
+     +-- UnknownRules     a version of the rules that the game does not know
 """
 
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic_core import to_json
 
 from kibitz_games.scene import Scene
 
@@ -59,10 +61,23 @@ class IllegalAction(GameError):
     """A move that is not legal now; the message reveals nothing that the mover cannot see."""
 
 
+class UnknownRules(GameError):
+    """A version of the rules that the game never had, or that is newer than it."""
+
+
 class Model(BaseModel):
     """Base of every game's `Options`, `Move` and `View`: frozen, and strict about extras."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @classmethod
+    def read(cls, sent: Mapping[str, Any]) -> Self:
+        """Read what somebody sent, as `docs/protocol` says. Raises `ValidationError`.
+
+        Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers. Fields have their names
+        on the wire and no others. It is read as JSON, where a tuple is a list.
+        """
+        return cls.model_validate_json(to_json(sent), strict=True, by_alias=True, by_name=False)
 
     @classmethod
     def trusted(cls, fields: dict[str, Any]) -> Self:
@@ -97,7 +112,8 @@ class GameInfo:
     summary: str
     """One line for a list of games."""
     rules_version: int
-    """Raised when the behaviour of the rules changes, and only then."""
+    """Raised when the behaviour of the rules changes, and only then. A match keeps the version that
+    it began under: see `Game.earlier`."""
     seats: tuple[int, ...]
     """Numbers of players that some options allow; `Game.start` has the last word."""
     hidden: bool = False
@@ -134,12 +150,34 @@ class Game(ABC):
     """The rules of one kind of game. Subclasses are stateless; one instance is registered."""
 
     info: ClassVar[GameInfo]
+    earlier: ClassVar[Mapping[int, Mapping[str, Json]]] = {}
+    """The options under which the present rules do what an earlier version did, by version.
+
+    A change of the rules is an option with a new default. What the game did before is another
+    value of that option, and stands here; so there is one source of rules, and matches of every
+    version are played on and replayed by it.
+    """
     Options: ClassVar[type[Model]]
     """What a host may choose, every field with a default and a description."""
     Move: ClassVar[type[Model]]
     """An action on the wire: a flat object of integers, strings and booleans."""
     View: ClassVar[type[Model]]
     """What one viewer may know of a state."""
+
+    def under(self, version: int) -> Game:
+        """Return this game with the rules of a version: itself for the present one.
+
+        Records and running matches say their version. The rules of an earlier one differ in
+        their `info` and their `Options`: what was not an option then has one value only.
+        Raises `UnknownRules`.
+        """
+        if version == self.info.rules_version:
+            return self
+        if version not in self.earlier:
+            known = ", ".join(map(str, sorted([*self.earlier, self.info.rules_version])))
+            name = self.info.name
+            raise UnknownRules(f"{name} has the rules versions {known}, and none is {version}")
+        return _under(self, version)
 
     @abstractmethod
     def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
@@ -261,3 +299,19 @@ class Game(ABC):
     def dump(self, model: Model) -> dict[str, Any]:
         """Return `model` as the JSON object that travels, absent options left out."""
         return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@functools.cache
+def _under(game: Game, version: int) -> Game:
+    """Return a game of a class of its own, whose options are what they were."""
+    fixed: Any = {name: (Literal[value], value) for name, value in game.earlier[version].items()}
+    facts = {
+        "__module__": type(game).__module__,
+        "info": replace(game.info, rules_version=version),
+        "earlier": {},
+        "Options": create_model("Options", __base__=game.Options, **fixed),
+    }
+    kind = cast("type[Game]", ABCMeta(type(game).__name__, (type(game),), facts))
+    made = object.__new__(kind)
+    vars(made).update(vars(game))
+    return made

@@ -39,6 +39,8 @@ class Setup:
     seed: int
 
     def start(self) -> State:
+        sent = json.loads(json.dumps(self.game.dump(self.options)))
+        _law(self.game.Options.read(sent) == self.options, "options survive the wire")
         deal = self.game.deal(self.options, self.seats, self.seed)
         return self.game.start(self.options, self.seats, json.loads(json.dumps(deal)))
 
@@ -173,7 +175,7 @@ def _check_step(game: Game, state: State, action: int) -> None:
     """Play an action, after checking that it is reversible and survives the wire."""
     wire = game.encode(state, action)
     sent = game.Move.model_validate_json(json.dumps(game.dump(wire)))
-    _law(sent == wire, "a move survives the wire")
+    _law(sent == wire == game.Move.read(game.dump(wire)), "a move survives the wire")
     _law(game.decode(state, sent) == action, "decode(encode(action)) = action")
     _law(game.parse(game.text(wire)) == wire, "parse(text(move)) = move")
     seat = game.to_act(state)

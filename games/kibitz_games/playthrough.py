@@ -1,6 +1,7 @@
 """A whole play as text that a person can read and a test can compare.
 
-``python -m kibitz_games.playthrough GAME [--seats N] [--seed S] [--options JSON] [--every N]``
+``python -m kibitz_games.playthrough GAME [--version N] [--seats N] [--seed S] [--options JSON]
+[--every N]``
 """
 
 from __future__ import annotations
@@ -60,9 +61,10 @@ def _key(play: Play) -> int:
 
 
 def draw(scene: Scene) -> list[str]:
-    """Draw a scene in characters: a glyph, or the owner's digit, or a dot for an empty place.
+    """Draw a scene in characters: a glyph, the owner's digit, or a dot for an empty place.
 
-    Places are as far apart as the widest glyph needs.
+    A piece that belongs to nobody is the first letter of its colour. Places are as far apart as
+    the widest glyph needs.
     """
     texts = [_characters(cell) for cell in scene.cells]
     width = max(map(len, texts), default=1)
@@ -84,18 +86,21 @@ def _line(row: dict[int, str]) -> str:
 def _characters(cell: Cell) -> str:
     if cell.glyph:
         return cell.glyph
+    if cell.owner is None and cell.colour is not None:
+        return cell.colour[0]
     return "." if cell.owner is None else str(cell.owner)
 
 
 def _main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description="print a play of a game")
     parser.add_argument("game", choices=registry.names())
+    parser.add_argument("--version", type=int, help="of the rules; usually the present one")
     parser.add_argument("--seats", type=int)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--options", default="{}", help="as JSON")
     parser.add_argument("--every", type=int, default=EVERY, help="plies between positions")
     chosen = parser.parse_args(arguments)
-    game = registry.get(chosen.game)
+    game = registry.get(chosen.game, chosen.version)
     options = game.Options.model_validate_json(chosen.options)
     text = playthrough(
         game, options=options, seats=chosen.seats, seed=chosen.seed, every=chosen.every

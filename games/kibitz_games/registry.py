@@ -25,12 +25,15 @@ def names() -> tuple[str, ...]:
     return tuple(MODULES)
 
 
-def get(name: str) -> Game:
-    """Return the game of this name, or raise a `GameError` that tells the known ones."""
+def get(name: str, version: int | None = None) -> Game:
+    """Return the game of this name, with the rules of a version or with the present ones.
+
+    Raises a `GameError` that tells the known ones.
+    """
     try:
         module = MODULES[name]
     except KeyError:
         raise GameError(f"unknown game {name!r}; known are {', '.join(MODULES)}") from None
     game = importlib.import_module(module).GAME
     assert isinstance(game, Game)
-    return game
+    return game if version is None else game.under(version)

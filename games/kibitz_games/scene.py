@@ -30,6 +30,8 @@ Ground = Literal[
     "button",  # not a place of the board: something that a player picks to act
 ]
 """What a place looks like; renderers know these words and no game."""
+PieceColour = Literal["black", "white"]
+"""The colour of a piece where the game gives pieces one, whoever plays with them."""
 MarkKind = Literal["from", "to", "path", "win", "vision"]
 
 
@@ -39,6 +41,8 @@ class Cell:
 
     `name` is what a person types and what `Game.touches` answers; `owner` is the seat whose
     piece stands there; `tint` the seat whose colour tints the ground (a home triangle, say).
+    `colour` is that of a stone on a ``point``, in games where the seats may change colours; without
+    it a piece looks as its owner does. A stone that belongs to nobody yet has a colour only.
     `glyph` is at most three terminal columns wide; `heading` is degrees clockwise from north
     for pieces that face somewhere.
     """
@@ -51,6 +55,7 @@ class Cell:
     tint: int | None = None
     glyph: str = ""
     heading: int | None = None
+    colour: PieceColour | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,8 @@ class Label:
 class Scene:
     """Everything a renderer needs: the cells, the highlights, and lines of text below.
 
-    Labels stand one place outside of the cells, where no cell is.
+    Labels stand one place outside of the cells, where no cell is. `colours` says, by seat, who has
+    which colour; it is empty where pieces have none, and while that is open.
     """
 
     lattice: Lattice
@@ -83,3 +89,4 @@ class Scene:
     marks: tuple[Mark, ...] = ()
     text: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
+    colours: tuple[PieceColour, ...] = ()

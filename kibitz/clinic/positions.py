@@ -79,7 +79,7 @@ def _values(schema: dict[str, Any]) -> Iterator[Any]:
 def start(game: Game, options: dict[str, Any], seats: int, seed: int) -> State | None:
     """Return the first state, or None where the game does not offer it."""
     try:
-        chosen = game.Options.model_validate(options)
+        chosen = game.Options.read(options)
         return game.start(chosen, seats, game.deal(chosen, seats, seed))
     except ValueError:
         return None

@@ -90,7 +90,7 @@ class Visit:
     def _setup(
         self, seats: int, seed: int, options: dict[str, Any], control: TimeControl | None
     ) -> Setup:
-        chosen = self.game.Options.model_validate(options)
+        chosen = self.game.Options.read(options)
         hexadecimal = f"{seed:016x}"
         players = [Player(player=f"o{n}", name=f"scripted {n}", kind="bot") for n in range(seats)]
         players[self.seat] = self.stage.player

@@ -39,7 +39,6 @@ from kibitz_protocol.rooms import (
     MatchBrief,
 )
 from kibitz_protocol.values import (
-    Action,
     Fields,
     GameName,
     Key,
@@ -51,6 +50,7 @@ from kibitz_protocol.values import (
     SafeInt,
     SeatIndex,
     Secret,
+    SentAction,
     Seq,
     Strict,
     Tolerant,
@@ -219,7 +219,7 @@ class Move(Request):
     type: Literal["move"] = "move"
     match: Key
     ply: Seq
-    action: Action
+    action: SentAction
     comment: Comment | None = None
 
 

@@ -11,9 +11,9 @@ from kibitz_protocol.records import Cause, Conduct, Player, PlayerKind, Result, 
 from kibitz_protocol.values import (
     GameName,
     Key,
-    Options,
     Personality,
     PlayerName,
+    SentOptions,
     Strict,
     Tag,
     Tolerant,
@@ -60,7 +60,7 @@ class ProgrammeItem(Strict):
     """
 
     game: GameName
-    options: Options = Field(default_factory=dict)
+    options: SentOptions = Field(default_factory=dict)
     seats: int = Field(2, ge=1, le=16)
     games: int | None = Field(
         None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool, StrictInt
 
 MAX_FRAME = 16 * 1024
 """Largest frame that the server reads, in bytes."""
@@ -52,10 +52,35 @@ Scalar: TypeAlias = StrictBool | SafeInt | Word
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
 """An action: a flat JSON object that the game's own `Move` model validates next."""
-Options: TypeAlias = Annotated[
-    dict[FieldName, Scalar | Annotated[list[SafeInt | Word], Field(max_length=400)]],
-    Field(max_length=32),
-]
+_Several: TypeAlias = Annotated[list[SafeInt | Word], Field(max_length=400)]
+Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_length=32)]
 """A game's options: a flat JSON object that the game's own `Options` model validates next."""
+
+
+def _without_nulls(sent: object) -> object:
+    """Leave out the fields of a flat object that are null, which means the same."""
+    if isinstance(sent, dict) and None in sent.values():
+        return {name: value for name, value in sent.items() if value is not None}
+    return sent
+
+
+SentAction: TypeAlias = Annotated[
+    Action,
+    BeforeValidator(
+        _without_nulls,
+        json_schema_input_type=Annotated[dict[FieldName, Scalar | None], Field(max_length=8)],
+    ),
+]
+"""An action as a client may send it: a field that is null is left out."""
+SentOptions: TypeAlias = Annotated[
+    Options,
+    BeforeValidator(
+        _without_nulls,
+        json_schema_input_type=Annotated[
+            dict[FieldName, Scalar | _Several | None], Field(max_length=32)
+        ],
+    ),
+]
+"""Options as a client may send them."""
 Fields: TypeAlias = dict[str, JsonValue]
 """A JSON object from the server, such as a game's view."""

@@ -106,13 +106,17 @@ class Accepted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer a command: nothing of it was done. `id` is None where the command had none."""
+    """Answer a command: nothing of it was done. `id` is None where the command had none.
+
+    `hint` is what helps, None where nothing more is known than the code says.
+    """
 
     seat: int
     id: int | None
     code: Code
     message: str
     ply: int
+    hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,7 +297,7 @@ class Counter:
         if game is None:
             return Code.UNKNOWN_GAME, f"{path}.game: no game {item.game!r} on this server"
         try:
-            options = game.Options.model_validate(item.options)
+            options = game.Options.read(item.options)
             game.start(options, item.seats, game.deal(options, item.seats, item.seed or 0))
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False, include_input=False)[0]

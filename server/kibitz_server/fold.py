@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Self, assert_never
 
-from kibitz_games.api import OVER, Game, Outcome, State
+from kibitz_games.api import OVER, Game, Outcome, State, UnknownRules
 from kibitz_protocol.clocks import Clock
 from kibitz_protocol.records import (
     Aborted,
@@ -79,9 +79,9 @@ class Fold:
     )
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        _check(game, setup)
+        game = _rules(game, setup)
         seats = len(setup.seats)
-        options = game.Options.model_validate(setup.options)
+        options = game.Options.read(setup.options)
         control = setup.time_control
         self.game = game
         self.setup = lean(setup)
@@ -311,7 +311,7 @@ class Fold:
         return type(entry) is Flagged and self.game.info.on_flag == "skip"
 
     def _decode(self, action: Action) -> int:
-        return self.game.decode(self.state, self.game.Move.model_validate(action))
+        return self.game.decode(self.state, self.game.Move.read(action))
 
     def _decode_logged(self, entry: Moved) -> int:
         try:
@@ -331,8 +331,12 @@ class Fold:
         )
 
 
-def _check(game: Game, setup: Setup) -> None:
-    info = game.info
-    if (setup.game, setup.rules_version) != (info.name, info.rules_version):
-        played = f"{setup.game} with rules version {setup.rules_version}"
-        raise BrokenLog(f"a match of {played}, not of {info.name} {info.rules_version}")
+def _rules(game: Game, setup: Setup) -> Game:
+    """Return the rules that a match began under, which it is played to its end by."""
+    played = f"a match of {setup.game} with rules version {setup.rules_version}"
+    if setup.game != game.info.name:
+        raise BrokenLog(f"{played}, not of {game.info.name}")
+    try:
+        return game.under(setup.rules_version)
+    except UnknownRules as error:
+        raise BrokenLog(f"{played}: {error}") from None

@@ -320,7 +320,7 @@ class Hall:
         planned = begin.planned
         item = planned.item
         settings = room.lobby.settings
-        options = game.Options.model_validate(item.options)
+        options = game.Options.read(item.options)
         seed = f"{planned.seed:016x}"
         return Setup(
             match=begin.match,

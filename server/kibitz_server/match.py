@@ -321,7 +321,8 @@ class Match(Fold):
     def _illegal_move(self, play: Play, code: Code, message: str, at: int) -> list[Effect]:
         seat = play.seat
         self._illegal[seat] += 1
-        effects: list[Effect] = [self._refuse(play, code, message)]
+        hint = self._example(code)
+        effects: list[Effect] = [Refuse(seat, play.id, code, message, self.ply, hint)]
         effects += self._append(self._refusal(play, code, message, at))
         if self._illegal[seat] >= self.setup.conduct.max_illegal:
             detail = f"{self._illegal[seat]} illegal moves"
@@ -330,6 +331,13 @@ class Match(Fold):
                 detail = f"{detail}, the last: {message}"
             effects += self._drop_out(seat, Cause.ILLEGAL, detail, at)
         return effects
+
+    def _example(self, code: Code) -> str:
+        """Return what helps after a wrong action: one that is legal now for the seat to act."""
+        action = to_json(self._wire(self.game.legal(self.state)[0])).decode()
+        if code is Code.MALFORMED:
+            return f"an action of {self.game.info.name} looks like {action}"
+        return f"choose a legal action, for example {action}"
 
     def _refusal(self, play: Play, code: Code, message: str, at: int) -> Noted:
         """Return what the seat's own record keeps of an illegal move; `max_illegal` bounds them."""

@@ -442,8 +442,9 @@ class Table:
                     arrived = now
                 case rules.Accepted(_, id, seq):
                     self._hold(seq, partial(self._acknowledge, peer, id, seq, arrived))
-                case rules.Refuse(_, _, code, message, ply):
-                    self._refuse(peer, request, code, message, ply)
+                case rules.Refuse():
+                    if peer is not None:
+                        self._refuse(peer, request, effect)
                 case rules.Finished(result):
                     self._finish(result)
                 case rules.WantStandIn():
@@ -483,9 +484,15 @@ class Table:
         if arrived is not None:
             self._floor.figures.moved(self._now - arrived)
 
-    def _refuse(self, peer: Peer | None, request: int, code: Code, message: str, ply: int) -> None:
-        if peer is not None:
-            peer.refuse(request, code, message, ply=ply if code is Code.STALE else None)
+    def _refuse(self, peer: Peer, request: int, refusal: rules.Refuse) -> None:
+        code = refusal.code
+        peer.refuse(
+            request,
+            code,
+            refusal.message,
+            hint=refusal.hint,
+            ply=refusal.ply if code is Code.STALE else None,
+        )
 
     def _show(self, sight: Sight, text: bytes) -> None:
         """Show everybody a durable entry, whose line in the log is `text`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kibitz_games.scene import Cell, Label, Mark, Scene
+from kibitz_games.scene import Cell, Label, Mark, PieceColour, Scene
 
 LETTERS = "abcdefghijklmnopqrst"
 
@@ -19,6 +19,24 @@ def crossings(size: int) -> Scene:
     rows = [Label(str(y + 1), -1, y) for y in range(size)]
     marks = (Mark("win", ("b2", "c2", "d2"), 0), Mark("to", ("c3",), 1))
     return Scene("square", tuple(cells), marks, (), (*columns, *rows))
+
+
+def stones(colours: tuple[PieceColour, ...]) -> Scene:
+    """A black stone, a white one and a black one; `colours` are those of the seats."""
+    put: tuple[PieceColour, ...] = ("black", "white", "black")
+    cells = [
+        Cell(
+            f"{LETTERS[x]}{y + 1}",
+            x,
+            y,
+            "point",
+            owner=colours.index(put[x]) if y == 0 and x < len(put) and colours else None,
+            colour=put[x] if y == 0 and x < len(put) else None,
+        )
+        for y in range(4)
+        for x in range(4)
+    ]
+    return Scene("square", tuple(cells), colours=colours)
 
 
 def battlefield() -> Scene:

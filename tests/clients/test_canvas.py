@@ -12,7 +12,7 @@ from kibitz_clients.canvas import Scale
 from kibitz_clients.looks import NOTHING, Overlay
 from kibitz_clients.replay import fold, scene
 from kibitz_games.api import Game
-from kibitz_games.scene import Cell, Ground, Label, Mark, Scene
+from kibitz_games.scene import Cell, Ground, Label, Mark, PieceColour, Scene
 from kibitz_protocol.recordfile import Record
 from tests.clients import boards
 
@@ -209,3 +209,34 @@ def test_marks_of_places_that_are_not_there_are_passed_over() -> None:
 def test_six_colours_differ_and_seats_beyond_six_have_glyphs_of_their_own() -> None:
     assert len(set(palette.COLOURS)) == 6
     assert len({palette.glyph(seat) for seat in range(16)}) == 16
+
+
+def test_a_stone_shows_its_colour_by_its_glyph_and_its_seat_by_its_ink() -> None:
+    both: list[tuple[tuple[PieceColour, ...], tuple[int, ...]]]
+    both = [(("white", "black"), (1, 0, 1)), (("black", "white"), (0, 1, 0))]
+    for colours, inks in both:
+        picture = canvas.draw(boards.stones(colours), Scale(4, 1))
+        where = {name: at for at, name in picture.places.items()}
+        for name, glyph, seat in zip(("a1", "b1", "c1"), "●○●", inks, strict=True):
+            right, row = where[name]
+            character, style = picture.rows[row][right - 1]
+            assert character == glyph
+            assert style.color is not None
+            assert style.color.name == palette.colour(seat)
+
+
+def test_a_large_stone_has_its_colour_in_the_middle() -> None:
+    picture = canvas.draw(boards.stones(("white", "black")), Scale(6, 3))
+    found = {text: style for row in picture.rows for text, style in row if text in "●○"}
+    for colour, glyph in palette.STONES.items():
+        ink = found[glyph].color
+        assert ink is not None
+        assert ink.name == palette.STONE_INKS[colour]
+
+
+def test_a_stone_of_nobody_is_no_free_place() -> None:
+    scene = boards.stones(())
+    overlay = Overlay(targets=frozenset({"a1", "d1"}))
+    drawn = canvas.draw(scene, Scale(4, 1), overlay).plain()
+    assert drawn.count("●") == 2
+    assert drawn.count("◎") == 1

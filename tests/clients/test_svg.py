@@ -147,3 +147,27 @@ def test_the_last_stone_and_the_row_that_won_are_marked() -> None:
 
 def test_an_empty_scene_is_a_picture_too() -> None:
     assert ET.fromstring(svg.render(Scene("square", ()))).tag == f"{NAMESPACE}svg"
+
+
+def _stones(root: ET.Element) -> list[str]:
+    fills = [circle.get("fill", "") for circle in root.iter(f"{NAMESPACE}circle")]
+    return [fill for fill in fills if fill.startswith("url(#stone")]
+
+
+def test_a_stone_has_the_colour_that_it_has_and_not_that_of_its_seat() -> None:
+    swapped = boards.stones(("white", "black"))
+    text = svg.render(swapped, svg.Caption("five", players=["ada", "bo"], notes=["", "to move"]))
+    root = ET.fromstring(text)
+    black, white = "url(#stone-black)", "url(#stone-white)"
+    assert _stones(root) == [black, white, black, *(white, black)], "and those of the legend"
+    words = [element.text for element in root.iter(f"{NAMESPACE}text")]
+    assert words.index("white") == words.index("ada") + 1
+    assert words.index("black, to move") == words.index("bo") + 1
+
+
+def test_stones_that_are_nobodys_yet_have_a_colour_and_no_emblem() -> None:
+    open_yet = boards.stones(())
+    root = ET.fromstring(svg.render(open_yet, svg.Caption("five", players=["ada", "bo"])))
+    assert _stones(root) == ["url(#stone-black)", "url(#stone-white)", "url(#stone-black)"]
+    triangles = list(root.iter(f"{NAMESPACE}polygon"))
+    assert len(triangles) == 1, "only in the legend"

@@ -292,7 +292,7 @@ ALLOWED = {
     "kibitz/output.py": "the one place",
     "kibitz/event/ticker.py": "filters what it prints, beside a bar of rich's own",
     "kibitz/bounds.py": "a sentence of its own, when nothing else works any more",
-    "kibitz/isolation/entrypoint.py": "quotes its own argument, where nothing of ours can be loaded",
+    "kibitz/isolation/entrypoint.py": "quotes its own argument, as repr escapes it",
     "kibitz/isolation/supervisor.py": "quotes its own argument, as repr escapes it",
     "bots/kibitz_bots/bridges/launch.py": "a sentence of its own, before the program begins",
     "protocol/kibitz_protocol/schema.py": "a tool of developers",

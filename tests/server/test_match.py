@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import tracemalloc
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import pytest
+from pydantic import Field
 
 from kibitz_games.api import OVER, Game, InvalidSetup
 from kibitz_games.chinese_checkers import GAME as CHINESE_CHECKERS
@@ -46,7 +49,17 @@ from kibitz_server.match import (
     WantStandIn,
 )
 from kibitz_server.view import LEGAL_LISTED, PUBLIC, REFEREE
-from tests.server.toys import SEED, Grid, Race, Shell, Veil, digest, setup, variant
+from tests.server.toys import (
+    SEED,
+    Grid,
+    GridOptions,
+    Race,
+    Shell,
+    Veil,
+    digest,
+    setup,
+    variant,
+)
 
 HOUSE = Player(player="h1", name="House", kind="house")
 REPLACING = Conduct(on_leave="replace", stand_in="toy-race/walker", grace_ms=1_000)
@@ -164,6 +177,7 @@ def test_an_action_of_the_wrong_shape_is_malformed(action: dict[str, Any], messa
     found = refusal(grid().do(Play(0, 1, 0, action)))
     assert found.code is Code.MALFORMED
     assert found.message.startswith(message)
+    assert found.hint == 'an action of toy-grid looks like {"x":0,"y":0}'
 
 
 def test_an_illegal_move_says_why_and_is_noted_for_its_seat() -> None:
@@ -172,6 +186,7 @@ def test_an_illegal_move_says_why_and_is_noted_for_its_seat() -> None:
     before = shell.match.state.tobytes(), shell.match.ply, shell.match.turn, shell.match.clocks
     found = refusal(shell.play(x=1, y=1))
     assert (found.code, found.message) == (Code.ILLEGAL, "cell 1,1 is taken")
+    assert found.hint == 'choose a legal action, for example {"x":0,"y":0}'
     after = shell.match.state.tobytes(), shell.match.ply, shell.match.turn, shell.match.clocks
     assert after == before
     noted = shell.log[-1]
@@ -945,8 +960,40 @@ def test_an_entry_after_the_end_does_not_fold() -> None:
 
 def test_a_setup_of_other_rules_is_refused() -> None:
     newer = variant(Grid, rules_version=2)
-    with pytest.raises(BrokenLog, match="toy-grid with rules version 1, not of toy-grid 2"):
+    with pytest.raises(BrokenLog, match="toy-grid has the rules versions 2, and none is 1"):
         Match.new(newer, setup(Grid()))
+    with pytest.raises(BrokenLog, match="toy-grid with rules version 1, not of toy-veil"):
+        Match.new(Veil(), setup(Grid()))
+
+
+class ShorterOptions(GridOptions):
+    row: int = Field(2, ge=1, le=32)
+
+
+class Shorter(Grid):
+    """A grid whose rules have changed since: three marks in a row won, and now it takes two."""
+
+    info = replace(Grid.info, rules_version=2)
+    Options = ShorterOptions
+    earlier: ClassVar[Mapping[int, Mapping[str, Any]]] = {1: {"row": 3}}
+
+
+def test_a_match_goes_on_under_the_rules_that_it_began_under() -> None:
+    shell = grid()
+    shell.play(x=0, y=0)
+    shell.play(x=2, y=2)
+    shell.play(x=1, y=0)
+    before = shell.setup.model_copy(update={"options": {}})
+    match = Match.restore(Shorter(), before, shell.log)
+    assert match.game.info.rules_version == 1
+    assert match.state.tobytes() == shell.match.state.tobytes()
+    assert match.result is None
+    fresh = Shell(Shorter(), setup(Shorter()))
+    assert fresh.setup.rules_version == 2
+    for entry in shell.log:
+        assert isinstance(entry, Moved)
+        fresh.play(**{name: int(value) for name, value in entry.action.items()})
+    assert fresh.match.result is not None
 
 
 def test_options_that_the_game_does_not_offer_are_refused() -> None:

@@ -20,6 +20,7 @@ import pytest
 from kibitz_games import registry
 from kibitz_games.api import Game, IllegalAction
 from kibitz_server import view
+from tests.games import cases
 from tests.server.toys import Veil, VeilView, variant
 from tests.tools.simulation import template
 from tests.tools.stories import Story, told
@@ -126,6 +127,28 @@ def test_two_worlds_sound_the_same_to_who_may_not_know(
     for story in (first, second):
         assert list(leaks(story, of, mode)) == []
     assert first.refused == sum(len(turn.wrong) for turn in of.turns)
+
+
+OTHERWISE = [
+    pytest.param(name, number, id=f"{name}-{number}")
+    for name in HIDDEN
+    for number in range(1, len(cases.options(name)))
+]
+
+
+@pytest.mark.parametrize(("name", "number"), OTHERWISE)
+def test_two_worlds_sound_the_same_with_other_options(
+    name: str, number: int, directory: Path
+) -> None:
+    """What a seat may know depends on the options: each kind of memory, and who dies early."""
+    game, options = registry.get(name), cases.options(name)[number]
+    seats = max(game.info.seats)
+    of = twins(game, seats, number % seats, 5 + number, plies=40, options=options)
+    assert of.different
+    first, second = worlds(of, directory)
+    assert list(differences(first, second, "public")) == []
+    for story in (first, second):
+        assert list(leaks(story, of, "public")) == []
 
 
 @pytest.mark.parametrize("name", GAMES)

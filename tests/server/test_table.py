@@ -200,6 +200,16 @@ def test_refusals_come_at_once_and_illegal_moves_are_noted(
     assert play.tape.waiting == noted
 
 
+@pytest.mark.parametrize("xy", [{"z": 1}, {"x": True, "y": 0}, {"x": 9, "y": 0}])
+def test_who_sends_a_wrong_action_is_told_a_legal_one(xy: dict[str, int]) -> None:
+    play = Play()
+    play.begin()
+    play.move(0, 0, 0, None, **xy)
+    [refused] = play.heard(0)
+    example = json.loads(refused["hint"][refused["hint"].index("{") :])
+    assert play.move(0, **example)
+
+
 def test_a_connection_without_a_seat_moves_nothing() -> None:
     play = Play()
     play.begin()

@@ -144,6 +144,7 @@ class _Teller:
         self._eve = parlour.account("eve")
         item = {
             "game": of.game.info.name,
+            "options": of.game.dump(of.options),
             "seats": of.seats,
             "games": 1,
             "rotate": False,
@@ -246,6 +247,9 @@ class _Teller:
 
     # --- the end ---
 
+    def _finished(self) -> list[dict[str, Any]]:
+        return [each for each in self._me.messages() if each["type"] == "finished"]
+
     def _keep(self, heard: dict[str, list[bytes]]) -> None:
         for guest in (*self._players, self._host, self._eve, self._fay):
             guest.listen()
@@ -264,12 +268,16 @@ class _Teller:
             story.secrets.setdefault(f"p{seat}", []).extend(map(str, cast("list[int]", hand)))
 
     def _end(self) -> None:
-        """The other seats give up, and all is revealed."""
+        """The other seats give up, the own one where that is not enough, and all is revealed."""
         for seat, player in enumerate(self._players):
             if seat != self._of.seat:
                 player.ask("resign", match=self._match)
         self._parlour.wait(1)
-        finished = [each for each in self._me.messages() if each["type"] == "finished"]
+        finished = self._finished()
+        if not finished:
+            self._me.ask("resign", match=self._match)
+            self._parlour.wait(1)
+            finished = self._finished()
         assert len(finished) == 1, "the match has not ended"
         for viewer in (self._me, self._eve):
             viewer.ask("history", match=self._match, first=1, count=1000)

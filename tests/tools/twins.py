@@ -46,6 +46,7 @@ class Twins:
     turns: tuple[Turn, ...]
     apart: int
     """After how many turns the states differed."""
+    options: Model
 
     @property
     def different(self) -> list[Turn]:
@@ -60,16 +61,17 @@ def twins(
     *,
     plies: int,
     deals: tuple[Mapping[str, Json], Mapping[str, Json]] | None = None,
+    options: Model | None = None,
 ) -> Twins:
     """Draw twins of up to `plies` turns; both have the same deal unless two are given.
 
     Raises `AssertionError` where what the seat may do tells what it may not know.
     """
-    options = game.Options()
+    chosen = game.Options() if options is None else options
     if deals is None:
-        dealt = game.deal(options, seats, seed)
+        dealt = game.deal(chosen, seats, seed)
         deals = (dealt, dealt)
-    return _Pair(game, options, seats, seat, seed, deals).play(plies)
+    return _Pair(game, chosen, seats, seat, seed, deals).play(plies)
 
 
 class _Pair:
@@ -83,6 +85,7 @@ class _Pair:
         deals: tuple[Mapping[str, Json], Mapping[str, Json]],
     ) -> None:
         self._game = game
+        self._options = options
         self._seats = seats
         self._seat = seat
         self._deals = deals
@@ -100,7 +103,8 @@ class _Pair:
             turns.append(turn)
             apart += self._states[0].tobytes() != self._states[1].tobytes()
         turns += self._drop()
-        return Twins(self._game, self._seats, self._seat, self._deals, tuple(turns), apart)
+        seats, seat = self._seats, self._seat
+        return Twins(self._game, seats, seat, self._deals, tuple(turns), apart, self._options)
 
     def _look(self, state: State) -> str | None:
         """What the seat and the public know of a state; None when it is over."""

@@ -514,7 +514,7 @@ def _unopened(event: Event, game: Game, plies: int) -> Iterator[Flaw]:
 def _refused(event: Event, game: Game, options: Options, path: Path) -> Iterator[Flaw]:
     """Yield what the game says against `options`."""
     try:
-        model = game.Options.model_validate(options)
+        model = game.Options.read(options)
         game.start(model, event.seats, game.deal(model, event.seats, event.seed))
     except ValidationError as error:
         for detail in error.errors(include_url=False):

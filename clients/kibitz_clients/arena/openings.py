@@ -18,7 +18,7 @@ def random_opening(game: Game, options: Options, seats: int, plies: int, seed: i
     """
     rng = random.Random(seed)
     for _ in range(ATTEMPTS):
-        line = _line(game, game.Options.model_validate(options), seats, plies, rng)
+        line = _line(game, game.Options.read(options), seats, plies, rng)
         overlay: Options = {"opening": [*line]}
         if len(line) == plies and _playable(game, {**options, **overlay}, seats):
             return overlay
@@ -39,7 +39,7 @@ def _line(game: Game, options: Model, seats: int, plies: int, rng: random.Random
 
 def _playable(game: Game, options: Options, seats: int) -> bool:
     try:
-        model = game.Options.model_validate(options)
+        model = game.Options.read(options)
         state = game.start(model, seats, game.deal(model, seats, 0))
     except ValueError:
         return False

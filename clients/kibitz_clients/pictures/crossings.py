@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from kibitz_clients.palette import mix
 from kibitz_clients.pictures import ink
 from kibitz_clients.pictures.ink import Point, marble, n
 from kibitz_clients.pictures.plan import Plan
-from kibitz_games.scene import Cell, Mark
+from kibitz_games.scene import Cell, Mark, PieceColour
 
-_STONES: Final = ("#33353c", "#f7f3ea")
-"""The first two seats play the customary black and white; further seats their own colours."""
+Stone: TypeAlias = PieceColour | int
+"""What a stone looks like: black, white, or as the seat does that it belongs to."""
+
+_STONES: Final[Mapping[PieceColour, str]] = {"black": "#33353c", "white": "#f7f3ea"}
+_USUAL: Final[Sequence[PieceColour]] = ("black", "white")
+"""What the first two seats have where the game says no colours; further seats have their own."""
 _LINE: Final = "#7d5c2e"
 _ACCENT: Final = "#c8321e"
 _RADIUS: Final = 18.5
@@ -33,15 +37,22 @@ class Crossings:
 
     def definitions(self, seats: Sequence[int]) -> Iterator[str]:
         yield ink.gradient("plank", ((0, "#f3ddae"), (1, "#e3c184")), "linear")
-        for seat in seats:
-            base = _stone(seat)
-            shine = 0.42 if seat == 0 else 0.9
+        colours = {cell.colour for cell in self.cells} | {*self.plan.scene.colours}
+        stones: set[Stone] = {self._of(seat) for seat in seats}
+        stones |= {colour for colour in colours if colour is not None}
+        for stone in sorted(stones, key=str):
+            base, black = _base(stone), stone == "black"
             stops = (
-                (0.0, mix(base, "#ffffff", shine)),
+                (0.0, mix(base, "#ffffff", 0.42 if black else 0.9)),
                 (0.55, base),
-                (1.0, mix(base, "#000000", 0.45 if seat == 0 else 0.22)),
+                (1.0, mix(base, "#000000", 0.45 if black else 0.22)),
             )
-            yield ink.gradient(f"stone{seat}", stops, "ball")
+            yield ink.gradient(f"stone-{stone}", stops, "ball")
+
+    def _of(self, seat: int) -> Stone:
+        """Return what the stones of a seat look like."""
+        colours = self.plan.scene.colours or _USUAL
+        return colours[seat] if seat < len(colours) else seat
 
     def ground(self) -> Iterator[str]:
         yield from self._plank()
@@ -112,10 +123,11 @@ class Crossings:
     def pieces(self) -> Iterator[str]:
         for cell in self.cells:
             x, y = self.plan.points[cell.name]
-            if cell.owner is not None:
-                yield from _draw(cell.owner, x, y, _RADIUS, marked=not cell.glyph)
+            stone = cell.colour or (None if cell.owner is None else self._of(cell.owner))
+            if stone is not None:
+                yield from _draw(stone, None if cell.glyph else cell.owner, x, y, _RADIUS)
             if cell.glyph:
-                fill = "#ffffff" if cell.owner == 0 else ink.INK
+                fill = "#ffffff" if stone == "black" else ink.INK
                 yield ink.text(x, y + 6, cell.glyph, 17, anchor="middle", fill=fill, weight="bold")
 
     def ways(self) -> Iterator[str]:
@@ -135,23 +147,28 @@ class Crossings:
                     )
 
     def token(self, seat: int, x: float, y: float) -> Iterator[str]:
-        yield from _draw(seat, x, y, 13)
+        open_yet = not self.plan.scene.colours and any(cell.colour for cell in self.cells)
+        if open_yet:
+            yield ink.emblem(seat, x, y, 13 * 0.5, marble(seat))
+        else:
+            yield from _draw(self._of(seat), seat, x, y, 13)
 
 
-def _stone(seat: int) -> str:
-    return _STONES[seat] if seat < len(_STONES) else marble(seat)
+def _base(stone: Stone) -> str:
+    return marble(stone) if isinstance(stone, int) else _STONES[stone]
 
 
 def _tone(mark: Mark) -> str:
     return _ACCENT if mark.seat is None else marble(mark.seat)
 
 
-def _draw(seat: int, x: float, y: float, radius: float, marked: bool = True) -> Iterator[str]:
-    edge = mix(_stone(seat), "#000000", 0.4)
+def _draw(stone: Stone, seat: int | None, x: float, y: float, radius: float) -> Iterator[str]:
+    """Draw a stone with the emblem of a seat, or with none."""
+    edge = mix(_base(stone), "#000000", 0.4)
     yield ink.shadow(x, y, radius)
     yield (
-        f'<circle cx="{n(x)}" cy="{n(y)}" r="{n(radius)}" fill="url(#stone{seat})" '
+        f'<circle cx="{n(x)}" cy="{n(y)}" r="{n(radius)}" fill="url(#stone-{stone})" '
         f'stroke="{edge}" stroke-width="0.7"/>'
     )
-    if marked:
+    if seat is not None:
         yield ink.emblem(seat, x, y, radius * 0.34, marble(seat))

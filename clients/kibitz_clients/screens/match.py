@@ -123,9 +123,10 @@ class MatchScreen(View):
         frame = self.playhead.frame
         now = self.house.now()
         at, last = self.playhead.position
-        self.query_one(Board).show(self.scene(), self.overlay())
-        self.query_one(Seats).show(self.timeline, frame, now)
-        self.query_one(Moves).show(self.game, self.timeline, at)
+        scene = self.scene()
+        self.query_one(Board).show(scene, self.overlay())
+        self.query_one(Seats).show(self.timeline, frame, now, scene.colours)
+        self.query_one(Moves).show(self.game, self.timeline, at, scene.colours)
         self.put("title", self._title())
         self.put("course", f"step {at} of {last}" if last else f"ply {frame.ply}")
         self.put("status", self.status())
@@ -179,16 +180,17 @@ class MatchScreen(View):
     def _whose_turn(self) -> Text:
         frame = self.playhead.frame
         facts = self.timeline.facts
+        colours = self.scene().colours
         text = Text(no_wrap=True, overflow="ellipsis")
         seat = words.doer(frame)
         if seat is not None:
-            text.append(words.player(seat, facts.seats[seat]), palette.colour(seat))
+            text.append(words.player(seat, facts.seats[seat], colours), palette.colour(seat))
             text.append(f": {words.step(self.game, frame)}")
             if frame.comment is not None:
                 text.append(f"  {words.comment(frame.comment)}", palette.DIM)
             text.append("  ")
         if 0 <= frame.to_act < len(facts.seats):
-            mover = words.player(frame.to_act, facts.seats[frame.to_act])
+            mover = words.player(frame.to_act, facts.seats[frame.to_act], colours)
             text.append(mover, f"bold {palette.colour(frame.to_act)}")
             text.append(" to move")
         return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -15,6 +17,7 @@ from textual.strip import Strip
 from kibitz_clients import palette, words
 from kibitz_clients.follow import Frame, Timeline
 from kibitz_games.api import Game
+from kibitz_games.scene import PieceColour
 from kibitz_protocol.records import Moved
 
 _BACK = Style(bgcolor=palette.BACKDROP)
@@ -39,9 +42,20 @@ class Moves(ScrollView):
         self._game: Game | None = None
         self._steps: list[Frame] = []
         self._at = 0
+        self._colours: Sequence[PieceColour] = ()
 
-    def show(self, game: Game | None, timeline: Timeline, at: int) -> None:
-        """Show the steps of a timeline, with number `at` marked and in sight."""
+    def show(
+        self,
+        game: Game | None,
+        timeline: Timeline,
+        at: int,
+        colours: Sequence[PieceColour] = (),
+    ) -> None:
+        """Show the steps of a timeline, with number `at` marked and in sight.
+
+        `colours` are those of the pieces, by seat, where the game gives them some.
+        """
+        self._colours = colours
         steps = timeline.steps
         moved = at != self._at or len(steps) != len(self._steps)
         if steps == self._steps and at == self._at:
@@ -72,7 +86,7 @@ class Moves(ScrollView):
         if row >= len(self._steps):
             return Strip.blank(width, _BACK)
         back = _SHOWN if row == self._at else _BACK
-        text = step_line(self._game, self._steps[row])
+        text = step_line(self._game, self._steps[row], self._colours)
         text.truncate(width, overflow="ellipsis", pad=True)
         segments = [
             Segment(segment.text, (segment.style or Style()) + back)
@@ -82,7 +96,7 @@ class Moves(ScrollView):
         return Strip(segments).crop_extend(0, width, back)
 
 
-def step_line(game: Game | None, frame: Frame) -> Text:
+def step_line(game: Game | None, frame: Frame, colours: Sequence[PieceColour] = ()) -> Text:
     """Write one step: ply, seat, what happened, and what the bot said of it."""
     line = Text(no_wrap=True)
     entry = frame.entry
@@ -92,7 +106,7 @@ def step_line(game: Game | None, frame: Frame) -> Text:
     line.append(f"{number:>3} ", palette.DIM)
     seat = words.doer(frame)
     if seat is not None:
-        line.append(f"{palette.glyph(seat)} ", f"bold {palette.colour(seat)}")
+        line.append(f"{palette.piece(seat, colours)} ", f"bold {palette.colour(seat)}")
     said = words.step(game, frame)
     line.append(said, palette.TEXT if isinstance(entry, Moved) else f"italic {palette.TEXT}")
     if frame.comment is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widgets import Static
 
 from kibitz_clients import palette, words
 from kibitz_clients.follow import Frame, Timeline
+from kibitz_games.scene import PieceColour
 from kibitz_protocol import printable
 
 
@@ -20,16 +23,27 @@ class Seats(Static):
         super().__init__(id=id)
         self._text = Text()
 
-    def show(self, timeline: Timeline, frame: Frame, now: int) -> None:
-        """Draw the lines; clocks of the newest frame tick with `now`."""
-        text = render(timeline, frame, now, max(20, self.size.width))
+    def show(
+        self, timeline: Timeline, frame: Frame, now: int, colours: Sequence[PieceColour] = ()
+    ) -> None:
+        """Draw the lines; clocks of the newest frame tick with `now`.
+
+        `colours` are those of the pieces, by seat, where the game gives them some.
+        """
+        text = render(timeline, frame, now, max(20, self.size.width), colours)
         if text != self._text:
             taller = text.plain.count("\n") != self._text.plain.count("\n") or not self._text
             self._text = text
             self.update(text, layout=taller)
 
 
-def render(timeline: Timeline, frame: Frame, now: int, width: int) -> Text:
+def render(
+    timeline: Timeline,
+    frame: Frame,
+    now: int,
+    width: int,
+    colours: Sequence[PieceColour] = (),
+) -> Text:
     """Return the lines, `width` columns wide."""
     readings = timeline.readings(now, frame)
     newest = frame.seq == timeline.newest.seq
@@ -38,13 +52,16 @@ def render(timeline: Timeline, frame: Frame, now: int, width: int) -> Text:
         reading = readings[seat] if seat < len(readings) else None
         clock = reading.text if reading else ""
         low = reading is not None and reading.low and seat == frame.to_act
-        lines.append(_line(timeline, frame, seat, clock, low, width))
+        glyph = palette.piece(seat, colours)
+        lines.append(_line(timeline, frame, seat, glyph, clock, low, width))
         if newest and seat in timeline.away and not timeline.over:
             lines.append(_away(timeline.away[seat], now))
     return Text("\n").join(lines)
 
 
-def _line(timeline: Timeline, frame: Frame, seat: int, clock: str, low: bool, width: int) -> Text:
+def _line(
+    timeline: Timeline, frame: Frame, seat: int, glyph: str, clock: str, low: bool, width: int
+) -> Text:
     facts = timeline.facts
     acts = seat == frame.to_act and not (timeline.over and frame.seq == timeline.newest.seq)
     right = _rank(timeline, frame, seat) or clock
@@ -53,7 +70,7 @@ def _line(timeline: Timeline, frame: Frame, seat: int, clock: str, low: bool, wi
     room = max(1, width - 4 - cell_len(right) - 1)
     ink = palette.colour(seat)
     line = Text("▸" if acts else " ", style=f"bold {palette.CURSOR}")
-    line.append(f"{palette.glyph(seat)} ", style=f"bold {ink}")
+    line.append(f"{glyph} ", style=f"bold {ink}")
     line.append(set_cell_size(_clipped(name, room), room), style="bold" if acts else palette.TEXT)
     style = "bold #ff6b6b" if low else ("bold" if acts else palette.DIM)
     line.append(" " + right, style=style)

@@ -34,10 +34,14 @@ class ChineseCheckers(Game):
         name="chinese-checkers",
         title="Chinese Checkers",
         summary="Hop your pegs across the star into the opposite corner; two to six players.",
-        rules_version=1,
+        rules_version=2,
         seats=(2, 3, 4, 5, 6),
         max_plies=rules.MAX_PLIES,
     )
+    earlier: ClassVar[Mapping[int, Mapping[str, Json]]] = {
+        # Everybody's pegs filled a goal, and a repetition was ranked by distance.
+        1: {"win": "any", "repetition": "adjudicate"},
+    }
     Options: ClassVar[type[Model]] = Options
     Move: ClassVar[type[Model]] = Move
     View: ClassVar[type[Model]] = View

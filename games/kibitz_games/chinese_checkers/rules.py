@@ -29,12 +29,23 @@ that jump into it, and marked with its number on the board. Where pegs jump alon
 that saves most of the work. With rules under which pegs differ in what they may cross, each
 peg's chains are followed alone.
 
+Goals
+-----
+A goal is reached when pegs that count stand in all of its holes, at least one of them the
+player's own. Whose pegs count is the option `win`: by the default the player's own and those of the
+seat whose home the triangle is, which may be parked there for ever; with ``full`` only the own
+ones; with ``any`` everybody's. ``fills[seat]`` has the zones in which the pegs of a seat count, one
+bit each, and ``filled[zone]`` how many that count stand in a zone, so the option costs nothing
+in a search. It is the position that decides: whoever makes the last move, the owner has finished.
+
 Ends
 ----
 Besides goals: a position (pegs and seat to move) that occurs for the third time, `ROUNDS` rounds
 without progress, or `MAX_PLIES` plies. Progress is a seat's total distance below its best so
 far, a finish, or a drop. The distance of a seat is the sum of steps of its pegs to the tip of
-its goal, less the same sum for a full goal.
+its goal, less the same sum for a full goal. Those who have not finished are ranked by it; but a
+repetition is a draw of them all, unless the option says that it is adjudicated as well: otherwise
+the one who is ahead would win by moving a peg to and fro.
 
 `undo` restores every byte, so whatever it needs is in the record: ``history[ply]`` is the action
 played at that ply, ``marks[ply + 1]`` what it did to progress (bits 0-4: improvement of the
@@ -81,6 +92,10 @@ EVERYWHERE = (1 << (NO_ZONE + 1)) - 1
 """All zones, one bit each."""
 STOP_ANY, STOP_NO_FOREIGN, STOP_NO_ACTIVE = 0, 1, 2
 STOPS = ("any", "no-foreign", "no-active")
+WIN_OWN_OR_PARKED, WIN_FULL, WIN_ANY = 0, 1, 2
+WINS = ("own-or-parked", "full", "any")
+REPETITION_DRAW, REPETITION_ADJUDICATE = 0, 1
+REPETITIONS = ("draw", "adjudicate")
 END_GOAL, END_REPETITION, END_STALL, END_LENGTH, END_DROPPED = 1, 2, 3, 4, 5
 REASONS = ("", "goal", "repetition", "stall", "length", "dropped")
 
@@ -105,13 +120,16 @@ STATE = kernels.record(
         ("through", np.int32),
         ("sticky", np.int32),
         ("long_jumps", np.int32),
+        ("win", np.int32),  # index in WINS
+        ("repetition", np.int32),  # index in REPETITIONS
         ("distance", np.int32, (SEATS,)),
         ("best", np.int32, (SEATS,)),  # the smallest distance so far
         ("corner", np.int32, (SEATS,)),
         ("goal", np.int32, (SEATS,)),
         ("rank", np.int32, (SEATS,)),
         ("inside", np.int32, (SEATS,)),  # own pegs in the own goal
-        ("filled", np.int32, (NO_ZONE + 1,)),  # pegs of anybody in each zone
+        ("fills", np.int32, (SEATS,)),  # the zones in which the seat's pegs count, one bit each
+        ("filled", np.int32, (NO_ZONE + 1,)),  # pegs in each zone that count there
         ("owner", np.int32, (NO_ZONE + 1,)),  # whose goal a zone is, or -1
         ("pegs", np.uint8, (SEATS, 16)),
         ("board", np.uint8, (CELLS,)),
@@ -484,8 +502,9 @@ def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
     goal = i64(st.goal[seat])
     left, entered = i64(st.zone[origin]), i64(st.zone[target])
     if left != entered:
-        st.filled[left] -= 1
-        st.filled[entered] += 1
+        fills = i64(st.fills[seat])
+        st.filled[left] -= (fills >> left) & 1
+        st.filled[entered] += (fills >> entered) & 1
         st.inside[seat] += i64(entered == goal) - i64(left == goal)
     table = st.geometry
     st.distance[seat] += i64(STEPS[table, goal, target]) - i64(STEPS[table, goal, origin])
@@ -495,8 +514,8 @@ def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
 def _finisher(st: Record, origin: Int, target: Int) -> Int:
     """Return the seat whose goal this move has filled, or -1.
 
-    The goal must be full, of whomever, with at least one peg of its owner. Whoever fills it,
-    the owner has finished.
+    The goal must be full of pegs that count in it, with at least one peg of its owner. Whoever
+    fills it, the owner has finished.
     """
     entered = i64(st.zone[target])
     if entered == NO_ZONE or entered == st.zone[origin] or st.filled[entered] < st.each:
@@ -658,10 +677,14 @@ def to_act(st: Record) -> Int:
 
 @kernel
 def ranks(st: Record, out: Moves) -> None:
-    """Write the rank of each seat: those placed keep theirs, the others follow by distance."""
+    """Write the rank of each seat: those placed keep theirs, the others follow by distance.
+
+    They share a rank where the play was drawn by repetition.
+    """
+    drawn = st.end == END_REPETITION and st.repetition == REPETITION_DRAW
     for seat in range(st.seats):
-        out[seat] = st.rank[seat]
-        if st.rank[seat] == 0:
+        out[seat] = st.placed + 1 if drawn and st.rank[seat] == 0 else st.rank[seat]
+        if st.rank[seat] == 0 and not drawn:
             closer = 0
             for other in range(st.seats):
                 if st.rank[other] == 0 and st.distance[other] < st.distance[seat]:
@@ -795,13 +818,17 @@ def _jump(st: Record, here: Int, direction: Int) -> Int:
     return i64(LAND[st.geometry, here * 6 + direction])
 
 
+HEAD = 16
+"""How many facts a portrait begins with, before those of each seat."""
+
+
 @kernel
 def portrait(st: Record, out: Moves) -> Int:
     """Write all that a view shows into `out` in one call; return the length.
 
     Order: geometry, each, stop, through, sticky, long_jumps, seats, ply, side, end, since,
-    repeats, last action (-1 for none), turn, 0; then for all seats the corners, the ranks, the
-    best distances and the pegs, each seat's ascending; then the path of the last action.
+    repeats, last action (-1 for none), turn, win, repetition; then for all seats the corners, the
+    ranks, the best distances and the pegs, each seat's ascending; then the path of the last action.
     """
     out[0] = st.geometry
     out[1] = st.each
@@ -818,14 +845,15 @@ def portrait(st: Record, out: Moves) -> Int:
     out[11] = repeats(st) if seen >= 2 else 1
     out[12] = -1
     out[13] = st.turn
-    out[14] = 0
+    out[14] = st.win
+    out[15] = st.repetition
     seats = i64(st.seats)
     each = i64(st.each)
     for seat in range(seats):
-        out[15 + seat] = st.corner[seat]
-        out[15 + seats + seat] = st.rank[seat]
-        out[15 + 2 * seats + seat] = st.best[seat]
-    first = 15 + 3 * seats
+        out[HEAD + seat] = st.corner[seat]
+        out[HEAD + seats + seat] = st.rank[seat]
+        out[HEAD + 2 * seats + seat] = st.best[seat]
+    first = HEAD + 3 * seats
     count = np.zeros(SEATS, np.int64)
     for hole in range(st.holes):
         value = i64(st.board[hole])
@@ -841,7 +869,7 @@ def portrait(st: Record, out: Moves) -> Int:
     return i64(length)
 
 
-PORTRAIT = 15 + CELLS + SEATS * (3 + geo.MAX_PEGS)
+PORTRAIT = HEAD + CELLS + SEATS * (3 + geo.MAX_PEGS)
 """The longest portrait."""
 
 Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -901,6 +929,8 @@ def position(
     through: bool,
     sticky: bool,
     long_jumps: bool,
+    win: int = WIN_OWN_OR_PARKED,
+    repetition: int = REPETITION_DRAW,
     corners: tuple[int, ...],
     pegs: tuple[tuple[int, ...], ...],
     turn: int = 0,
@@ -916,9 +946,11 @@ def position(
     each = len(pegs[0])
     st.geometry, st.holes, st.seats, st.each = table, shape.holes, len(corners), each
     st.stop, st.through, st.sticky, st.long_jumps = stop, through, sticky, long_jumps
+    st.win, st.repetition = win, repetition
     _zones(st, shape, each)
     st.corner[: len(corners)] = corners
     st.goal[: len(corners)] = [(corner + 3) % 6 for corner in corners]
+    st.fills[: len(corners)] = [_fills(win, corner) for corner in corners]
     st.owner[:] = -1
     for seat, holes in enumerate(pegs):
         _settle(st, shape, seat, holes)
@@ -933,6 +965,12 @@ def position(
     st.marks[0] = DROP
     state: np.record = st
     return state
+
+
+def _fills(win: int, corner: int) -> int:
+    """Return the zones in which the pegs of the seat of a corner count, one bit each."""
+    goal, home = 1 << (corner + 3) % 6, 1 << corner
+    return {WIN_OWN_OR_PARKED: goal | home, WIN_FULL: goal, WIN_ANY: EVERYWHERE}[win]
 
 
 def _finishers(out: tuple[int, ...]) -> int:
@@ -965,7 +1003,7 @@ def _settle(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) 
     st.pegs[seat, :each] = holes
     for slot, hole in enumerate(holes):
         st.board[hole] = 1 + 16 * seat + slot
-        st.filled[st.zone[hole]] += 1
+        st.filled[st.zone[hole]] += int(st.fills[seat]) >> int(st.zone[hole]) & 1
         st.inside[seat] += int(st.zone[hole]) == goal
     full = shape.remaining(goal, shape.home(goal, each))
     total = shape.remaining(goal, holes)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from kibitz_games.api import Features, IllegalAction, InvalidSetup, Model
 from kibitz_games.chinese_checkers import geometry as geo
@@ -15,7 +15,19 @@ from kibitz_games.chinese_checkers import rules
 from kibitz_games.kernels import box, lay
 
 Stop = Literal["any", "no-foreign", "no-active"]
+Win = Literal["own-or-parked", "full", "any"]
+Repetition = Literal["draw", "adjudicate"]
 Reason = Literal["goal", "repetition", "stall", "length", "dropped"]
+
+
+def _boolean(value: object) -> object:
+    """Refuse numbers: to a `Literal` 1 is as good as True."""
+    if value is not True:
+        raise ValueError("expected true")
+    return value
+
+
+Yes = Annotated[Literal[True], BeforeValidator(_boolean)]
 
 
 class Options(Model):
@@ -56,6 +68,16 @@ class Options(Model):
         description="A jump may be over a peg at a distance, into the hole as far behind it, all"
         " holes between being empty.",
     )
+    win: Win = Field(
+        "own-or-parked",
+        description="Whose pegs fill a goal, besides at least one of the player's own: the own"
+        " ones and those of the seat whose home it is; only the own ones (full); or anybody's.",
+    )
+    repetition: Repetition = Field(
+        "draw",
+        description="What the third occurrence of a position is to those who have not finished:"
+        " a draw; or they are ranked by the way that is left to them (adjudicate).",
+    )
     opening: tuple[str, ...] | None = Field(
         None,
         max_length=64,
@@ -69,7 +91,7 @@ class Move(Model):
 
     source: int | None = Field(None, alias="from", ge=0, lt=geo.MAX_HOLES)
     target: int | None = Field(None, alias="to", ge=0, lt=geo.MAX_HOLES)
-    passing: Literal[True] | None = Field(None, alias="pass")
+    passing: Yes | None = Field(None, alias="pass")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Move:
@@ -85,7 +107,7 @@ class Last(Model):
     source: int | None = Field(None, alias="from", ge=0, lt=geo.MAX_HOLES)
     target: int | None = Field(None, alias="to", ge=0, lt=geo.MAX_HOLES)
     path: list[int] | None = None
-    passing: Literal[True] | None = Field(None, alias="pass")
+    passing: Yes | None = Field(None, alias="pass")
 
 
 class View(Model):
@@ -153,6 +175,8 @@ def _position(
         through=options.passing,
         sticky=options.sticky_goal,
         long_jumps=options.long_jumps,
+        win=rules.WINS.index(options.win),
+        repetition=rules.REPETITIONS.index(options.repetition),
         corners=corners,
         pegs=pegs,
         turn=turn,
@@ -270,19 +294,19 @@ def view(state: np.record) -> View:
     length = rules.portrait_in(box(state), lay(out))
     facts: list[int] = out[:length].tolist()
     each, seats = facts[1], facts[6]
-    ranks = 15 + seats
+    ranks = rules.HEAD + seats
     best = ranks + seats
     pegs = best + seats
     path = pegs + seats * each
     fields = {
-        "options": _options(*facts[:6]),
+        "options": _options(*facts[:6], *facts[14:16]),
         "ply": facts[7],
         "to_act": facts[8],
         "turn": facts[13],
         "over": rules.REASONS[facts[9]] or None,
         "idle": facts[10],
         "repeats": facts[11],
-        "corners": facts[15:ranks],
+        "corners": facts[rules.HEAD : ranks],
         "ranks": facts[ranks:best],
         "best": facts[best:pegs],
         "pegs": [facts[at : at + each] for at in range(pegs, path, each)],
@@ -325,7 +349,14 @@ _LAST_PASS = Last(passing=True)
 
 @functools.cache
 def _options(
-    table: int, pegs: int, stop: int, through: int, sticky: int, long_jumps: int
+    table: int,
+    pegs: int,
+    stop: int,
+    through: int,
+    sticky: int,
+    long_jumps: int,
+    win: int,
+    repetition: int,
 ) -> Options:
     board, size = geo.ALL[table]
     return Options.model_validate(
@@ -337,6 +368,8 @@ def _options(
             "pass": bool(through),
             "sticky_goal": bool(sticky),
             "long_jumps": bool(long_jumps),
+            "win": rules.WINS[win],
+            "repetition": rules.REPETITIONS[repetition],
         }
     )
 

@@ -10,25 +10,27 @@ import functools
 
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row.wire import COLOURS, View
-from kibitz_games.scene import Cell, Label, Mark, Scene
+from kibitz_games.scene import Cell, Label, Mark, PieceColour, Scene
 
 _STONES = "xo"
+_COLOUR_OF: dict[str, PieceColour] = {"x": "black", "o": "white"}
 
 
 def scene(view: View) -> Scene:
     """Draw a view; a cell's name is its text, the owner of a stone the seat that has its colour.
 
-    Before a colour is chosen, black counts as the opener's.
+    Before a colour is chosen, stones belong to nobody.
     """
     size, owners = view.options.size, _owners(view)
     cells = [
-        _cell(x, y, owners.get(stone))
+        _cell(x, y, owners.get(stone), _COLOUR_OF.get(stone))
         for y, row in enumerate(view.board)
         for x, stone in enumerate(row)
     ]
     if choosing(view):
         cells += _buttons(size)
-    return Scene("square", tuple(cells), _marks(view), _text(view), _labels(size))
+    colours = tuple(view.colours or ())
+    return Scene("square", tuple(cells), _marks(view), _text(view), _labels(size), colours)
 
 
 def choosing(view: View) -> bool:
@@ -37,13 +39,21 @@ def choosing(view: View) -> bool:
 
 
 def _owners(view: View) -> dict[str, int]:
+    """Return the seat of each stone, none before a colour is chosen."""
+    if view.colours is None:
+        return {}
+    return {"x": view.colours.index("black"), "o": view.colours.index("white")}
+
+
+def _seat(view: View, stone: str) -> int:
+    """Return the seat that has a colour, the opener for black where none was ever chosen."""
     black = view.opener if view.colours is None else view.colours.index("black")
-    return {"x": black, "o": 1 - black}
+    return black if stone == "x" else 1 - black
 
 
 @functools.cache
-def _cell(x: int, y: int, owner: int | None) -> Cell:
-    return Cell(geo.name(x, y), x, y, ground="point", owner=owner)
+def _cell(x: int, y: int, owner: int | None, colour: PieceColour | None) -> Cell:
+    return Cell(geo.name(x, y), x, y, ground="point", owner=owner, colour=colour)
 
 
 @functools.cache
@@ -69,7 +79,7 @@ def _marks(view: View) -> tuple[Mark, ...]:
         marks.append(Mark("win", tuple(geo.name(*at) for at in view.line), view.winner))
     if len(view.moves) > view.opening:
         x, y = view.moves[-1]
-        marks.append(Mark("to", (geo.name(x, y),), _owners(view)[view.board[y][x]]))
+        marks.append(Mark("to", (geo.name(x, y),), _owners(view).get(view.board[y][x])))
     return tuple(marks)
 
 
@@ -95,7 +105,7 @@ def _count(view: View, colour: str) -> str:
 
 def _line(view: View, colour: str) -> str:
     """Say who has a colour, how many stones, and what it is doing."""
-    seat = _owners(view)["x" if colour == "black" else "o"]
+    seat = _seat(view, "x" if colour == "black" else "o")
     doing = ", to move" if view.to_act == seat else _result(view, seat)
     return f"{_count(view, colour)}, seat {seat}{doing}"
 

@@ -25,13 +25,17 @@ class Tanks(Game):
         name="tanks",
         title="Tanks",
         summary="Explore a board in the fog and shoot whom you see; four players.",
-        rules_version=1,
+        rules_version=2,
         seats=(4,),
         hidden=True,
         on_flag="skip",
         balanced=True,
         max_plies=rules.MAX_TURNS,
     )
+    earlier: ClassVar[Mapping[int, Mapping[str, Json]]] = {
+        # A tank that was destroyed stayed on the local boards that had it elsewhere.
+        1: {"memory": "also-destroyed"},
+    }
     Options: ClassVar[type[Model]] = Options
     Move: ClassVar[type[Model]] = Move
     View: ClassVar[type[Model]] = View

@@ -23,8 +23,14 @@ Local boards
    both are public, so every local board has them;
 3. when the seat's own tank moves, by the tank, since a player knows where it is.
 
-A tank is on a local board at most once: where it was last known to be (``known[seat, tank]``, 0
-for nowhere). When it turns up elsewhere its former place counts as free.
+What becomes of the marks of tanks is the option `memory`. By the default a tank is on a local
+board at most once: where it was last known to be (``known[seat, tank]``, 0 for nowhere). When it
+turns up elsewhere its former place counts as free; and so does it when the tank is destroyed, which
+is public, wherever its wreck is. With ``report`` a local board is what the Tanks report describes:
+what was seen is copied into it, and a mark stays until its place is seen again, so that a tank
+of another may be on it several times (``known`` then has the own tank only). With
+``also-destroyed`` the one mark of a tank stays when it is destroyed elsewhere, as it did in version
+1 of these rules.
 
 Undoing
 -------
@@ -37,8 +43,9 @@ unknown to known: 4 * 225. Every other change puts the mark of a tank, takes one
 a place a wreck. Marks are put where the tank truly is, hence a second time only after the tank
 has moved: at most 4 marks for each ply that moves a tank, and one for each of the 16 pairs of
 seat and tank before it moves at all (a sampled state may begin with wrong marks). A mark is
-taken away only after it was put, or was there at the beginning (16). A kill makes one place of
-each board a wreck, at most 12 in all.
+taken away only after it was put, or was there at the beginning: 16, or with ``report`` as many as
+there are places, but a place that began with a mark did not begin unknown. A kill makes one
+place of each board a wreck, at most 12 in all.
 """
 
 from __future__ import annotations
@@ -75,6 +82,8 @@ MOVED, FIRST, FIRED, HIT = 1, 2, 4, 8
 
 END_TURNS, END_DROPPED = 1, 2
 REASONS = ("", "turns", "dropped")
+MEMORY_LAST, MEMORY_REPORT, MEMORY_ALSO_DESTROYED = 0, 1, 2
+MEMORIES = ("last", "report", "also-destroyed")
 
 ENTRIES = 4 * 225 + 2 * (4 * MAX_TURNS + 16) + 16 + 12
 """How many changes of local boards a play may have; the theory is above."""
@@ -90,6 +99,7 @@ STATE = kernels.record(
         ("turns", np.int32),  # slots of the whole play
         ("start", np.int32),  # index in geometry.STARTS
         ("rocks", np.int32),  # index in geometry.ROCKS
+        ("marks", np.int32),  # index in MEMORIES
         ("end", np.int32),  # why it is over, 0 while it goes on
         ("gone", np.int32),  # seats that dropped out
         ("height", np.int32),  # entries of the stack
@@ -198,8 +208,9 @@ def _put(st: Record, seat: Int, cell: Int, code: Int) -> None:
     before = i64(st.memory[seat, cell])
     if before > 0:
         st.known[seat, before // TANK - 1] = 0
-    if code > 0:
-        st.known[seat, code // TANK - 1] = cell
+    tank = code // TANK - 1
+    if code > 0 and (st.marks != MEMORY_REPORT or tank == seat):
+        st.known[seat, tank] = cell
     st.memory[seat, cell] = code
 
 
@@ -209,10 +220,16 @@ def learn(st: Record, seat: Int, cell: Int, code: Int) -> None:
     if st.memory[seat, cell] == code:
         return
     if code > 0:
-        former = i64(st.known[seat, code // TANK - 1])
-        if former != 0:
-            _write(st, seat, former, i64(FREE))
+        _unmark(st, seat, code // TANK - 1)
     _write(st, seat, cell, code)
+
+
+@kernel
+def _unmark(st: Record, seat: Int, tank: Int) -> None:
+    """Take the mark of a tank off a local board that keeps one of each."""
+    former = i64(st.known[seat, tank])
+    if former != 0:
+        _write(st, seat, former, i64(FREE))
 
 
 @kernel
@@ -298,6 +315,9 @@ def _fire(st: Record, seat: Int) -> Int:
     st.board[cell] = WRECK
     st.fell[victim] = slot + 1
     _count_kill(st, seat, victim, i64(1))
+    if st.marks == MEMORY_LAST:
+        for other in range(SEATS):
+            _unmark(st, i64(other), victim)
     _tell(st, cell, i64(WRECK))
     return i64(FIRED | HIT)
 
@@ -511,7 +531,7 @@ def fresh_key(st: Record) -> Any:
 # ------------------------------------------------------------------- what views and samples need
 
 PUBLIC, REFEREE = -1, -2
-FACTS, OF_SEAT = 8, 8
+FACTS, OF_SEAT = 9, 8
 PORTRAIT = FACTS + SEATS * OF_SEAT
 """How many facts a portrait has."""
 
@@ -520,11 +540,12 @@ PORTRAIT = FACTS + SEATS * OF_SEAT
 def portrait(st: Record, viewer: Int, facts: Moves, codes: Any, trail: Any) -> None:
     """Write all that a view may show in one call.
 
-    `facts` gets ply, slot, side, end, turns, start, rocks and height of the stack, then for each
-    seat when it left, when it fell, when it fired last, where that was, its place, its hull, its
-    points and its number of places. `codes` (225) gets the local board of the viewer, or the true
-    board where the viewer is `REFEREE`; `trail` (225 characters) where the viewer has been,
-    for `REFEREE` a hexadecimal digit with a bit for every seat. `PUBLIC` gets neither.
+    `facts` gets ply, slot, side, end, turns, start, rocks, height of the stack and the kind of
+    memory, then for each seat when it left, when it fell, when it fired last, where that was, its
+    place, its hull, its points and its number of places. `codes` (225) gets the local board of
+    the viewer, or the true board where the viewer is `REFEREE`; `trail` (225 characters) where
+    the viewer has been, for `REFEREE` a hexadecimal digit with a bit for every seat. `PUBLIC`
+    gets neither.
     """
     facts[0] = st.ply
     facts[1] = st.slot
@@ -534,6 +555,7 @@ def portrait(st: Record, viewer: Int, facts: Moves, codes: Any, trail: Any) -> N
     facts[5] = st.start
     facts[6] = st.rocks
     facts[7] = st.height
+    facts[8] = st.marks
     for seat in range(SEATS):
         at = FACTS + OF_SEAT * seat
         facts[at] = st.left[seat]
@@ -643,9 +665,10 @@ operations.implement(
 )
 
 
-def begin(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
+def begin(start: geo.Start, rocks: geo.Rocks, turns: int, marks: int = MEMORY_LAST) -> np.record:
     """Return the first state: seat 0 is to act and has looked."""
     st: Record = kernels.new(STATE)
+    st.marks = marks
     st.seats, st.turns = SEATS, turns
     st.start, st.rocks = list(geo.STARTS).index(start), list(geo.ROCKS).index(rocks)
     st.board[:] = EDGE

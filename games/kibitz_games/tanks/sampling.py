@@ -50,9 +50,11 @@ class _Sketch:
         options = seen.options
         self.seen = seen
         self.state = _bare(options.start, options.rocks, options.turns).copy()
+        self.reported = options.memory == "report"
         home: Any = self.state.base
         self.home = home
         self.a: dict[str, Any] = {name: home[name][0] for name in _ARRAYS}
+        home["marks"] = rules.MEMORIES.index(options.memory)
 
     def settle(self, seat: int, cell: int, hull: int) -> None:
         """Put a tank on the board, a wreck if it has fallen."""
@@ -98,7 +100,9 @@ class _Sketch:
         memory = a["memory"][seen.seat]
         memory[_NUMBERS] = np.fromiter(codes, np.int8, len(_NUMBERS))
         for cell in np.flatnonzero(memory > 0).tolist():
-            a["known"][seen.seat, memory[cell] // rules.TANK - 1] = cell
+            tank = memory[cell] // rules.TANK - 1
+            if tank == seen.seat or not self.reported:
+                a["known"][seen.seat, tank] = cell
 
     def inform(self) -> None:
         """Let the others know what they must know: themselves, what was public, what they see."""
@@ -110,7 +114,8 @@ class _Sketch:
             heard = alive and a["fired"][seat] and a["shots"][a["fired"][seat] - 1] == cell
             knowing = others if heard or not alive else [seat] if seat != seen.seat else []
             a["memory"][knowing, cell] = a["board"][cell]
-            a["known"][knowing, seat] = cell if alive else 0
+            noting = [each for each in knowing if each == seat or not self.reported]
+            a["known"][noting, seat] = cell if alive else 0
         if seen.to_act not in (OVER, seen.seat):
             rules.refresh_in(box(self.state), seen.to_act)
 
@@ -149,7 +154,7 @@ def _stand(sketch: _Sketch, chance: random.Random) -> dict[int, int]:
     possible = [_possible(sketch, seat, visible) for seat in hidden]
     drawn = [chance.sample(places, min(3, len(places))) for places in possible]
     likely = [
-        [mark] if (mark := _remembered(sketch, seat)) in places else some
+        [mark for mark in _remembered(sketch, seat, chance) if mark in places] or some
         for seat, places, some in zip(hidden, possible, drawn, strict=True)
     ]
     for choice in itertools.chain(itertools.product(*likely), itertools.product(*drawn)):
@@ -161,8 +166,9 @@ def _stand(sketch: _Sketch, chance: random.Random) -> dict[int, int]:
 def _possible(sketch: _Sketch, seat: int, visible: Any) -> list[int]:
     """Return where a tank may be: as far as it can have come, on no place that is known empty."""
     seen, a = sketch.seen, sketch.a
-    if seen.seat is not None and visible[mark := a["known"][seen.seat, seat]]:
-        return [int(mark)]
+    in_sight = [mark for mark in _marks(sketch, seat) if visible[mark]]
+    if in_sight:
+        return in_sight
     origin, moves = _last_certain(seen, seat)
     near = (_ways(seen.options.rocks, origin) <= moves) & (a["board"] == rules.FREE)
     cells: list[int] = np.flatnonzero(near & (visible == 0)).tolist()
@@ -196,12 +202,22 @@ def _visible(sketch: _Sketch) -> Any:
     return visible
 
 
-def _remembered(sketch: _Sketch, seat: int) -> int:
-    """Return where the viewer has last heard of a tank, 0 for never."""
-    a, viewer = sketch.a, sketch.seen.seat
-    if viewer is not None:
-        return int(a["known"][viewer, seat])
-    return int(a["shots"][a["fired"][seat] - 1]) if a["fired"][seat] else 0
+def _remembered(sketch: _Sketch, seat: int, chance: random.Random) -> list[int]:
+    """Return where the viewer has heard of a tank, in the order in which it is to be tried."""
+    a = sketch.a
+    if sketch.seen.seat is None:
+        return [int(a["shots"][a["fired"][seat] - 1])] if a["fired"][seat] else []
+    marks = _marks(sketch, seat)
+    return chance.sample(marks, len(marks)) if len(marks) > 1 else marks
+
+
+def _marks(sketch: _Sketch, seat: int) -> list[int]:
+    """Return where a tank is on the local board of the viewer."""
+    if sketch.seen.seat is None:
+        return []
+    memory = sketch.a["memory"][sketch.seen.seat]
+    cells: list[int] = np.flatnonzero(memory == rules.TANK * (seat + 1)).tolist()
+    return cells
 
 
 @functools.cache

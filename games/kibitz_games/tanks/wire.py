@@ -14,6 +14,7 @@ from kibitz_games.tanks import geometry as geo
 from kibitz_games.tanks import rules
 
 Word = Literal["up", "down", "right", "left", "turn-right", "turn-left", "fire"]
+Memory = Literal["last", "report", "also-destroyed"]
 Reason = Literal["turns", "dropped"]
 Seat = Annotated[int, Field(ge=0, lt=geo.SEATS)]
 Coordinate = Annotated[int, Field(ge=1, le=geo.SIDE)]
@@ -49,6 +50,12 @@ class Options(Model):
         ge=geo.SEATS,
         le=rules.MAX_TURNS,
         description="Turns of all four together; those of the dead count too.",
+    )
+    memory: Memory = Field(
+        "last",
+        description="Which tanks are on a local board: each living one where it was last known to"
+        " be; or, as in the report, every mark until its place is seen again (report); or each one"
+        " where it was last known to be, destroyed or not (also-destroyed).",
     )
 
 
@@ -130,7 +137,8 @@ def start(options: Options, seats: int) -> np.record:
     """Return the first state, or raise `InvalidSetup`."""
     if seats != geo.SEATS:
         raise InvalidSetup("seats", f"expected {geo.SEATS} players, not {seats}")
-    return rules.begin(options.start, options.rocks, options.turns)
+    marks = rules.MEMORIES.index(options.memory)
+    return rules.begin(options.start, options.rocks, options.turns, marks)
 
 
 # ---------------------------------------------------------------------------------------- moves
@@ -217,14 +225,14 @@ def _trails(trail: str) -> list[str]:
 
 def _public(facts: list[int], seats: list[list[int]]) -> dict[str, Any]:
     """Return what everybody may know, and all else as unknown."""
-    ply, slot, side, end, turns, start, rocks, _ = facts[: rules.FACTS]
+    ply, slot, side, end, turns, start, rocks, _, marks = facts[: rules.FACTS]
     wrecks = [_wreck(seat, each[1] - 1, each[4]) for seat, each in enumerate(seats) if each[1]]
     victims = {wreck.slot: wreck.seat for wreck in wrecks}
     shots = sorted((each[2] - 1, seat, each[3]) for seat, each in enumerate(seats) if each[2])
     heard = [_shot(slot, seat, cell, victims.get(slot)) for slot, seat, cell in shots]
     gone = sorted((each[0], seat) for seat, each in enumerate(seats) if each[0])
     fields = _NOTHING.copy()
-    fields["options"] = _options(start, rocks, turns)
+    fields["options"] = _options(start, rocks, turns, marks)
     fields["ply"], fields["slot"], fields["left"] = ply, slot, turns - slot
     fields["to_act"], fields["over"] = side, rules.REASONS[end] or None
     fields["alive"] = [each[1] == 0 for each in seats]
@@ -255,8 +263,15 @@ def _tank(facts: list[int]) -> Tank:
 
 
 @functools.cache
-def _options(start: int, rocks: int, turns: int) -> Options:
-    return Options(start=tuple(geo.STARTS)[start], rocks=tuple(geo.ROCKS)[rocks], turns=turns)
+def _options(start: int, rocks: int, turns: int, marks: int) -> Options:
+    return Options.model_validate(
+        {
+            "start": tuple(geo.STARTS)[start],
+            "rocks": tuple(geo.ROCKS)[rocks],
+            "turns": turns,
+            "memory": rules.MEMORIES[marks],
+        }
+    )
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(View.model_fields)

@@ -19,6 +19,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"size": 2, "corners": [0, 1]},
     {"size": 5},
     {"size": 2, "opening": ["0-5"]},
+    {"size": 1, "win": "full", "repetition": "adjudicate"},
+    {"size": 2, "win": "any"},
 ]
 
 

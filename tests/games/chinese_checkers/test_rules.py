@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kibitz_games import operations as op
@@ -83,6 +83,7 @@ def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Ra
 
 
 @given(st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_what_stands_around_a_hole_is_kept_up_to_date(source: random.Random) -> None:
     """Whatever was played and taken back, and after pegs were put on the board by hand."""
     state = GAME.start(wire.Options(size=3), 3, {})
@@ -185,6 +186,83 @@ def _beside(hole: int) -> int:
     return next(h for d in (4, 5) if (h := STAR.away(hole, d, 1)) is not None)
 
 
+OWN, NEXT, HOME = 0, 1, 3
+"""Of six: the owner of the goal in the south, a stranger, and the one whose home that is."""
+
+
+def _filling(standing: dict[int, int], entering: int, win: str) -> tuple[State, int]:
+    """Return a position of six and the action with which `entering` fills the south's home.
+
+    It is full of pegs of seat 0 but for those that are said to be `standing` there.
+    """
+    goal = {hole: standing.get(hole, OWN) for hole in S_HOME if hole != 111}
+    outer = _beside(111)
+    middle = (h for h in range(121) if STAR.rows[4][0] <= h <= STAR.rows[12][-1])
+    zone = _start(6)["zone"]
+    free = (h for h in middle if int(zone[h]) == rules.NO_ZONE and h != outer)
+    pegs = []
+    for seat in range(6):
+        own = [hole for hole, owner in goal.items() if owner == seat]
+        own += [outer] if seat == entering else []
+        pegs.append((*own, *(next(free) for _ in range(10 - len(own)))))
+    return _place(*pegs, turn=entering, win=rules.WINS.index(win)), outer * 121 + 111
+
+
+@pytest.mark.parametrize(
+    ("win", "standing", "entering", "finished"),
+    [
+        ("own-or-parked", {}, OWN, True),
+        ("own-or-parked", {120: HOME}, OWN, True),
+        ("own-or-parked", {120: HOME, 119: HOME}, HOME, True),
+        ("own-or-parked", {120: NEXT}, OWN, False),
+        ("own-or-parked", {120: NEXT, 119: 2}, OWN, False),
+        ("own-or-parked", {120: HOME, 119: NEXT}, HOME, False),
+        ("own-or-parked", {}, NEXT, False),
+        ("own-or-parked", dict.fromkeys(S_HOME, HOME), HOME, False),
+        ("full", {}, OWN, True),
+        ("full", {120: HOME}, OWN, False),
+        ("full", {}, HOME, False),
+        ("full", {}, NEXT, False),
+        ("any", {120: NEXT}, OWN, True),
+        ("any", {120: NEXT, 119: 2}, OWN, True),
+        ("any", {}, NEXT, True),
+        ("any", dict.fromkeys(S_HOME, HOME), NEXT, False),
+    ],
+)
+def test_whose_pegs_fill_a_goal(
+    win: str, standing: dict[int, int], entering: int, finished: bool
+) -> None:
+    state, action = _filling(standing, entering, win)
+    assert action in GAME.legal(state)
+    assert rules.may_end(state, action) or not finished
+    before = state.tobytes()
+    GAME.play(state, action)
+    assert GAME.view(state, None).ranks == [int(finished), 0, 0, 0, 0, 0]
+    assert int(state["key"]) == op.fresh_key(state)
+    GAME.undo(state, action)
+    assert state.tobytes() == before
+
+
+@pytest.mark.parametrize("win", rules.WINS)
+def test_what_fills_the_zones_is_counted_right(win: str) -> None:
+    source = random.Random(3)
+    for seats in (2, 3, 6):
+        state: Any = _start(seats, size=2, win=win)
+        for _ in range(60):
+            if GAME.to_act(state) != OVER:
+                GAME.play(state, source.choice(GAME.legal(state)))
+        expected = [0] * rules.NO_ZONE
+        for seat in range(seats):
+            for hole in state.pegs[seat, :3].tolist():
+                zone = int(state.zone[hole])
+                counts = {"full": {int(state.goal[seat])}, "any": {*range(6)}}.get(
+                    win, {int(state.goal[seat]), int(state.corner[seat])}
+                )
+                if zone in counts:
+                    expected[zone] += 1
+        assert state.filled[: rules.NO_ZONE].tolist() == expected
+
+
 def _one_step_from_the_end(seat: int, seats: int) -> tuple[tuple[int, ...], str]:
     """Return pegs of a seat that finishes with one step, and that step."""
     goal = STAR.home((geo.LAYOUTS[seats][seat] + 3) % 6, 10)
@@ -268,6 +346,37 @@ def test_third_occurrence_of_a_position_ends_it() -> None:
     assert (outcome.reason, outcome.ranks, outcome.scores) == ("repetition", (1, 1), (0.5, 0.5))
     GAME.undo(state, last)
     assert state.tobytes() == before
+
+
+TO_AND_FRO = {1: ("74-73", "73-74"), 2: ("65-66", "66-65")}
+LEAD = ("3-14", "114-106")
+SHUFFLE = ("7-16", "116-105", "16-7", "105-116")
+"""The north is a step ahead, and then both only move to and fro."""
+
+
+@pytest.mark.parametrize(("repetition", "ranks"), [("draw", (1, 1)), ("adjudicate", (1, 2))])
+def test_who_is_ahead_wins_nothing_by_shuffling(repetition: str, ranks: tuple[int, ...]) -> None:
+    state = _start(repetition=repetition)
+    _do(state, *LEAD, *SHUFFLE)
+    assert state["distance"][0] < state["distance"][1]
+    _do(state, *SHUFFLE)
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.reason, outcome.ranks) == ("repetition", ranks)
+
+
+def test_a_draw_by_repetition_is_one_of_those_who_have_not_finished() -> None:
+    ready = [_one_step_from_the_end(seat, 3) for seat in range(3)]
+    state = _place(ready[0][0], STAR.home(2, 10), STAR.home(4, 10))
+    _do(state, ready[0][1])
+    for back in (False, True) * 4:
+        for seat in (1, 2):
+            if GAME.to_act(state) != OVER:
+                _do(state, TO_AND_FRO[seat][back])
+    outcome = GAME.outcome(state)
+    assert outcome is not None
+    assert (outcome.reason, outcome.ranks) == ("repetition", (1, 2, 2))
+    assert outcome.scores == (1.0, 0.25, 0.25)
 
 
 def test_pegs_of_one_colour_are_alike_to_repetition() -> None:

@@ -137,6 +137,8 @@ def test_a_view_as_it_travels() -> None:
             "pass": True,
             "sticky_goal": False,
             "long_jumps": False,
+            "win": "own-or-parked",
+            "repetition": "draw",
         },
         "ply": 3,
         "to_act": 1,
@@ -193,10 +195,12 @@ def test_a_model_of_another_game_is_a_mistake_of_ours() -> None:
 
 def test_five_seats_and_every_option_survive_the_wire() -> None:
     options = {"size": 3, "stop": "no-active", "pass": False, "long_jumps": True}
+    options |= {"win": "full", "repetition": "adjudicate"}
     state = _start(5, **options)
     view = GAME.view(state, None)
     sent = wire.View.model_validate_json(json.dumps(GAME.dump(view)))
     again = GAME.sample(sent, 0)
     assert sent == view
     assert GAME.legal(again) == GAME.legal(state)
-    assert [int(again[n]) for n in ("stop", "through", "long_jumps")] == [2, 0, 1]
+    kept = ("stop", "through", "long_jumps", "win", "repetition")
+    assert [int(again[name]) for name in kept] == [2, 0, 1, 1, 1]

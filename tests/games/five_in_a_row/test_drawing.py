@@ -20,6 +20,10 @@ def _owners(scene: Scene) -> dict[str, int]:
     return {cell.name: cell.owner for cell in scene.cells if cell.owner is not None}
 
 
+def _colours(scene: Scene) -> dict[str, str]:
+    return {cell.name: cell.colour for cell in scene.cells if cell.colour is not None}
+
+
 @pytest.mark.parametrize("size", [5, 10, 20])
 def test_the_empty_board(size: int) -> None:
     scene = _play(size=size).scene()
@@ -47,6 +51,8 @@ def test_stones_belong_to_seats_and_the_last_one_is_marked() -> None:
     assert _owners(scene) == {"e5": 1, "d4": 0, "f6": 1}
     assert scene.marks == (Mark("to", ("f6",), 1),)
     assert scene.text == ("black: 2 stones, seat 1", "white: 1 stone, seat 0, to move")
+    assert scene.colours == ("white", "black")
+    assert _colours(scene) == {"e5": "black", "d4": "white", "f6": "black"}
 
 
 def test_an_opening_is_drawn_but_not_marked() -> None:
@@ -79,9 +85,15 @@ def test_buttons_are_there_only_while_a_colour_is_to_be_chosen() -> None:
 
 def test_colours_follow_the_choice() -> None:
     play = _play("a1", "b1", "c1", swap=True)
-    assert _owners(play.scene()) == {"a1": 0, "b1": 1, "c1": 0}
+    colours = {"a1": "black", "b1": "white", "c1": "black"}
+    assert _owners(play.scene()) == {}
+    assert play.scene().colours == ()
+    assert play.scene().marks == (Mark("to", ("c1",), None),)
+    assert _colours(play.scene()) == colours
     play.apply("black")
     assert _owners(play.scene()) == {"a1": 1, "b1": 0, "c1": 1}
+    assert play.scene().colours == ("white", "black")
+    assert _colours(play.scene()) == colours
     assert play.scene().marks == (Mark("to", ("c1",), 1),)
 
 

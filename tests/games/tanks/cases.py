@@ -14,6 +14,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"start": "table1", "rocks": "none"},
     {"rocks": "none", "turns": 200},
     {"turns": 50},
+    {"memory": "report", "start": "table1", "rocks": "none"},
+    {"memory": "also-destroyed", "start": "table1"},
 ]
 
 

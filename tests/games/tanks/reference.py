@@ -33,8 +33,14 @@ def rocks() -> set[Place]:
 class Reference:
     """The state of a play and its rules; `act` takes an action's word, or None for a skip."""
 
-    def __init__(self, start: str = "corners", rocky: bool = True, turns: int = 1000) -> None:
-        self.start, self.rocky, self.turns = start, rocky, turns
+    def __init__(
+        self,
+        start: str = "corners",
+        rocky: bool = True,
+        turns: int = 1000,
+        memory: str = "last",
+    ) -> None:
+        self.start, self.rocky, self.turns, self.memory = start, rocky, turns, memory
         self.places = list(STARTS[start])
         self.hulls = ["up", "down", "right", "left"]
         self.rocks = rocks() if rocky else set()
@@ -89,12 +95,16 @@ class Reference:
                 return found
 
     def know(self, seat: int, place: Place, code: int) -> None:
-        """Write into a local board; a tank is on it at most once."""
-        if code > 0:
-            for other, was in self.local[seat].items():
-                if was == code:
-                    self.local[seat][other] = 0
+        """Write into a local board; a tank is on it at most once, unless it is the report's."""
+        if code == 11 * (seat + 1) or (code > 0 and self.memory != "report"):
+            self.forget(seat, code)
         self.local[seat][place] = code
+
+    def forget(self, seat: int, code: int) -> None:
+        """Take the marks of a tank off a local board."""
+        for place, was in self.local[seat].items():
+            if was == code:
+                self.local[seat][place] = 0
 
     def look(self, seat: int) -> None:
         """Refresh a local board."""
@@ -150,6 +160,8 @@ class Reference:
             wreck = {"seat": victim, "by": seat, "slot": self.slot}
             self.wrecks[victim] = wreck | {"row": place[0], "column": place[1]}
             for other in range(4):
+                if self.memory == "last":
+                    self.forget(other, code)
                 self.know(other, place, -3)
 
     def pass_on(self) -> None:
@@ -194,6 +206,7 @@ class Reference:
                 "start": self.start,
                 "rocks": "classic" if self.rocky else "none",
                 "turns": self.turns,
+                "memory": self.memory,
             },
             "ply": self.ply,
             "slot": self.slot,
@@ -252,6 +265,9 @@ class Blind(Reference):
         pass
 
     def know(self, seat: int, place: Place, code: int) -> None:
+        pass
+
+    def forget(self, seat: int, code: int) -> None:
         pass
 
     def twin(self) -> Blind:

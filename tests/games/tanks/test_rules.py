@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_games import kernels
+from kibitz_games import kernels, laws
 from kibitz_games import operations as op
 from kibitz_games.api import OVER, GameError, Outcome
 from kibitz_games.kernels import kernel
 from kibitz_games.play import Play
 from kibitz_games.tanks import GAME, rules, wire
+from kibitz_games.tanks import geometry as geo
 from tests.games.tanks.reference import Reference
 
 TABLE_2 = {
@@ -79,12 +80,15 @@ OPTIONS: list[dict[str, Any]] = [
     {"start": "table1", "rocks": "none"},
     {"start": "table1", "turns": 99},
     {"rocks": "none", "turns": 350},
+    {"start": "table1", "turns": 300, "memory": "report"},
+    {"start": "table1", "rocks": "none", "turns": 200, "memory": "also-destroyed"},
 ]
 
 
 def _mirror(options: dict[str, Any]) -> Reference:
     rocky = options.get("rocks") != "none"
-    return Reference(options.get("start", "corners"), rocky, options.get("turns", 1000))
+    start, turns = options.get("start", "corners"), options.get("turns", 1000)
+    return Reference(start, rocky, turns, options.get("memory", "last"))
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(OPTIONS), st.integers(1, 60))
@@ -330,6 +334,63 @@ def test_a_tank_is_on_a_local_board_at_most_once() -> None:
             marks = memory[seat][memory[seat] > 0].tolist()
             assert len(marks) == len(set(marks))
             assert play.state["known"][seat].astype(bool).sum() == len(marks)
+
+
+def _marks(play: Play, seat: int, tank: int) -> list[tuple[int, int]]:
+    """Return where a tank is on a local board."""
+    local = _seat(play, seat).local
+    assert local is not None
+    found = np.argwhere(np.array(local) == rules.TANK * (tank + 1)) + 1
+    return [(int(row), int(column)) for row, column in found]
+
+
+@pytest.mark.parametrize("memory", rules.MEMORIES)
+def test_a_tank_that_is_destroyed_elsewhere_leaves_no_mark(memory: str) -> None:
+    """Seat 1 sees seat 3 and it goes on; then it is destroyed where seat 1 does not look."""
+    play = _play("turn-left", start="table1", rocks="none", memory=memory)
+    assert _marks(play, 1, 3) == [(13, 14)]
+    play.apply("turn-left")
+    for word in ("turn-left", "left", "turn-right", "right", "turn-left", "left", "turn-right"):
+        play.apply(word)
+    play.skip()
+    while play.state["fell"][3] == 0:
+        seat = play.to_act
+        play.apply("fire") if seat == 0 else play.skip()
+    assert not GAME.view(play.state, None).alive[3]
+    stays = memory != "last"
+    assert _marks(play, 1, 3) == ([(13, 14)] if stays else [])
+
+
+@pytest.mark.parametrize("options", [{}, {"start": "table1"}, {"start": "table1", "rocks": "none"}])
+def test_no_local_board_has_a_tank_that_is_known_to_be_destroyed(options: dict[str, Any]) -> None:
+    fallen = 0
+    for seed in range(6):
+        play, source = Play(GAME, wire.Options.read({"turns": 200, **options})), random.Random(seed)
+        while play.to_act != OVER:
+            play.act(laws.lean(play.state, play.legal, source, noise=0.5))
+            wrecks = [wreck.seat for wreck in GAME.view(play.state, None).wrecks]
+            fallen += len(wrecks)
+            assert not any(_marks(play, seat, tank) for seat in range(4) for tank in wrecks)
+    assert fallen > 0
+
+
+def test_a_local_board_as_in_the_report_keeps_what_was_seen_until_it_is_seen_again() -> None:
+    play, source = Play(GAME, wire.Options(rocks="none", memory="report")), random.Random(5)
+    most, before = 0, [set[tuple[int, int]]() for _ in range(4)]
+    while play.to_act != OVER:
+        play.act(source.choice([*play.legal, rules.UP, rules.LEFT]))
+        for seat in range(4):
+            assert len(_marks(play, seat, seat)) == (play.state["fell"][seat] == 0)
+            marks = {mark for tank in range(4) if tank != seat for mark in _marks(play, seat, tank)}
+            if play.to_act != seat:
+                assert before[seat] - marks <= {_place(play, wreck) for wreck in range(4)}
+            before[seat] = marks
+            most = max(most, *(len(_marks(play, seat, tank)) for tank in range(4)))
+    assert most > 3
+
+
+def _place(play: Play, seat: int) -> tuple[int, int]:
+    return geo.place(int(play.state["place"][seat]))
 
 
 def test_the_key_tells_hidden_things_apart_too() -> None:

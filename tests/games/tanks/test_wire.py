@@ -268,7 +268,7 @@ def test_a_view_as_it_travels() -> None:
     for word in ("up", "fire", "tr"):
         play.apply(word)
     assert GAME.dump(GAME.view(play.state, None)) == {
-        "options": {"start": "corners", "rocks": "classic", "turns": 8},
+        "options": {"start": "corners", "rocks": "classic", "turns": 8, "memory": "last"},
         "ply": 3,
         "slot": 3,
         "left": 5,
