@@ -33,3 +33,6 @@ class Limits:
     """Set when nobody waits for the answer any more."""
     sample: Sample | None = None
     """Where something is hidden, gives other positions that agree with what the seat knows."""
+    nodes: int = 0
+    """How many positions to look at, from searches that can stop so exactly; 0 for no limit. What
+    they find within it does not depend on the machine."""
