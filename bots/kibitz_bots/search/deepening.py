@@ -55,13 +55,15 @@ class Deepening(ABC):
         self._begin(st, ev)
         # The first depth runs to its end, so that there is an answer, however late it is.
         best = self._look(st, ev, 1, None)
+        limits.heard(best)
         if len(actions) > 1 and not self._settled(best):
             with alarm(ws, deadline, limits.called_off):
-                best = self._deepen(st, ev, min(limits.depth or self.deepest, self.deepest), best)
+                best = self._deepen(st, ev, limits, best)
         return replace(best, nodes=int(ws.nodes))
 
-    def _deepen(self, st: np.record, ev: np.record, last: int, best: Found) -> Found:
+    def _deepen(self, st: np.record, ev: np.record, limits: Limits, best: Found) -> Found:
         """Search depth after depth until the last, the time or the end of all lines is reached."""
+        last = min(limits.depth or self.deepest, self.deepest)
         for depth in range(2, last + 1):
             self._prefer(best.action)
             found = self._look(st, ev, depth, best)
@@ -69,6 +71,7 @@ class Deepening(ABC):
             if self._ws.stop:
                 return self._cut_short(found, best)
             best = found
+            limits.heard(best)
             if self._settled(best):
                 break
         return best

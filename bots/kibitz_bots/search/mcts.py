@@ -411,6 +411,7 @@ class Mcts:
             return Found(actions[at], 1.0, 1, 1, (actions[at],))
         # One iteration runs to its end, so that there is an answer, however late it is.
         self._iterate(st, ev, 1)
+        limits.heard(self._found(st))
         with alarm(ws, deadline, limits.called_off):
             if sample is None:
                 self._iterate(st, ev, self._most)

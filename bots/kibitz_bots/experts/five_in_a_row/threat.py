@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -532,19 +533,39 @@ class Threat:
             if swap.asked(state):
                 return self._swapped(state, ev, limits.seed, limits.depth)
             fd = field.of_state(state, self._tb)
-            line = self._deepen(fd, ev, limits.depth or DEEPEST, limits.seed)
+            line = self._deepen(
+                fd,
+                ev,
+                limits.depth or DEEPEST,
+                limits.seed,
+                lambda line: limits.heard(self._found(fd, line)),
+            )
             line = self._finished(fd, line)
+        return self._found(fd, line)
+
+    def _found(self, fd: np.record, line: _Line) -> Found:
         actions = field.actions_of(fd, line.cells)
         return Found(actions[0], _worth(line.value), line.depth, int(self._ws.nodes), actions)
 
-    def _deepen(self, fd: np.record, ev: np.record, last: int, seed: int | str) -> _Line:
-        """Search depth after depth until the last, the time or a decision is reached."""
+    def _deepen(
+        self,
+        fd: np.record,
+        ev: np.record,
+        last: int,
+        seed: int | str,
+        hear: Callable[[_Line], object] = lambda line: None,
+    ) -> _Line:
+        """Search depth after depth until the last, the time or a decision is reached.
+
+        `hear` is called with the best line of each depth.
+        """
         ws: Any = self._ws
         ws.killers[:], ws.jitter[:] = 0, _jitter(seed)
         ws.history[:] = ws.history // 8
         ws.best, ws.bounds[:] = -1, 0
         only = _collect(fd, ws, ev, np.int64(0), np.int64(0))
         best = _Line(0, 0, (_first(ws, only),))
+        hear(best)
         for depth in range(1, min(last, DEEPEST) + 1):
             ws.best = ws.rising = -1
             ws.tried, alpha, beta = 0, np.int64(-MATE), np.int64(MATE)
@@ -552,6 +573,7 @@ class Threat:
             if ws.stop:
                 return self._cut_short(best)
             best = _Line(int(value), depth, _line(ws))
+            hear(best)
             if abs(best.value) > DECIDED or only == 1 or depth >= int(fd.area) - int(fd.stones):
                 break
         return best
