@@ -1,7 +1,12 @@
-"""Programs in any language on the command line: what comes after ``--``, and how to speak to it."""
+"""Programs in any language on the command line, and how to speak to them.
+
+One comes after ``--``, word by word. Where several may take part, each is a word of its own like
+the bots: ``stdio:COMMAND`` or ``gomocup:COMMAND``, quoted for the shell.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -136,14 +141,40 @@ class Program:
         return leashed("kibitz_bots", *place, *self.foreign.words(), supervised=True), {}
 
 
-def program(options: Mapping[str, Any]) -> Program | None:
-    """Return the program after ``--`` of the command that runs, None where there is none."""
+def entrant(word: str, options: Mapping[str, Any]) -> Program | None:
+    """Return the program of a word like ``gomocup:./engine -x``, None where it names a bot.
+
+    The `options` of `program_options` hold for it as far as they are for its kind.
+    """
+    from kibitz_bots.bridges.foreign import KINDS, Foreign
+
+    kind = next((kind for kind in KINDS if word.startswith(f"{kind}:")), None)
+    if kind is None:
+        return None
+    try:
+        command = shlex.split(word.removeprefix(f"{kind}:"))
+    except ValueError as error:
+        raise click.UsageError(f"{word}: {str(error).lower()}") from None
+    if not command:
+        raise click.UsageError(f'{word}: expected a command, such as "{kind}:./bot --fast"')
+    said = foreign(command, {**options, "kind": kind})
+    if kind == "stdio":
+        said = Foreign(kind=kind, command=said.command, limits=said.limits)
+    return Program(said, connects=False)
+
+
+def program(options: Mapping[str, Any], others: Sequence[Program] = ()) -> Program | None:
+    """Return the program after ``--`` of the command that runs, None where there is none.
+
+    `others` are those of `entrant`, for which the options may be meant too.
+    """
     command = given()
     said = foreign(command, options)
     if command:
         return Program(said, connects=options["kind"] is None)
+    engine = any(other.foreign.kind == "gomocup" for other in others)
     # The limits hold for bots of ours too.
-    stray = [f"--{options['kind']}"] if options["kind"] else said.manners
+    stray = [f"--{options['kind']}"] if options["kind"] else [] if engine else said.manners
     if stray:
         raise click.UsageError(f"{stray[0]} is for a program after --, such as -- node bot.js")
     return None

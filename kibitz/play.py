@@ -22,7 +22,7 @@ import click
 from kibitz import forensic, notation, report, terms
 from kibitz.children import child, tail
 from kibitz.course import Course
-from kibitz.foreign import Program, WithProgram, program, program_options
+from kibitz.foreign import Program, WithProgram, entrant, program, program_options
 from kibitz.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
 from kibitz.isolation.launch import AT_HOME, Launch, environment, isolated
 from kibitz.isolation.sandbox import around, of_command
@@ -33,12 +33,14 @@ from kibitz.private import PrivateServer, private_server
 from kibitz.running import draining, run
 from kibitz_protocol.client import Client
 from kibitz_protocol.clocks import TimeControl
-from kibitz_protocol.records import Conduct
+from kibitz_protocol.records import Cause, Conduct
 from kibitz_protocol.rooms import LobbySettings, ProgrammeItem, ReservedSeat
 from kibitz_server.ending import ended
 
 GRACE_MS = 5_000
 """How long the seat of a bot whose process is gone is kept: here nobody will come back."""
+FAULTS = report.ABNORMAL | {Cause.TIME}
+"""What is nobody's play: an engine that says nothing more loses on time."""
 AT_ONCE = 2
 """Matches at the same time, so that the bots of a small machine do not starve each other."""
 
@@ -50,7 +52,7 @@ class Contest:
     """What is to be played."""
 
     game: GameChoice
-    bots: Sequence[str]
+    bots: Sequence[str | Program]
     program: Program | None = None
     """One more player."""
     games: int | None = None
@@ -71,7 +73,7 @@ class Contest:
     def names(self) -> list[str]:
         """A name for each player, from what it is, told apart by numbers where that is the same."""
         foreign = [] if self.program is None else [_free(self.program.name)]
-        return distinct([*(name_of(bot) for bot in self.bots), *foreign])
+        return distinct([*map(name_of, self.bots), *foreign])
 
     def settings(self) -> LobbySettings:
         """The lobby where it is played: a seat for each bot and for nobody else."""
@@ -94,8 +96,10 @@ class Contest:
         )
 
 
-def name_of(bot: str) -> str:
+def name_of(bot: str | Program) -> str:
     """Return ``random`` for ``game/random:seed=1``, ``mybot`` for ``bots/mybot.py``."""
+    if isinstance(bot, Program):
+        return _free(bot.name)
     stem = Path(bot).stem if bot.endswith(".py") else bot.partition(":")[0].rpartition("/")[2]
     return _free(re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot")
 
@@ -130,7 +134,7 @@ class Played:
         for match, record in self.course.records.items():
             if (written := forensic.leave(Path(record))) is not None:
                 self.reports[match] = written
-        self.trouble += report.abnormal(self.course.matches, self.reports)
+        self.trouble += report.abnormal(self.course.matches, self.reports, FAULTS)
 
     def json(self) -> str:
         """The tables for a program: one JSON object."""
@@ -195,6 +199,9 @@ def _launches(
 ) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
     """Yield how each player is started: in isolation where it is not one of ours."""
     for name, bot in zip(plan.names, plan.bots, strict=False):
+        if isinstance(bot, Program):
+            yield _program_launch(plan, bot, url, lobby, name)
+            continue
         place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
         foreign = bot.endswith(".py")
         command = leashed("kibitz_bots", bot, *place, limits=plan.limits, supervised=foreign)
@@ -205,20 +212,30 @@ def _launches(
             ours = Launch(command=command, env=environment(AT_HOME))
             yield contextlib.nullcontext(ours)
     if plan.program is not None:
-        words, env = plan.program.started(url, lobby, plan.names[-1], plan.at_once)
-        readable = of_command(plan.program.foreign.command, Path.cwd())
-        yield isolated(plan.isolation, words, url=url, seen=[*readable, Path.cwd()], env=env)
+        yield _program_launch(plan, plan.program, url, lobby, plan.names[-1])
+
+
+def _program_launch(
+    plan: Contest, program: Program, url: str, lobby: str, name: str
+) -> contextlib.AbstractAsyncContextManager[Launch]:
+    words, env = program.started(url, lobby, name, plan.at_once)
+    return isolated(plan.isolation, words, url=url, seen=_read_by(program), env=env)
 
 
 def strangers(plan: Contest) -> list[Path]:
     """Return what bots that are not ours have to read; nothing where there are none."""
-    files = [path for bot in plan.bots if bot.endswith(".py") for path in around(Path(bot))]
-    program = (
-        []
-        if plan.program is None
-        else [Path.cwd(), *of_command(plan.program.foreign.command, Path.cwd())]
-    )
-    return [*files, *program]
+    readable = [] if plan.program is None else _read_by(plan.program)
+    for bot in plan.bots:
+        if isinstance(bot, Program):
+            readable += _read_by(bot)
+        elif bot.endswith(".py"):
+            readable += around(Path(bot))
+    return readable
+
+
+def _read_by(program: Program) -> list[Path]:
+    """Return what a program of others has to read: itself, and where it was started."""
+    return [Path.cwd(), *of_command(program.foreign.command, Path.cwd())]
 
 
 async def _let_go(players: Sequence[_Player]) -> list[str]:
@@ -229,7 +246,14 @@ async def _let_go(players: Sequence[_Player]) -> list[str]:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(3):
             await asyncio.gather(*(ended(player.process) for player in players))
-    return [player.failure for player in players if player.process.returncode not in (0, None)]
+    failed = (player for player in players if player.process.returncode not in (0, None))
+    return [f"{player.failure}{_last_words(player.log)}" for player in failed]
+
+
+def _last_words(log: Path) -> str:
+    """Return the last line of a log, which says why its process has failed."""
+    said = tail(log).splitlines()[-1:]
+    return f": {said[0]}" if said else ""
 
 
 class _Referee:
@@ -303,24 +327,29 @@ def play(
     """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
 
     Every bot is a process of its own on a private server. Prints who won and why, and where the
-    records are. The status is 1 when a bot crashed or anything else ended as it should not.
+    records are. The status is 1 when a bot crashed, lost on time, or anything else ended as it
+    should not.
 
-    A PROGRAM is one more player: spoken to as --stdio or --gomocup says, otherwise one that
-    connects by itself to KIBITZ_SERVER, joins KIBITZ_LOBBY, and is called KIBITZ_NAME.
+    A program in any language takes part as "stdio:COMMAND" or "gomocup:COMMAND". One PROGRAM more
+    may come after --: spoken to as --stdio or --gomocup says, otherwise one that connects by itself
+    to KIBITZ_SERVER, joins KIBITZ_LOBBY, and is called KIBITZ_NAME.
 
     \b
     kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
     kibitz play line-nim line-nim/random --stdio -- node bot.js
+    kibitz play five-in-a-row "gomocup:./one" "gomocup:./two --fast"
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
     try:
         merged = GameChoice(game.name, game.options | notation.options(pairs, game.name))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--option") from None
+    entrants = [entrant(bot, given) or bot for bot in bots]
+    programs = [each for each in entrants if isinstance(each, Program)]
     plan = Contest(
         game=merged,
-        bots=bots,
-        program=program(given),
+        bots=entrants,
+        program=program(given, programs),
         games=given["each"],
         rotate=given["rotate"],
         strict=given["strict"],
@@ -370,11 +399,13 @@ def check(plan: Contest) -> None:
     from kibitz_games.api import GameError
 
     try:
+        programs = [bot for bot in (*plan.bots, plan.program) if isinstance(bot, Program)]
         for bot in plan.bots:
-            check_bot(bot)
+            if not isinstance(bot, Program):
+                check_bot(bot)
         _check_game(plan)
-        if plan.program is not None:
-            plan.program.check(plan.game.name, plan.game.options)
+        for each in programs:
+            each.check(plan.game.name, plan.game.options)
     except (SpecError, GameError) as error:
         raise click.UsageError(str(error)) from None
 

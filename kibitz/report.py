@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kibitz_clients import plain, words
@@ -81,7 +81,11 @@ ABNORMAL = frozenset(
 """Causes that neither the rules nor a player's decision brought about."""
 
 
-def abnormal(briefs: Sequence[MatchBrief], reports: Mapping[str, Path] | None = None) -> list[str]:
+def abnormal(
+    briefs: Sequence[MatchBrief],
+    reports: Mapping[str, Path] | None = None,
+    causes: Container[Cause] = ABNORMAL,
+) -> list[str]:
     """Return a sentence for each match or seat that ended for an abnormal cause.
 
     `reports` has the path of the forensic report of matches that left one.
@@ -90,18 +94,18 @@ def abnormal(briefs: Sequence[MatchBrief], reports: Mapping[str, Path] | None = 
     return [
         f"{sentence}; see {known[brief.match]}" if brief.match in known else sentence
         for brief in briefs
-        for sentence in map(printable.line, _abnormal(brief))
+        for sentence in map(printable.line, _abnormal(brief, causes))
     ]
 
 
-def _abnormal(brief: MatchBrief) -> Iterable[str]:
+def _abnormal(brief: MatchBrief, causes: Container[Cause]) -> Iterable[str]:
     if brief.result is None:
         yield f"match {brief.number} did not finish"
         return
     if brief.result.cause == Cause.INFRASTRUCTURE:
         yield f"match {brief.number} was aborted: {brief.result.reason}"
     for player, seat in zip(brief.seats, brief.result.seats, strict=True):
-        if seat.cause in ABNORMAL:
+        if seat.cause in causes:
             detail = f" ({seat.detail})" if seat.detail else ""
             yield f"match {brief.number}: {player.name} dropped out: {seat.cause}{detail}"
         elif seat.takeover and player.kind == "bot":

@@ -115,6 +115,7 @@ class Turn:
     called_off: Flag = field(default_factory=Flag, repr=False, compare=False)
     """Set when nobody waits for the answer any more: the flag fell or the match ended."""
     _said: list[Comment] = field(default_factory=list, init=False, repr=False, compare=False)
+    _suggested: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, message: YourTurn, match: Match, budget: Budget) -> Turn:
@@ -185,6 +186,19 @@ class Turn:
                 text=text, value=value, depth=depth, nodes=nodes, line=list(line) if line else None
             )
         )
+
+    def suggest(self, move: Move) -> None:
+        """Say what to play if the answer should be late, as long as there is nothing better.
+
+        A manager that cannot wait plays the last suggestion (see `bridges.pbrain`); a server's
+        clock runs until the answer.
+        """
+        self._suggested[:] = [move]
+
+    @property
+    def suggestion(self) -> Move | None:
+        """The move that `suggest` was told last, None before."""
+        return self._suggested[0] if self._suggested else None
 
     @property
     def said(self) -> Comment | None:

@@ -89,7 +89,11 @@ class Searcher(Bot):
             self._prepare(state, turn.match.rules.info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
         sample = turn.sample if turn.match.rules.info.hidden else None
-        limits = Limits(budget.left, self._depth, seed, turn.called_off, sample)
+
+        def so_far(found: Found) -> None:
+            turn.suggest(turn.move(found.action))
+
+        limits = Limits(budget.left, self._depth, seed, turn.called_off, sample, hear=so_far)
         found = self._find(state, limits)
         turn.comment(
             value=round(found.value, 3),

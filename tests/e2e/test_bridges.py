@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -60,3 +61,28 @@ def test_a_program_that_connects_by_itself_finds_the_table(kibitz: Kibitz) -> No
     done = kibitz.run("play", "line-nim", "line-nim/random", "--", sys.executable, "own.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "own" in done.stdout
+
+
+def test_two_programs_play_each_other(kibitz: Kibitz) -> None:
+    one = shlex.join([sys.executable, "-I", str(STANDIN), "twice", "chatty"])
+    two = shlex.join([sys.executable, "-m", "kibitz", "pbrain", f"{GAME}/random"])
+    done = kibitz.run("play", GAME, f"gomocup:{one}", f"gomocup:{two}", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    matches = json.loads(done.stdout)["matches"]
+    assert [match["result"]["cause"] for match in matches] == ["rules", "rules"]
+
+
+def test_an_engine_that_falls_silent_loses_and_the_status_says_so(kibitz: Kibitz) -> None:
+    words = ["play", GAME, f"{GAME}/random", "--games=1", "--no-rotate", "--tc=move=0.3", "-q"]
+    engine = ["--gomocup", "--", sys.executable, "-I", str(STANDIN), "mute"]
+    done = kibitz.run(*words, *engine)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "match 1: pbrain_standin dropped out: time" in done.stderr
+
+
+def test_an_engine_that_refuses_to_start_says_why_in_a_quiet_run_too(kibitz: Kibitz) -> None:
+    words = ["play", f"{GAME}:size=12", f"{GAME}/random", "--games=1", "--no-rotate", "-q"]
+    engine = ["--gomocup", "--", sys.executable, "-I", str(STANDIN), "only-10"]
+    done = kibitz.run(*words, *engine)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "the engine answered 'ERROR I play on 10 only' to START 12, not OK" in done.stderr

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from kibitz import foreign
 from kibitz.bot import bot
 from kibitz.foreign import Program, WithProgram, program_options
-from kibitz.play import play
+from kibitz.notation import GameChoice
+from kibitz.play import Contest, _launches, play
 from kibitz_bots import process
 
 
@@ -102,6 +103,66 @@ def test_play_refuses_what_cannot_be_played_before_anything_starts(
     result = CliRunner().invoke(play, words)
     assert result.exit_code == 2
     assert sentence in " ".join(result.output.split())
+
+
+def two(*words: str, **options: Any) -> list[Program | None]:
+    """Return what words among the bots of a command name."""
+    given = {"kind": None, "memory": None, "cpu": None, "pause": None, "margin": None}
+    usual = given | {"start_limit": None, "whole_board": False, "ahead": True}
+    return [foreign.entrant(word, usual | options) for word in words]
+
+
+def test_programs_among_the_bots_are_words_of_their_own() -> None:
+    line, engine, *others = two(
+        "stdio:node 'my bot.js' -v",
+        "gomocup:./engine",
+        "five-in-a-row/threat:seed=1",
+        "a.py",
+        pause=3,
+        memory=64,
+    )
+    assert others == [None, None]
+    assert line is not None
+    assert engine is not None
+    words = ["--stdio", "--memory", "64", "--", "node", "my bot.js", "-v"]
+    assert line.foreign.words() == words, "what is for engines is not for it"
+    words = ["--gomocup", "--memory", "64", "--pause=3", "--", "./engine"]
+    assert engine.foreign.words() == words
+    assert (line.connects, line.name, engine.name) == (False, "my-bot", "engine")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["line-nim", "stdio:no-such -x", "line-nim/random"], "no-such: no such program"),
+        (["line-nim", "stdio:", "line-nim/random"], "stdio:: expected a command"),
+        (["line-nim", "stdio:'a", "line-nim/random"], "stdio:'a: no closing quotation"),
+        (["line-nim", f"gomocup:{sys.executable}", "line-nim/random"], "not line-nim"),
+        (
+            ["line-nim", f"stdio:{sys.executable}", "line-nim/random", "--pause=1"],
+            "--pause=1 is for",
+        ),
+        (["line-nim", f"stdio:{sys.executable}"], "for 2 players, not 1"),
+    ],
+)
+def test_programs_that_cannot_play_are_refused_before_anything_starts(
+    words: list[str], sentence: str
+) -> None:
+    result = CliRunner().invoke(play, words)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.output.split())
+
+
+async def test_every_player_has_a_name_of_its_own_and_a_command() -> None:
+    programs = [each for each in two("gomocup:./one", "gomocup:bin/one -x") if each]
+    plan = Contest(game=GameChoice("five-in-a-row"), bots=[*programs, "one.py"])
+    assert plan.names == ["one", "one-2", "one-3"]
+    commands = []
+    for each in _launches(plan, "ws://here", "L1"):
+        async with each as launch:
+            commands.append(list(launch.command))
+    assert [command[-2:] for command in commands[:2]] == [["--", "./one"], ["bin/one", "-x"]]
+    assert [command[command.index("--name") + 1] for command in commands] == plan.names
 
 
 @pytest.mark.parametrize(

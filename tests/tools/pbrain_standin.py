@@ -15,6 +15,9 @@ curt        UNKNOWN to INFO max_memory only
 no-restart  UNKNOWN to RESTART
 boardless   UNKNOWN to BOARD, without waiting for its end
 occupied    answers with a cell that is occupied, every second time
+outside     answers with -1,3, every second time
+twice       answers, and says another stone as well
+noisy       writes a megabyte to standard error, and as much in MESSAGEs, before every answer
 suggest     says SUGGEST first, and wants PLAY
 spaced      answers "x, y"
 mute        never answers a command for a stone
@@ -157,11 +160,18 @@ class Engine:
         if "dies" in self.quirks and self.stones == 2:
             sys.stderr.write("out of ideas\n")
             sys.exit(7)
+        if "noisy" in self.quirks:
+            for _ in range(1000):
+                sys.stderr.write("e" * 999 + "\n")
+                self.write("MESSAGE " + "m" * 991)
+            sys.stderr.flush()
         if "chatty" in self.quirks:
             self.write("MESSAGE depth 3 ev 12")
             self.write("DEBUG thinking")
             self.write("")
         x, y = self.choose()
+        if "outside" in self.quirks and self.stones % 2:
+            return self.write("-1,3")
         if "suggest" in self.quirks:
             return self.write(f"SUGGEST {x},{y}")
         return self.answer(x, y)
@@ -176,6 +186,8 @@ class Engine:
         if "stateless" in self.quirks:
             self.clear()
         self.write(f"{x}, {y}" if "spaced" in self.quirks else f"{x},{y}")
+        if "twice" in self.quirks:
+            self.write(f"{self.size - 1},{self.size - 1}")
 
     def choose(self) -> tuple[int, int]:
         if "occupied" in self.quirks and self.order and self.stones % 2:

@@ -18,8 +18,9 @@ answer that was refused. Its stones come in playing order, which some engines ne
 
 What engines do beside answering: ``MESSAGE`` and ``DEBUG`` go into the notes of the match,
 ``SUGGEST x,y`` is answered with ``PLAY x,y``, and ``ERROR`` or ``UNKNOWN`` to a command that
-asks for a stone gives the match up with what was said. A stone on an occupied cell is sent as it
-is: the table refuses it, and the engine is asked once more with the whole board.
+asks for a stone gives the match up with what was said. A stone on an occupied cell, or outside of
+the board (``-1,3``), is sent as it is: the table refuses it, and the engine is asked once more with
+the whole board. A stone that nobody has asked for is dropped before the next turn, and noted.
 
 A lobby whose programme has something that the engine cannot play (another game, ``swap``, a size
 that it refuses) is refused with a sentence before the bot says that it is ready.
@@ -32,7 +33,6 @@ from __future__ import annotations
 
 import contextvars
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,7 +46,6 @@ from kibitz_bots.loading import SpecError
 from kibitz_bots.sdk import Bot, Match, Move, Turn
 from kibitz_bots.threads import CalledOffError, Flag
 from kibitz_games import registry
-from kibitz_protocol import printable
 from kibitz_protocol.records import Result
 from kibitz_protocol.rooms import ProgrammeItem
 
@@ -63,7 +62,7 @@ AGAIN_S = 0.25
 """How long the answer to ABOUT may take before it is said again."""
 OWN, OTHER = 1, 2
 """Whose a stone of a BOARD is."""
-_STONE = re.compile(r"(\d{1,3})\s*,\s*(\d{1,3})")
+_STONE = re.compile(r"([+-]?\d{1,9})\s*,\s*([+-]?\d{1,9})", re.ASCII)
 
 Stone = tuple[int, int]
 
@@ -118,7 +117,7 @@ class Engine:
             self._started = True
         if match is not None:
             self._inform(terms(match, self._limits))
-            self._complains = self._read_all(_note)
+            self._complains = self._read_all(self._note)
 
     def stone(self, turn: Turn) -> Stone:
         """Return the engine's stone for a turn.
@@ -126,6 +125,7 @@ class Engine:
         Raises `EngineError`, `ProgramError` when it has ended, `CalledOffError` when nobody waits.
         """
         stones = [(x, y) for x, y in turn.view["moves"]]
+        self._drop()
         self._inform(times(turn, self._manners.margin_ms))
         if self._complains:
             self._read_all()
@@ -133,6 +133,15 @@ class Engine:
         found = self._answer(command, turn.called_off)
         self._known = [*stones, found]
         return found
+
+    def _drop(self) -> None:
+        """Take nothing for an answer that was said before the question."""
+        for line in map(str.strip, self._program.pending()):
+            if line:
+                self._note(f"dropped, for it was not asked: {line}" if _answers(line) else line)
+
+    def _note(self, line: str) -> None:
+        self._program.note(line)
 
     def close(self) -> None:
         """Say END, and end the process."""
@@ -167,10 +176,10 @@ class Engine:
             if word.upper() == "SUGGEST" and _STONE.fullmatch(rest.strip()):
                 self._say(f"PLAY {rest.strip()}")
             elif _complains(line):
-                _note(line)
+                self._note(line)
                 raise EngineError(f"the engine answered {line!r} to {command}")
             else:
-                _note(line)
+                self._note(line)
         raise AssertionError("lines end by an exception only")
 
     def _inform(self, limits: Mapping[str, int]) -> None:
@@ -208,7 +217,7 @@ class Engine:
                 return
             if _complains(line):
                 raise EngineError(f"the engine answered {line!r} to {command}, not OK")
-            _note(line)
+            self._note(line)
 
     def _lines(self, seconds: float | None = None, called_off: Flag | None = None) -> Iterator[str]:
         """Yield what it says, without messages, which go into the notes, and empty lines."""
@@ -219,7 +228,7 @@ class Engine:
                 raise EngineError(f"the engine did not answer: {error}") from None
             self._heard = time.monotonic()
             if line.partition(" ")[0].upper() in {"MESSAGE", "DEBUG"}:
-                _note(line)
+                self._note(line)
             elif line:
                 yield line
 
@@ -402,5 +411,5 @@ def _complains(line: str) -> bool:
     return line.strip().partition(" ")[0].upper() in {"ERROR", "UNKNOWN"}
 
 
-def _note(line: str) -> None:
-    sys.stderr.write(printable.line(line) + "\n")
+def _answers(line: str) -> bool:
+    return _STONE.fullmatch(line.strip()) is not None

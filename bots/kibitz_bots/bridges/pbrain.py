@@ -5,8 +5,14 @@ standard input and answers on standard output; `kibitz pbrain` is the same. A ma
 one executable file gets a script with that line in it.
 
 `Brain` is the protocol: a line goes in, lines come out, and the position is the list of stones,
-replayed for each answer. It answers within ``timeout_turn``: a bot that has not decided by then
-is called off, and a stone beside the last one is played, with a MESSAGE that says so.
+replayed for each answer. It answers within ``timeout_turn``, and makes ``time_left`` or what is
+left of ``timeout_match`` last for the rest of the match. A bot that has not decided by then is
+called off, and what it has suggested so far is played; where that is nothing, a stone beside the
+last one. A MESSAGE with each stone says what the bot has seen, or what went wrong.
+
+The time that a manager grants is the only limit: where a house bot has a parameter ``time``, it is
+0 here unless the command line says another. START answers when everything that a turn needs is
+compiled and was used once, for both rules, because the manager may say which one only afterwards.
 
 Source: P. Lastovicka and M. Petricek, Gomoku AI protocol.
 """
@@ -15,21 +21,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import inspect
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TextIO
 
-from kibitz_bots import parlour
-from kibitz_bots.budget import HORIZON
+from kibitz_bots import first_turn, parlour
+from kibitz_bots.budget import HORIZON, Reading
 from kibitz_bots.loading import Factory, SpecError, load
-from kibitz_bots.sdk import Bot, Turn
+from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn
 from kibitz_games import registry
 from kibitz_games.api import OVER, IllegalAction
 from kibitz_games.play import Play
 from kibitz_protocol import printable
+from kibitz_protocol.records import Comment
 from kibitz_protocol.rooms import ProgrammeItem
 
 GAME = "five-in-a-row"
@@ -39,6 +48,10 @@ TURN_MS = 30_000
 MARGIN_MS = 50
 """How much of a turn's time is left unused, half of it for what a bot overruns; never more than
 half of the turn's time."""
+WAIT = 0.5
+"""The share of the margin's last half in which a bot that was called off may still answer."""
+BEHIND = 0.25
+"""The share of a turn in which a bot may come to the end of the turn before."""
 UNLIMITED_MS = 2147483647
 OWN, OTHER = 1, 2
 
@@ -62,7 +75,9 @@ class Mind(Protocol):
 class Brain:
     """The engine's side of the protocol: `hear` a line, get the lines to answer with."""
 
-    def __init__(self, mind: Mind, name: str, version: str) -> None:
+    def __init__(
+        self, mind: Mind, name: str, version: str, *, clock: Reading = time.monotonic
+    ) -> None:
         self.over = False
         """Whether END was heard."""
         self._mind = mind
@@ -72,7 +87,16 @@ class Brain:
         self._stones: list[Stone] = []
         # The lines of a BOARD that is being told, None outside of one.
         self._board: list[str] | None = None
-        self._info = {"timeout_turn": TURN_MS, "time_left": UNLIMITED_MS, "rule": 0}
+        self._info = {
+            "timeout_turn": TURN_MS,
+            "time_left": UNLIMITED_MS,
+            "timeout_match": 0,  # for no limit
+            "rule": 0,
+        }
+        self._clock = clock
+        # The time used in this match, and how much of it when `time_left` was told, in ms.
+        self._used = 0
+        self._used_when_told = 0
 
     def hear(self, line: str) -> list[str]:
         """Return the answers to a line of a manager."""
@@ -107,6 +131,7 @@ class Brain:
         if not SMALLEST <= size <= LARGEST:
             raise Refusal(f"expected a size from {SMALLEST} to {LARGEST}, not {rest[:40]!r}")
         self._size, self._stones = size, []
+        self._used = self._used_when_told = 0
         self._mind.prepare(size, self._exact)
         return ["OK"]
 
@@ -119,6 +144,7 @@ class Brain:
     def _restart(self, rest: str) -> list[str]:
         self._started()
         self._stones = []
+        self._used = self._used_when_told = 0
         return ["OK"]
 
     def _begin(self, rest: str) -> list[str]:
@@ -179,6 +205,8 @@ class Brain:
         if key == "rule" and int(value) not in (0, 1):
             raise Refusal(f"rule {value.strip()} is not played; expected 0 or 1")
         self._info[key] = int(value)
+        if key == "time_left":
+            self._used_when_told = self._used
         return []
 
     def _end(self, rest: str) -> list[str]:
@@ -186,10 +214,11 @@ class Brain:
         return []
 
     def _think(self) -> list[str]:
-        play = self._replayed()
-        think_ms, most_ms = times(self._info["timeout_turn"], self._info["time_left"])
+        began, play = self._clock(), self._replayed()
+        think_ms, most_ms = times(self._info["timeout_turn"], self._left_ms)
         stone, said = self._mind.stone(play, think_ms, most_ms)
         self._stones = [*self._stones, stone]
+        self._used += round((self._clock() - began) * 1000)
         return [*([] if said is None else [f"MESSAGE {said}"]), f"{stone[0]},{stone[1]}"]
 
     def _replayed(self) -> Play:
@@ -214,6 +243,13 @@ class Brain:
     def _started(self) -> None:
         if not self._size:
             raise Refusal("expected START first")
+
+    @property
+    def _left_ms(self) -> int:
+        """The time for the rest of the match: what was told last, less what was used since."""
+        told, match = self._info["time_left"], self._info["timeout_match"]
+        left = told if told >= UNLIMITED_MS else told - (self._used - self._used_when_told)
+        return max(0, min(left, match - self._used) if match else left)
 
     @property
     def _exact(self) -> bool:
@@ -244,6 +280,8 @@ class BotMind:
     def __init__(self, make: Factory) -> None:
         self._make = make
         self._bot = make()
+        # The thread that the bot was asked in last; it may outlast the turn.
+        self._asked: threading.Thread | None = None
 
     @property
     def games(self) -> Sequence[str]:
@@ -251,39 +289,110 @@ class BotMind:
         return self._bot.games
 
     def prepare(self, size: int, exact: bool) -> None:
-        """Have a new bot warm itself up for a new game."""
-        self._bot = self._make()
-        item = ProgrammeItem(
-            game=GAME, options=registry.get(GAME).dump(options(size, exact)), seats=2
+        """Have a new bot warm itself up for a new game, by either rule."""
+        self._bot, self._asked = self._make(), None
+        rules = [options(size, exact), options(size, not exact)]
+        dump = registry.get(GAME).dump
+        first_turn.warm(
+            self._bot, [ProgrammeItem(game=GAME, options=dump(each), seats=2) for each in rules]
         )
-        self._bot.warm([item])
+        if type(self._bot).warm is not Bot.warm:  # one that gets ready for anything at all
+            for each in rules:
+                self._rehearse(each)
+
+    def _rehearse(self, rules: Any) -> None:
+        """Have a bot that is not kept play two turns from end to end, as quickly as it can."""
+        bot, play = self._make(), Play(registry.get(GAME), rules)
+        for _ in range(2):
+            turn = parlour.turn_of(play, _match(play), 1)
+            play.act(parlour.action_of(_answer(bot, turn), play, turn))
+            _remark(turn.said)
 
     def stone(self, play: Play, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
-        """Return the bot's stone, or one beside the last where there is none in time."""
-        turn = parlour.turn_of(play, parlour.match_of(play, play.to_act, "pbrain"), think_ms)
+        """Return the bot's stone, or in its place the best that is known in time."""
+        end, last = _after(most_ms), _after(most_ms + WAIT * (most_ms - think_ms))
+        bot = self._ready(BEHIND * most_ms)
+        turn = parlour.turn_of(play, _match(play), think_ms)
         answers: queue.Queue[int | Exception] = queue.Queue()
-        bot = self._bot
-        threading.Thread(target=_ask, args=(bot, play, turn, answers), daemon=True).start()
-        try:
-            answer = answers.get(timeout=most_ms / 1000)
-        except queue.Empty:
+        self._asked = threading.Thread(target=_ask, args=(bot, play, turn, answers), daemon=True)
+        self._asked.start()
+        answer = _next(answers, end)
+        if answer is None:
             turn.called_off.set()
-            self._bot = self._make()  # the other one may still be thinking
-            return beside(play), "no answer in time; a stone beside the last one instead"
-        if isinstance(answer, Exception):
-            return beside(play), f"{type(answer).__name__}: {answer}"[:200].replace("\n", " ")
-        wire = play.game.dump(play.game.encode(play.state, answer))
-        return (wire["x"], wire["y"]), None
+            answer = _next(answers, last)
+        if isinstance(answer, int):
+            return _placed(play, answer), _remark(turn.said)
+        return _instead(play, turn, "no answer in time" if answer is None else _flaw(answer))
+
+    def _ready(self, most_ms: float) -> Bot:
+        """Return the bot; a new one where it is still busy with the turn before after `most_ms`."""
+        if self._asked is not None:
+            self._asked.join(most_ms / 1000)
+            if self._asked.is_alive():
+                self._bot = self._make()
+        return self._bot
+
+
+def _match(play: Play) -> Match:
+    return parlour.match_of(play, play.to_act, "pbrain")
+
+
+def _after(ms: float) -> float:
+    return time.monotonic() + ms / 1000
+
+
+def _next(answers: queue.Queue[int | Exception], end: float) -> int | Exception | None:
+    """Return the next answer, None where there is none until `end`."""
+    try:
+        return answers.get(timeout=max(0.0, end - time.monotonic()))
+    except queue.Empty:
+        return None
 
 
 def _ask(bot: Bot, play: Play, turn: Turn, answers: queue.Queue[int | Exception]) -> None:
     try:
-        answer: Any = bot.choose(turn)
-        if inspect.isawaitable(answer):
-            answer = asyncio.run(parlour.awaited(answer))
-        answers.put(parlour.action_of(answer, play, turn))
+        answers.put(parlour.action_of(_answer(bot, turn), play, turn))
     except Exception as error:  # noqa: BLE001 - a bot may raise anything
         answers.put(error)
+
+
+def _answer(bot: Bot, turn: Turn) -> Any:
+    answer: Any = bot.choose(turn)
+    return asyncio.run(parlour.awaited(answer)) if inspect.isawaitable(answer) else answer
+
+
+def _placed(play: Play, action: int) -> Stone:
+    wire = play.game.dump(play.game.encode(play.state, action))
+    return wire["x"], wire["y"]
+
+
+def _remark(said: Comment | None) -> str | None:
+    """Return what a bot said of its stone as one line, None for nothing."""
+    if said is None:
+        return None
+    fields = {"depth": said.depth, "value": said.value, "nodes": said.nodes, "line": said.line}
+    parts = [
+        f"{name} {' '.join(value) if isinstance(value, list) else f'{value:.15g}'}"
+        for name, value in fields.items()
+        if value is not None
+    ]
+    return _one_line(" ".join([*parts, *([said.text] if said.text else [])])) or None
+
+
+def _flaw(error: Exception) -> str:
+    return _one_line(f"{type(error).__name__}: {error}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def _instead(play: Play, turn: Turn, why: str) -> tuple[Stone, str]:
+    """Return the last suggestion of a bot that has no answer, or else a stone beside the last."""
+    if (move := turn.suggestion) is not None:
+        with contextlib.suppress(BadAnswer, IllegalAction):
+            return _placed(play, parlour.action_of(move, play, turn)), f"{why}; its best so far"
+    return beside(play), f"{why}; a stone beside the last one instead"
 
 
 def beside(play: Play) -> Stone:
@@ -323,7 +432,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     spec = parser.parse_args(argv).spec
     try:
-        mind = BotMind(load(spec))
+        mind = BotMind(load(unhurried(spec)))
         _fit(mind, spec)
     except SpecError as error:
         sys.stderr.write(printable.lines(f"error: {error}\n"))
@@ -335,6 +444,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         sys.stdout = answers
     return 0
+
+
+def unhurried(spec: str) -> str:
+    """Return what to load for a BOT: a house bot thinks for as long as the manager allows.
+
+    That is what ``time=0`` says, unless the command line says another time.
+    """
+    from kibitz_bots.personalities import PERSONALITIES
+
+    name, _, given = spec.partition(":")
+    knobs = [each.name for each in PERSONALITIES[name].parameters] if name in PERSONALITIES else []
+    said = [pair.partition("=")[0].strip() for pair in given.split(",")]
+    if "time" not in knobs or "time" in said:
+        return spec
+    return f"{name}:{given},time=0" if given else f"{name}:time=0"
 
 
 def _fit(mind: BotMind, spec: str) -> None:

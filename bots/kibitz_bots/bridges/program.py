@@ -1,7 +1,8 @@
 """A foreign program that is talked to by lines: standard input in, standard output out.
 
 What it writes to its standard error goes to ours line by line, and so into the notes of the match
-in whose course it was started or adopted. Every call may be made from any thread, one at a time.
+in whose course it was started or adopted, up to `NOTED` characters; what comes after that is read
+and dropped. Every call may be made from any thread, one at a time.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ from kibitz_bots.bridges.launch import Limits, launched
 from kibitz_bots.threads import CalledOffError, Flag
 from kibitz_protocol import printable
 
-LINE = 1 << 20
-"""Characters of the longest line that is read; a program that writes more has gone wild."""
-WAITING = 10_000
+LINE = 1 << 16
+"""Characters of the longest line that is read; what is longer counts as several."""
+WAITING = 1000
 """Lines that may wait to be read; a program that writes more is not read until some are."""
+NOTED = 1 << 18
+"""Characters that are passed on of what one program says beside its answers: as many as the notes
+of a match hold."""
+ENOUGH = "(the rest of what this program says is not kept)"
 GRACE_S = 1.0
 """How long a program may take to end by itself once its input has ended."""
 LOOK_S = 0.05
@@ -76,6 +81,9 @@ class Program:
         self._clock = clock
         self._lines: queue.Queue[str | None] = queue.Queue(WAITING)
         self._said: list[str] = []
+        # How much more may be noted, and who does so at the moment: two threads may.
+        self._room = NOTED
+        self._noting = threading.Lock()
         starting = starter.submit(_start, launched(command, limits or Limits()))
         self._process = starting.result()
         self._closed = False
@@ -117,6 +125,24 @@ class Program:
                 self._lines.put(None)
                 raise ProgramError(self.ending())
             return line
+
+    def pending(self) -> list[str]:
+        """Return the lines that wait to be read, without waiting for any."""
+        lines = []
+        with contextlib.suppress(queue.Empty):
+            while (line := self._lines.get_nowait()) is not None:
+                lines.append(line)
+            self._lines.put(None)
+        return lines
+
+    def note(self, line: str) -> None:
+        """Write a line to our standard error, unless there were too many of them."""
+        with self._noting:
+            if self._room <= 0:
+                return
+            self._room -= len(line) + 1
+            more = "\n" if self._room > 0 else f"\n{ENOUGH}\n"
+        sys.stderr.write(printable.line(line[:LINE]) + more)
 
     def ending(self) -> str:
         """Say how the program ended, with the last lines that it complained in."""
@@ -172,7 +198,7 @@ class Program:
     def _complained(self, line: str | None) -> None:
         if line is not None:
             self._said = [*self._said[-11:], line[:500]]
-            sys.stderr.write(printable.line(line) + "\n")
+            self.note(line)
 
 
 def _start(command: list[str]) -> subprocess.Popen[str]:

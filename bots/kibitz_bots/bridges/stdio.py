@@ -68,6 +68,9 @@ class StdioBot(Bot):
         if self._program is None:
             self.started(turn.match)
         assert self._program is not None
+        if self._owed == 0:
+            for line in self._program.pending():
+                self._program.note(f"dropped, for it was not asked: {line[:SHOWN]}")
         self._program.send(_line(question(turn)))
         self._owed += 1
         while True:

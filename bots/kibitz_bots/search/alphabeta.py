@@ -356,7 +356,8 @@ def _search(
 
     A value up to `alpha` is an upper bound, one from `beta` on a lower bound. At ply 0 the moves
     stand in ``ws.moves[0]``, ``ws.roots`` of them, ``ws.first`` being the one to begin with;
-    ``ws.finished`` counts those that are done with.
+    ``ws.finished`` counts those that are done with, and ``ws.bounds`` says what they are worth at
+    most, where there is more than one ply.
     """
     if ws.stop != 0:
         return 0.0
@@ -431,6 +432,7 @@ def _search(
         if ws.stop != 0:
             return 0.0
         if ply == 0:
+            ws.bounds[i] = value
             ws.finished += 1
         if value > best:
             best = value
@@ -490,6 +492,7 @@ class AlphaBeta(Deepening):
     """
 
     deepest = DEEPEST
+    lost = -DECIDED
 
     def __init__(
         self, state: np.record, *, table: int = 16, reductions: bool = True, strict: bool = False
@@ -504,6 +507,7 @@ class AlphaBeta(Deepening):
             ("foresees", np.int64),
             ("best", np.float64),
             ("value", np.float64),
+            ("bounds", np.float64, (op.widest(state.dtype),)),
             ("killers", np.int32, (DEEPEST + 1, 2)),
             ("history", np.int32, (2, HISTORY)),
         ]
@@ -556,8 +560,9 @@ class AlphaBeta(Deepening):
         """
         ws, top, plies = self._ws, np.int64(0), np.int64(depth)
         ws.finished = ws.leaves = 0
-        ws.best = -np.inf
+        ws.best, ws.bounds[:] = -np.inf, np.inf
         ws.value = _search(st, ws, ev, self._table, top, plies, window.alpha, window.beta)
+        self._learn()
         if before is not None and not ws.best > window.alpha:
             return before
         line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())

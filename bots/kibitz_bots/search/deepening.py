@@ -3,6 +3,9 @@
 A search looks one ply ahead, then two, and so on, until the time is up: one compiled call a
 depth. Each depth begins with the best move of the one before, so a depth that could not be
 finished still counts as soon as that move is done with.
+
+Unless that move has just been shown to lose, and the time does not allow to look for a better one.
+Then any move that was not shown to lose is as good or better, and the most promising one is played.
 """
 
 from __future__ import annotations
@@ -25,14 +28,19 @@ class Deepening(ABC):
 
     Subclasses write `_look`, one depth, and say in `_settled` when there is no more to find. The
     kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the order of
-    preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set.
+    preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set. Where
+    a search can learn that a move loses, ``ws.bounds`` says of the first ``ws.finished`` of them
+    what they are worth at most.
     """
 
     deepest: ClassVar[int]
     """No depth is greater."""
+    lost: ClassVar[float] = -np.inf
+    """A move that is worth no more at most is lost; `-inf` where no bound says so."""
 
     def __init__(self, ws: Record) -> None:
         self._ws = ws
+        self._losing: set[int] = set()  # moves of the root that were shown to lose
 
     def search(self, state: np.record, ev: np.record, limits: Limits) -> Found:
         """Return the best move of the deepest search that the time allows.
@@ -43,22 +51,47 @@ class Deepening(ABC):
         st, ws, actions = state.copy(), self._ws, roots(state, limits.seed)
         ws.nodes = ws.stop = 0
         ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
+        self._losing.clear()
         self._begin(st, ev)
         # The first depth runs to its end, so that there is an answer, however late it is.
         best = self._look(st, ev, 1, None)
+        limits.heard(best)
         if len(actions) > 1 and not self._settled(best):
             with alarm(ws, deadline, limits.called_off):
-                best = self._deepen(st, ev, min(limits.depth or self.deepest, self.deepest), best)
+                best = self._deepen(st, ev, limits, best)
         return replace(best, nodes=int(ws.nodes))
 
-    def _deepen(self, st: np.record, ev: np.record, last: int, best: Found) -> Found:
+    def _deepen(self, st: np.record, ev: np.record, limits: Limits, best: Found) -> Found:
         """Search depth after depth until the last, the time or the end of all lines is reached."""
+        last = min(limits.depth or self.deepest, self.deepest)
         for depth in range(2, last + 1):
             self._prefer(best.action)
-            best = self._look(st, ev, depth, best)
-            if self._ws.stop or self._settled(best):
+            found = self._look(st, ev, depth, best)
+            self._learn()
+            if self._ws.stop:
+                return self._cut_short(found, best)
+            best = found
+            limits.heard(best)
+            if self._settled(best):
                 break
         return best
+
+    def _learn(self) -> None:
+        """Remember which moves the last call of the kernel has shown to lose."""
+        if self.lost > -np.inf:
+            done = int(self._ws.finished)
+            low = self._ws.bounds[:done] <= self.lost
+            self._losing.update(self._ws.moves[0, :done][low].tolist())
+
+    def _cut_short(self, found: Found, before: Found) -> Found:
+        """Return what to play when the last depth found something and was not finished."""
+        if found.action not in self._losing:
+            return found
+        moves = self._ws.moves[0, : int(self._ws.roots)].tolist()
+        left = (action for action in moves if action not in self._losing)
+        if (action := next(left, None)) is None:
+            return found
+        return replace(before, action=action, line=(action,), values=())
 
     def _prefer(self, action: int) -> None:
         """Begin the next depth with a move; the others keep their order."""

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kibitz_bots.search.found import Found
 from kibitz_bots.threads import Flag
 
+Hear = Callable[[Found], object]
+"""Is told what a search would answer if it had to stop now."""
 Sample = Callable[[int], np.record]
 """Gives, where something is hidden, a position that the seat to act may believe in: for the same
 number the same one."""
@@ -33,3 +36,14 @@ class Limits:
     """Set when nobody waits for the answer any more."""
     sample: Sample | None = None
     """Where something is hidden, gives other positions that agree with what the seat knows."""
+    nodes: int = 0
+    """How many positions to look at, from searches that can stop so exactly; 0 for no limit. What
+    they find within it does not depend on the machine."""
+    hear: Hear | None = None
+    """Called with the best so far, each time that something is known for sure, by searches that
+    take long; it must return soon."""
+
+    def heard(self, found: Found) -> None:
+        """Tell whoever wants to hear it the best so far."""
+        if self.hear is not None:
+            self.hear(found)

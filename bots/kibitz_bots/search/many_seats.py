@@ -95,12 +95,14 @@ class ManySeats(Deepening):
     With few it sees further, and not everything.
 
     Subclasses write `_dive`, one call of their kernel, which leaves its answer in the workspace:
-    ``best`` and ``line[0]`` for the root moves that are done with, ``finished`` of them.
+    ``best`` and ``line[0]`` for the root moves that are done with, ``finished`` of them, and in
+    ``bounds`` what each of these is worth at most.
     """
 
     deepest = DEEPEST
     decided = WON / 2
     """A value that no further depth can improve much."""
+    lost = -WON / 2
 
     def __init__(self, state: np.record, *, width: int | None = 0) -> None:
         extra: list[tuple[Any, ...]] = [
@@ -109,6 +111,7 @@ class ManySeats(Deepening):
             ("width", np.int64),  # most actions to look at after the root, 0 for all
             ("counts", np.int64, (DEEPEST + 2,)),  # actions of the positions on the way
             ("open", np.int64),  # positions that were judged though the play goes on
+            ("bounds", np.float64, (op.widest(state.dtype),)),
             ("best", np.float64),  # what the best of them is worth to the seat to act
             ("last", np.int64, (op.MAX_SEATS,)),  # the ply of each seat's last action
             ("plan", np.int32, (DEEPEST + 2,)),  # the best line of the depth before

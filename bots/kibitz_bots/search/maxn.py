@@ -92,6 +92,7 @@ def explore(
             own = ws.values[ply, seat] if hurt < 0 else -np.inf
             adopt(ws, ply, m)
         if ply == 0:
+            ws.bounds[i] = ws.values[1, seat]
             ws.finished += 1
             ws.best = ws.values[0, seat]
         elif seats == 2 and seat != parent and own >= -bound:

@@ -82,6 +82,7 @@ def explore(
             most = ws.values[ply + 1, seat]
             adopt(ws, ply, m)
         if ply == 0:
+            ws.bounds[i] = ws.values[1, seat]
             ws.finished += 1
             ws.best = most
     done = n if ply > 0 else np.int64(ws.finished)
@@ -100,6 +101,7 @@ class MaxProb(ManySeats):
     """
 
     decided = 1.0 - SOONER * DEEPEST
+    lost = SOONER * DEEPEST
 
     def __init__(
         self, state: np.record, *, width: int | None = 0, scale: float = 10.0, near: float = 0.0

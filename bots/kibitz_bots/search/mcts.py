@@ -65,6 +65,8 @@ Checkers with 6 seats at a fiftieth of a second a move; 5 is taken to be like 6.
 UNKNOWN = -1.0
 CERTAIN = 0.875
 """A proven share above this is a win: less can come of being late, and of no other rank."""
+HOPELESS = 1.0 - CERTAIN
+"""A proven share below this is a loss."""
 
 NODE = kernels.record(
     "node",
@@ -153,7 +155,8 @@ def select(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
                 best, most = child, worth
         child = np.int64(nodes[child].next)
     untried = n > count if hidden else nodes[node].open != 0
-    if ws.widen > 0.0:
+    lost = best >= 0 and 0.0 <= nodes[best].exact < HOPELESS  # and so are the others
+    if ws.widen > 0.0 and not lost:
         untried &= count < 1.0 + ws.widen * np.sqrt(float(nodes[node].visits))
     if best >= 0 and nodes[best].exact > CERTAIN:
         untried = False
@@ -408,6 +411,7 @@ class Mcts:
             return Found(actions[at], 1.0, 1, 1, (actions[at],))
         # One iteration runs to its end, so that there is an answer, however late it is.
         self._iterate(st, ev, 1)
+        limits.heard(self._found(st))
         with alarm(ws, deadline, limits.called_off):
             if sample is None:
                 self._iterate(st, ev, self._most)
@@ -452,14 +456,19 @@ class Mcts:
         return children
 
     def _best(self, node: int, seat: int) -> int:
-        """Return the child to play: the one that wins for certain, else the most visited."""
+        """Return the child to play: the one that wins for certain, else the most visited.
+
+        One that loses for certain comes last, however often it was visited before that was known.
+        """
+        open_ = self._nodes[node].exact < 0
 
         def rank(child: int) -> tuple[float, int, float]:
             each = self._nodes[child]
             mean = float(each.total / each.visits)
-            if each.exact >= 0 and (each.exact > CERTAIN or self._nodes[node].exact >= 0):
+            lost = 0 <= each.exact < HOPELESS
+            if each.exact >= 0 and (each.exact > CERTAIN or lost or not open_):
                 return float(each.exact), int(each.visits), mean
-            return 0.0 if self._nodes[node].exact < 0 else -1.0, int(each.visits), mean
+            return 0.5 if open_ else -1.0, int(each.visits), mean
 
         return max((c for c in self._children(node) if self._nodes[c].seat == seat), key=rank)
 
@@ -470,8 +479,18 @@ class Mcts:
         worth = exact if exact >= 0 else mean
         count = int(ws.nodes)
         values = tuple((ws.sums[: int(st["seats"])] / count).tolist())
-        action, depth = int(nodes[best].action), int(ws.reached)
-        return Found(action, worth, depth, count, self._line(best, st), values)
+        line, depth = self._line(best, st), int(ws.reached)
+        if 0 <= exact < HOPELESS and nodes[0].exact < 0:
+            line = (self._untried(st),)
+        return Found(line[0], worth, depth, count, line, values)
+
+    def _untried(self, st: np.record) -> int:
+        """Return the most promising action that the tree has not got, where all it has lose."""
+        tried = {int(self._nodes[child].action) for child in self._children(0)}
+        moves = np.zeros(op.widest(st.dtype), np.int32)
+        legal: list[int] = moves[: op.generate(st, moves)].tolist()
+        left = [action for action in legal if action not in tried]
+        return max(left, key=lambda action: int(op.order(st, np.int64(action))))
 
     def _line(self, node: int, st: np.record) -> tuple[int, ...]:
         """Return what the tree expects from a child of the root on, while it can be played."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from kibitz_bots.search.deepening import Deepening
 from kibitz_bots.search.found import Found
-from kibitz_bots.search.worth import balance, between_two, exhausted, verdict
+from kibitz_bots.search.worth import DECIDED, balance, between_two, exhausted, verdict
 from kibitz_games import operations as op
 from kibitz_games.api import GameInfo
 from kibitz_games.kernels import Int, kernel
@@ -30,7 +30,8 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
     """Return what the position is worth to the seat to act, `depth` plies deep.
 
     The best line is left in ``ws.line[ply]``. At ply 0 the moves stand in ``ws.moves[0]``
-    already, ``ws.roots`` of them; ``ws.finished`` counts those that are done with.
+    already, ``ws.roots`` of them; ``ws.finished`` counts those that are done with, and
+    ``ws.bounds`` has their values.
     """
     best = -np.inf
     seat = np.int64(op.to_act(st))
@@ -66,6 +67,7 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
                 ws.line[ply, k + 1] = ws.line[ply + 1, k]
             ws.lengths[ply] = length + 1
         if ply == 0:
+            ws.bounds[i] = value
             ws.finished += 1
     return best
 
@@ -74,9 +76,15 @@ class Minimax(Deepening):
     """A search of every line of play between two, as many plies ahead as the time allows."""
 
     deepest = DEEPEST
+    lost = -DECIDED
 
     def __init__(self, state: np.record) -> None:
-        extra = [("roots", np.int64), ("finished", np.int64), ("leaves", np.int64)]
+        extra = [
+            ("roots", np.int64),
+            ("finished", np.int64),
+            ("leaves", np.int64),
+            ("bounds", np.float64, (op.widest(state.dtype),)),
+        ]
         super().__init__(op.workspace(state, depth=DEEPEST + 1, extra=extra, source=__file__))
 
     @staticmethod

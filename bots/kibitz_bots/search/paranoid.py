@@ -51,6 +51,7 @@ def explore(
         else:
             beta = min(beta, best)
         if ply == 0:
+            ws.bounds[i] = value
             ws.finished += 1
             ws.best = best
         elif alpha >= beta:

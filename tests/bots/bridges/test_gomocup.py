@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kibitz_bots import parlour
 from kibitz_bots.bridges.gomocup import (
     UNLIMITED_MS,
+    Engine,
     EngineError,
     Engines,
     GomocupBot,
@@ -24,11 +26,11 @@ from kibitz_bots.bridges.gomocup import (
     times,
 )
 from kibitz_bots.bridges.launch import Limits
-from kibitz_bots.bridges.program import ProgramError
+from kibitz_bots.bridges.program import ENOUGH, NOTED, ProgramError
 from kibitz_bots.budget import Budget
 from kibitz_bots.loading import SpecError
 from kibitz_bots.notes import Notes, captured_stderr, playing
-from kibitz_bots.sdk import Match, Turn
+from kibitz_bots.sdk import BadAnswer, Match, Turn
 from kibitz_bots.threads import CalledOffError
 from kibitz_games import registry
 from kibitz_games.api import IllegalAction
@@ -245,6 +247,63 @@ def test_what_it_says_goes_into_the_notes() -> None:
     assert "DEBUG thinking" in noted
     assert 'name="Stand-in"' in noted
     assert "UNKNOWN command" in notes_of("curt")
+
+
+def test_an_engine_that_says_too_much_is_listened_to_no_longer_but_plays_on() -> None:
+    """Two megabytes before each of three stones; of all that a quarter of one is kept."""
+    play, terminal, real = table(), io.StringIO(), sys.stderr
+    sys.stderr = terminal
+    try:
+        with engine("noisy") as engines, seated(engines, play) as act:
+            for answer in ("a1", "a2", "a3"):
+                act()
+                play.apply(answer)
+    finally:
+        sys.stderr = real
+    assert len(play.entries) == 6
+    assert NOTED <= len(terminal.getvalue()) < NOTED + 2000
+    assert terminal.getvalue().splitlines()[-1] == ENOUGH
+
+
+def test_a_stone_that_was_not_asked_for_is_dropped_and_noted() -> None:
+    """Otherwise it would be the next turn's answer, and each answer would come a turn late."""
+    play, notes, terminal = table(), Notes(), io.StringIO()
+    real, sys.stderr = sys.stderr, terminal
+    try:
+        with captured_stderr(), playing(notes), engine("twice") as engines:
+            bot, match = engines(), parlour.match_of(play, 0)
+            bot.started(match)
+            assert isinstance(bot, GomocupBot)
+            for answer in ("a1", "a2", "a3"):
+                play.act(parlour.decide(bot, play, match))
+                waiting = cast("Engine", bot._engine)._program._lines
+                while not waiting.qsize():
+                    time.sleep(0.001)
+                play.apply(answer)
+            bot.finished(match, RESULT)
+    finally:
+        sys.stderr = real
+    moves = GAME.dump(play.view())["moves"]
+    assert [9, 9] not in moves
+    assert len(moves) == 6
+    assert "\n".join(notes.flush()).count("dropped, for it was not asked: 9,9") == 2
+
+
+def test_a_stone_outside_of_the_board_is_illegal_and_the_engine_is_asked_again() -> None:
+    play = table()
+    play.apply("e5")
+    with engine("outside") as engines:
+        bot, match = engines(), parlour.match_of(play, 1)
+        turn = parlour.turn_of(play, match)
+        answer = bot.choose(turn)
+        assert answer == {"x": -1, "y": 3}
+        with pytest.raises(BadAnswer, match="not a move"):
+            parlour.action_of(answer, play, turn)
+        again = Turn(
+            match=match, ply=1, view=turn.view, budget=turn.budget, refusal="off the board"
+        )
+        assert bot.choose(again) == {"x": 3, "y": 3}
+        bot.finished(match, RESULT)
 
 
 def test_an_engine_for_another_size_is_refused_before_the_match() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
@@ -11,7 +13,17 @@ import pytest
 from kibitz_bots import parlour
 from kibitz_bots.bridges import pbrain
 from kibitz_bots.bridges.gomocup import Engines, Manners
-from kibitz_bots.bridges.pbrain import GAME, UNLIMITED_MS, BotMind, Brain, Stone, beside, times
+from kibitz_bots.bridges.pbrain import (
+    GAME,
+    TURN_MS,
+    UNLIMITED_MS,
+    BotMind,
+    Brain,
+    Stone,
+    beside,
+    times,
+    unhurried,
+)
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_games import registry
 from kibitz_games.api import OVER
@@ -148,10 +160,77 @@ def test_limits_reach_the_bot() -> None:
     assert mind.asked[0][1:] == times(400, 9000)
 
 
-class Slow(Bot):
+class Clock:
+    """Moves on by so many seconds with every stone."""
+
+    def __init__(self, seconds: float) -> None:
+        self.now, self.seconds = 0.0, seconds / 2
+
+    def __call__(self) -> float:
+        self.now += self.seconds
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        (["INFO time_left 9000"], [9000, 7000, 5000]),
+        (["INFO timeout_match 8000"], [8000, 6000, 4000]),
+        (["INFO timeout_match 8000", "INFO time_left 5000"], [5000, 3000, 1000]),
+        (["INFO timeout_match 3000"], [3000, 1000, 0]),
+        (["INFO timeout_match 0"], [UNLIMITED_MS] * 3),
+    ],
+)
+def test_what_is_left_of_a_match_is_counted_down(limits: list[str], left: list[int]) -> None:
+    """Managers that tell it once are as well served as those that tell it before each turn."""
+    mind = Beside()
+    brain = Brain(mind, "test", "1", clock=Clock(4.0))
+    for line in (*limits, "START 10", "BEGIN", "TURN 0,0", "TURN 9,9"):
+        brain.hear(line)
+    assert [each[1:] for each in mind.asked] == [times(TURN_MS, each) for each in left]
+    for line in ("RESTART", "INFO time_left 3000", "BEGIN"):
+        brain.hear(line)
+    assert mind.asked[3][1:] == times(TURN_MS, 3000)
+
+
+class Late(Bot):
+    """Answers once it is called off."""
+
     def choose(self, turn: Turn) -> Any:
         turn.called_off.wait(20)
         return {"x": 0, "y": 0}
+
+
+class Deaf(Bot):
+    """Goes on after it was called off; in its second turn it answers at once."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Deaf.made += 1
+        self.turns = 0
+        self.released = threading.Event()
+
+    def choose(self, turn: Turn) -> Any:
+        self.turns += 1
+        if self.turns == 1:
+            self.released.wait(20)
+        return {"x": 9, "y": self.turns}
+
+
+class Suggesting(Deaf):
+    """The same, but it says what it would play so far."""
+
+    def choose(self, turn: Turn) -> Any:
+        turn.suggest({"x": 7, "y": 7})
+        turn.suggest({"x": 8, "y": 7})
+        return super().choose(turn)
+
+
+class Nonsense(Deaf):
+    def choose(self, turn: Turn) -> Any:
+        turn.suggest({"x": 4, "y": 4})  # where the other stone is
+        return super().choose(turn)
 
 
 class Broken(Bot):
@@ -166,14 +245,95 @@ class Corner(Bot):
 
 def test_a_bot_that_is_late_or_broken_is_answered_for() -> None:
     quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
-    late = told(*quick, mind=BotMind(Slow))
-    assert late == ["OK", "MESSAGE no answer in time; a stone beside the last one instead", "3,3"]
+    for kind in (Deaf, Nonsense):
+        late = told(*quick, mind=BotMind(kind))
+        said = "MESSAGE no answer in time; a stone beside the last one instead"
+        assert late == ["OK", said, "3,3"]
     broken = told("START 10", "TURN 4,4", mind=BotMind(Broken))
-    assert broken == ["OK", "MESSAGE LookupError: where is my book?", "3,3"]
+    said = "MESSAGE LookupError: where is my book?; a stone beside the last one instead"
+    assert broken == ["OK", said, "3,3"]
+
+
+def test_a_late_answer_is_the_best_so_far() -> None:
+    quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
+    suggested = told(*quick, mind=BotMind(Suggesting))
+    assert suggested == ["OK", "MESSAGE no answer in time; its best so far", "8,7"]
+
+
+def test_a_bot_that_answers_when_it_is_called_off_is_heard() -> None:
+    """The limits are far apart here, so that a busy machine makes no difference."""
+    play = Play(RULES, pbrain.options(10, False))
+    assert BotMind(Late).stone(play, 1, 5000) == ((0, 0), None)
+
+
+def test_the_bot_that_was_late_plays_on_unless_it_is_still_busy() -> None:
+    mind, play = BotMind(Deaf), Play(RULES, pbrain.options(10, False))
+    late: Any = mind._bot
+    made = Deaf.made
+    assert mind.stone(play, 10, 20)[0] == beside(play)
+    late.released.set()
+    assert mind.stone(play, 1000, 20_000)[0] == (9, 2)
+    assert (mind._bot, Deaf.made) == (late, made)
+    busy = BotMind(Deaf)
+    assert busy.stone(play, 10, 20)[0] == beside(play)
+    first: Any = busy._bot
+    assert busy.stone(play, 10, 20)[0] == beside(play)
+    assert busy._bot is not first
+    first.released.set()
 
 
 def test_a_bot_answers_with_its_move() -> None:
     assert told("START 10", "BEGIN", mind=BotMind(Corner)) == ["OK", "9,0"]
+
+
+class Talking(Bot):
+    def choose(self, turn: Turn) -> Any:
+        turn.comment("so so,\nI think", value=-12.5, depth=7, nodes=12345678, line=["j1", "a1"])
+        return {"x": 9, "y": 0}
+
+
+def test_what_a_bot_has_seen_is_a_message() -> None:
+    said = "MESSAGE depth 7 value -12.5 nodes 12345678 line j1 a1 so so, I think"
+    assert told("START 10", "BEGIN", mind=BotMind(Talking)) == ["OK", said, "9,0"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "loaded"),
+    [
+        (f"{GAME}/threat", f"{GAME}/threat:time=0"),
+        (f"{GAME}/threat:seed=4", f"{GAME}/threat:seed=4,time=0"),
+        (f"{GAME}/threat:time=0.5,seed=4", f"{GAME}/threat:time=0.5,seed=4"),
+        (f"{GAME}/greedy", f"{GAME}/greedy"),
+        ("my/bot.py", "my/bot.py"),
+    ],
+)
+def test_the_managers_limit_is_the_only_one(spec: str, loaded: str) -> None:
+    assert unhurried(spec) == loaded
+
+
+WARMED = f"""
+from kibitz_bots.bridges.pbrain import BotMind, Brain, load, unhurried
+from tests.tools.compiled import asked
+
+for name in ("threat", "alphabeta", "greedy"):
+    brain = Brain(BotMind(load(unhurried(f"{GAME}/{{name}}"))), "test", "1")
+    assert brain.hear("START 9") == ["OK"]
+    with asked() as more:
+        for line in ("INFO rule 1", "INFO timeout_turn 300", "BEGIN"):
+            brain.hear(line)
+        for line in ("BOARD", "1,1,2", "2,2,1", "5,5,2"):
+            brain.hear(line)
+        answers = brain.hear("DONE")
+    assert answers[0].startswith("MESSAGE depth "), answers
+    print(name, more)
+"""
+
+
+def test_a_turn_after_start_compiles_nothing() -> None:
+    run = [sys.executable, "-c", WARMED]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "threat []\nalphabeta []\ngreedy []\n"
 
 
 def test_commands_after_end_are_not_read() -> None:

@@ -279,3 +279,29 @@ def test_a_match_that_nobody_started_is_started_by_its_first_turn(program: Write
     match: Match = parlour.match_of(play, 0)
     with seated(program(FIRST)) as bot:
         assert bot.choose(parlour.turn_of(play, match))
+
+
+def test_a_move_that_was_not_asked_for_is_dropped_and_noted(program: Write) -> None:
+    """A program that answers twice plays the answer to each turn, not the one before it."""
+    twice = """
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "turn":
+            print(json.dumps({"ply": message["ply"]}) + "\\n" + json.dumps({"again": 1}))
+    """
+    play, terminal, real = Play(GAME), io.StringIO(), sys.stderr
+    bot, match = stdio.factory(program(twice))(), parlour.match_of(play, 0)
+    turn = parlour.turn_of(play, match)
+    sys.stderr = terminal
+    try:
+        bot.started(match)
+        assert isinstance(bot, stdio.StdioBot)
+        for ply in range(3):
+            asked = Turn(match=match, ply=ply, view=turn.view, budget=turn.budget)
+            assert bot.choose(asked) == {"ply": ply}
+            while not bot._program._lines.qsize():  # type: ignore[union-attr]
+                time.sleep(0.001)
+    finally:
+        sys.stderr = real
+        bot.finished(match, RESULT)
+    assert terminal.getvalue().count('dropped, for it was not asked: {"again": 1}') == 2

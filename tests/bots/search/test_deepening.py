@@ -80,3 +80,54 @@ def test_the_first_depth_is_searched_however_little_time_there_is() -> None:
 
 def test_all_positions_count() -> None:
     assert searched(Limits(depth=4))[0].nodes == 40
+
+
+class Falling(Scripted):
+    """Is stopped at a depth, with some moves done with and what these are worth at most."""
+
+    lost = -100.0
+
+    def __init__(self, state: np.record, stops: int, bounds: list[float]) -> None:
+        super().__init__(state)
+        self._ws.bounds, self._ws.finished = np.full(200, -999.0), 0
+        self.stops, self.bounds = stops, bounds
+
+    def _look(self, st: np.record, ev: np.record, depth: int, before: Found | None) -> Found:
+        ws = self._ws
+        moves = ws.moves[0, : ws.roots].tolist()
+        if depth < self.stops:
+            ws.finished = 0
+            return Found(moves[0], 7.0, depth, 1, (moves[0], 0))
+        ws.stop, ws.finished = 1, len(self.bounds)
+        ws.bounds[: ws.finished] = self.bounds
+        assert before is not None
+        if not self.bounds:
+            return before
+        best = int(np.argmax(self.bounds))
+        return Found(moves[best], self.bounds[best], depth - 1, 2, (moves[best],))
+
+
+def cut_short(*bounds: float) -> tuple[int, float, int, tuple[int, ...]]:
+    """Return which of the root's moves is played, by its place, its value, the depth, the line."""
+    state: Any = SETTING.start()
+    search = Falling(state, 4, list(bounds))
+    found = search.search(state, state, Limits())
+    moves = search._ws.moves[0, : search._ws.roots].tolist()
+    assert found.line[0] == found.action
+    return moves.index(found.action), found.value, found.depth, found.line[1:]
+
+
+def test_a_move_that_was_just_shown_to_lose_is_not_played_while_there_are_others() -> None:
+    """The next one is played, for what the depth before has said of the position."""
+    assert cut_short() == (0, 7.0, 3, (0,))
+    assert cut_short(5.0) == (0, 5.0, 3, ())
+    assert cut_short(-99.0) == (0, -99.0, 3, ())
+    assert cut_short(-100.0) == (1, 7.0, 3, ())
+    assert cut_short(-900.0, -800.0) == (2, 7.0, 3, ())
+    assert cut_short(-900.0, 3.0) == (1, 3.0, 3, ())
+
+
+def test_where_all_moves_lose_the_best_of_them_is_played() -> None:
+    number = len(SETTING.rules.legal(SETTING.start()))
+    bounds = [-900.0 + place for place in range(number)]
+    assert cut_short(*bounds) == (number - 1, bounds[-1], 3, ())

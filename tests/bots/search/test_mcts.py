@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import Any
 
@@ -11,11 +12,12 @@ import pytest
 from kibitz_bots.evaluate import five_in_a_row, line_nim, number_merge, tanks
 from kibitz_bots.evaluate.chinese_checkers import hand
 from kibitz_bots.search.limits import Limits, Sample
-from kibitz_bots.search.mcts import DEEPEST, EXPLORES, NODE, Mcts
+from kibitz_bots.search.mcts import DEEPEST, EXPLORES, HOPELESS, NODE, Mcts
 from kibitz_bots.threads import Flag
 from kibitz_games import operations as op
 from kibitz_games import registry
 from kibitz_games.line_nim import geometry as lines
+from kibitz_games.line_nim import maps
 from kibitz_games.line_nim import rules as nim
 from kibitz_games.play import Play
 from tests.bots.search import many_seats as plain
@@ -114,6 +116,25 @@ def test_line_nim_is_proven_to_the_end(stretches: tuple[str, ...], widen: float)
     assert found.value == pytest.approx(wanted, abs=0.01)
     if wanted == 1.0:
         assert plain.exact(plain.after(state, found.action)) == 0.0
+
+
+@pytest.mark.parametrize("widen", [0.0, 1.0])
+def test_what_is_proven_to_lose_is_not_played_while_anything_else_is_left(widen: float) -> None:
+    """However few iterations there were; the tree may know of nothing better, but the rules do."""
+    untried = 0
+    for seed in range(40):
+        cells = random.Random(seed).sample(maps.grow(seed, 16), 2 + seed % 5)
+        state = nim.position(cells)
+        search, ev = Mcts(state, widen=widen, plies=50, epsilon=1.0), line_nim.parts(state)
+        for iterations in (*range(1, 20), 40, 80):
+            search._most = iterations
+            found = search.search(state, ev, Limits(seed=seed))
+            nodes: Any = search._nodes
+            exact = {int(nodes[c].action): float(nodes[c].exact) for c in search._children(0)}
+            lost = {action for action, share in exact.items() if 0 <= share < HOPELESS}
+            assert found.action not in lost or lost == set(plain.actions(state))
+            untried += found.action not in exact
+    assert untried
 
 
 def test_the_tree_keeps_within_its_table() -> None:

@@ -35,7 +35,7 @@ class Finish:
     def __init__(self, state: np.record) -> None:
         self._solo = Solo(table.for_board(state))
         self._plan: tuple[int, ...] = ()
-        self._solo.find(state, int(op.to_act(state)), 1)  # compiled before the first race
+        self._solo.rehearse(state, int(op.to_act(state)))
 
     @staticmethod
     def supports(state: np.record) -> str | None:

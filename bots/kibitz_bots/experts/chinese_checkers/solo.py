@@ -277,6 +277,14 @@ class Solo:
         self.ws: Any = kernels.new(BEAM)
         self._moves = np.zeros(2 * LONGEST, np.int32)
 
+    def rehearse(self, state: Any, seat: int) -> None:
+        """Use everything once, so that it is compiled before the first race.
+
+        A beam of one may find no race, and then it asks for no exact end of one.
+        """
+        self.find(state, seat, 1)
+        self.exact(state, seat, (1 << int(state.each)) - 1)
+
     def exact(self, state: Any, seat: int, mask: int) -> Course:
         """Return a shortest race of a set of pegs in the triangle."""
         n = _down(self.race, state, np.int64(seat), np.int64(mask), self._moves, np.int64(0))

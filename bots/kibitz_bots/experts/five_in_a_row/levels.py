@@ -193,31 +193,43 @@ class Level:
     def _choose(
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
     ) -> tuple[int, int, tuple[int, ...]]:
-        """Return plies looked ahead, value and line of the first of the best `cells`."""
+        """Return plies looked ahead, value and line of the first of the best `cells`.
+
+        Where there was no time for all, that is of those that there was time for, the likeliest
+        ones: the best at a glance is one of them, and nothing is played that looks worse by then.
+        """
         glance = max(cells, key=lambda cell: int(offer(fd, ev, np.int64(cell))))
         quick = (1, int(offer(fd, ev, np.int64(glance))), (glance,))
         if plies == 1:
             self._ws.nodes += len(cells)
             return quick
-        found, value = self._deep(fd, ev, plies, cells)
-        return quick if self._ws.stop else (plies, value, found)
+        found, value, tried = self._deep(fd, ev, plies, cells)
+        if tried == len(cells):
+            return plies, value, found
+        return (1, value, found) if tried else quick
 
     def _deep(
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
-    ) -> tuple[tuple[int, ...], int]:
-        """Return line and value of the first of the best `cells`; likely ones are tried first."""
+    ) -> tuple[tuple[int, ...], int, int]:
+        """Return line and value of the first of the best `cells`, and how many there was time for.
+
+        Likely ones are tried first.
+        """
         order = sorted(cells, key=lambda cell: -int(offer(fd, ev, np.int64(cell))))
-        best, line, place = -MOST, (cells[0],), 0
+        best, line, place, tried = -MOST, (cells[0],), 0, 0
         for cell in order:
             # Equals have to be known as such: a move as good as the best gets its exact value.
             at, least = np.int64(cell), np.int64(best)
             value = int(judge(fd, self._tb, self._ws, ev, at, np.int64(plies), least))
             if self._ws.stop:
                 break
+            tried += 1
             if value > best or (value == best and cells.index(cell) < place):
                 best, place = value, cells.index(cell)
                 line = (cell, *self._ws.line[1, : int(self._ws.lengths[1])].tolist())
-        return line, best
+        if 0 < tried < len(order) and best < -int(ev["own"][FIVE]) // 2:  # the other makes a five
+            return (order[tried],), best, tried
+        return line, best, tried
 
     def _swapped(self, state: np.record, ev: np.record, seed: int | str, plies: int) -> Found:
         """Do what the swap asks for, by what the next stone's colour can expect."""

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,7 @@ ROOT_FOURS = 40
 FEW = 8
 """With fewer answers to an open three than these, what comes after them is searched as deep."""
 LOWER, UPPER, EXACT = 1, 2, 3
+ENDLESS = 1 << 62
 OPEN = 2 * MATE
 """No value."""
 MARGIN = 150
@@ -398,9 +400,13 @@ def pvs(
     """Return what a position is worth to the side to move, within (`alpha`, `beta`) exactly.
 
     The value of a stopped search means nothing. At ply 0 the best move so far and its value are
-    left in ``ws.best`` and ``ws.best_value``, and its line in ``ws.line[0]``.
+    left in ``ws.best`` and ``ws.best_value``, and its line in ``ws.line[0]``; ``ws.tried`` of the
+    ``ws.roots`` moves in ``ws.moves[0]`` are done with. The next of them is ``ws.rising`` once it
+    has proved better than the best, and ``ws.rising_value`` is then what it is worth at least.
     """
     ws.nodes += 1
+    if ws.nodes >= ws.most:
+        ws.stop = 1
     ws.lengths[ply] = 0
     if ws.stop != 0:
         return i64(0)
@@ -431,6 +437,8 @@ def pvs(
         return stand
     moves, scores = ws.moves[ply], ws.scores[ply]
     n = _collect(fd, ws, ev, hint, ply)
+    if ply == 0:
+        ws.roots = n
     best: Int = i64(-MATE)
     choice: Int = i64(0)
     bound = i64(UPPER)
@@ -455,15 +463,22 @@ def pvs(
                 value = -pvs(
                     fd, tb, ws, ev, tt, lower, i64(-alpha), i64(next_depth - less), i64(ply + 1)
                 )
+                if ws.stop != 0:
+                    break
                 if value > alpha and less > 0:
                     less = i64(0)
                 elif alpha < value < beta and lower != -beta:
                     lower = i64(-beta)
+                    if ply == 0:
+                        ws.rising, ws.rising_value = cell, value
                 else:
                     break
             take(fd, tb, cell)
         if ws.stop != 0:
             return i64(0)
+        if ply == 0:
+            ws.tried, ws.rising = i + 1, -1
+            ws.bounds[cell] = value
         if value > best:
             best, choice = value, cell
             if value > alpha:
@@ -514,33 +529,77 @@ class Threat:
         which is tried first.
         """
         with alarm(self._ws, time.monotonic() + limits.seconds, limits.called_off):
-            self._ws.nodes = 0
+            self._ws.nodes, self._ws.most = 0, limits.nodes or ENDLESS
             if swap.asked(state):
                 return self._swapped(state, ev, limits.seed, limits.depth)
             fd = field.of_state(state, self._tb)
-            line = self._deepen(fd, ev, limits.depth or DEEPEST, limits.seed)
+            line = self._deepen(
+                fd,
+                ev,
+                limits.depth or DEEPEST,
+                limits.seed,
+                lambda line: limits.heard(self._found(fd, line)),
+            )
             line = self._finished(fd, line)
+        return self._found(fd, line)
+
+    def _found(self, fd: np.record, line: _Line) -> Found:
         actions = field.actions_of(fd, line.cells)
         return Found(actions[0], _worth(line.value), line.depth, int(self._ws.nodes), actions)
 
-    def _deepen(self, fd: np.record, ev: np.record, last: int, seed: int | str) -> _Line:
-        """Search depth after depth until the last, the time or a decision is reached."""
+    def _deepen(
+        self,
+        fd: np.record,
+        ev: np.record,
+        last: int,
+        seed: int | str,
+        hear: Callable[[_Line], object] = lambda line: None,
+    ) -> _Line:
+        """Search depth after depth until the last, the time or a decision is reached.
+
+        `hear` is called with the best line of each depth.
+        """
         ws: Any = self._ws
         ws.killers[:], ws.jitter[:] = 0, _jitter(seed)
         ws.history[:] = ws.history // 8
-        ws.best = -1
+        ws.best, ws.bounds[:] = -1, 0
         only = _collect(fd, ws, ev, np.int64(0), np.int64(0))
         best = _Line(0, 0, (_first(ws, only),))
+        hear(best)
         for depth in range(1, min(last, DEEPEST) + 1):
-            ws.best, alpha, beta = -1, np.int64(-MATE), np.int64(MATE)
+            ws.best = ws.rising = -1
+            ws.tried, alpha, beta = 0, np.int64(-MATE), np.int64(MATE)
             value = pvs(fd, self._tb, ws, ev, self._tt, alpha, beta, np.int64(depth), np.int64(0))
             if ws.stop:
-                # What was finished of this depth is as good as its first move was.
-                return best if ws.best < 0 else _Line(int(ws.best_value), best.depth, _line(ws))
+                return self._cut_short(best)
             best = _Line(int(value), depth, _line(ws))
+            hear(best)
             if abs(best.value) > DECIDED or only == 1 or depth >= int(fd.area) - int(fd.stones):
                 break
         return best
+
+    def _cut_short(self, before: _Line) -> _Line:
+        """Return what to play when a depth could not be finished, `before` being the last one's.
+
+        The best of the moves that are done with counts, and so does one that has proved better
+        than these though not how much better. But where the best is lost, any other is no worse:
+        then the one that looks best is played, of those that the depth before has not shown to
+        lose as well. The value stays that of the depth before.
+        """
+        ws: Any = self._ws
+        if ws.rising >= 0:
+            value = int(ws.rising_value)  # at least, so one that says lost says nothing
+            value = value if value > -DECIDED else before.value
+            return _Line(value, before.depth, (int(ws.rising),))
+        if ws.best < 0:
+            return before
+        cells = ws.moves[0, int(ws.tried) : int(ws.roots)]
+        if ws.best_value >= -DECIDED or not cells.size:
+            return _Line(int(ws.best_value), before.depth, _line(ws))
+        scores = ws.scores[0, int(ws.tried) : int(ws.roots)]
+        lost = ws.bounds[cells] < -DECIDED
+        place = int(np.lexsort((scores, ~lost))[-1])
+        return _Line(before.value, before.depth, (int(cells[place]),))
 
     def _finished(self, fd: np.record, line: _Line) -> _Line:
         """Add the fours and fives that decide the play to the end of a line that knows them."""
@@ -579,6 +638,12 @@ class Threat:
 _FIELDS = [
     ("best", np.int64),
     ("best_value", np.int64),
+    ("roots", np.int64),
+    ("tried", np.int64),
+    ("rising", np.int64),  # -1 for none
+    ("rising_value", np.int64),
+    ("bounds", np.int64, (field.PLACES,)),  # what moves of the root are worth at most
+    ("most", np.int64),  # nodes, ENDLESS for no limit
     ("choice", np.int64),
     ("mark", np.int64),
     ("seen", np.int64, (field.PLACES,)),

@@ -72,6 +72,8 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
         op.undo(st, m)
         if ws.stop != 0:
             break
+        if ply == 0:
+            ws.tried = i + 1
         if worth > floor:
             floor = worth
             ws.line[ply, 0] = m
@@ -84,7 +86,7 @@ class Capstone:
     """The search of the assignment; keeps its workspace from turn to turn."""
 
     def __init__(self, state: np.record) -> None:
-        extra = [("roots", np.int64)]
+        extra = [("roots", np.int64), ("tried", np.int64)]
         self._ws = op.workspace(state, depth=DEEPEST, extra=extra, source=__file__)
         self._look(state.copy(), roots(state, 0)[:1], 1)  # the start of a match is too crowded
 
@@ -117,14 +119,27 @@ class Capstone:
                 break
             found = self._look(st, actions, depth)
             if self._ws.stop:
-                break
+                return self._cut_short(actions, found, best)
             best = found
         return best
+
+    def _cut_short(self, actions: list[int], found: Found, before: Found) -> Found:
+        """Return what to play when a depth could not be finished, `before` being the last one's.
+
+        That is the move of before, unless it has just been shown to lose: then the first one that
+        has not.
+        """
+        tried = int(self._ws.tried)
+        if before.action not in actions[:tried]:
+            return before
+        if found.value > -WON or tried == len(actions):
+            return replace(found, depth=before.depth)
+        return replace(before, action=actions[tried], line=(actions[tried],))
 
     def _look(self, st: np.record, actions: list[int], depth: int) -> Found:
         ws = self._ws
         ws.moves[0, : len(actions)] = actions
-        ws.roots, ws.line[0, 0] = len(actions), actions[0]
+        ws.roots, ws.tried, ws.line[0, 0] = len(actions), 0, actions[0]
         low, high = np.int64(-ALL - 1), np.int64(ALL + 1)
         worth = int(_value(st, ws, low, high, np.int64(depth), np.int64(0)))
         action = int(ws.line[0, 0])

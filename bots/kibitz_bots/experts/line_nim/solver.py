@@ -39,6 +39,8 @@ from kibitz_games.line_nim import rules
 
 SAMPLE = tuple(12 * y + x for y in range(3, 7) for x in range(3, 7))
 """An island of 16 cells whose table tells how fast this machine is."""
+TIMES = 3
+"""It is made so many times, and the best one counts: the first may compile, or find no memory."""
 QUICK = 12
 """A table of so many cells is made whatever the time, so that there is an answer."""
 SHARE = 0.4
@@ -101,24 +103,25 @@ class LineNimSolver:
         island = Island(cells)
         if island.size > MOST:
             return None
-        if self._fits(island, deadline) and self._tabulate(island, deadline, flag):
+        left = deadline - time.monotonic()
+        if self._fits(island.size, left) and self._tabulate(island, deadline, flag):
             return self._looked_up(cells)
-        beyond = island.size - self._most
-        share = SHARE if beyond <= geo.LONGEST else 1.0
-        until = time.monotonic() + share * (deadline - time.monotonic())
-        verdicts = self._proven(cells, island, until, flag)
-        if verdicts is None and 0 < beyond <= geo.LONGEST:
-            return self._tried(cells, beyond, deadline, flag)
-        return verdicts
+        beyond, until = island.size - self._most, time.monotonic() + SHARE * left
+        if not 0 < beyond <= geo.LONGEST or not self._fits(self._most, (1 - SHARE) * left):
+            return self._proven(cells, island, deadline, flag)
+        return (
+            self._proven(cells, island, until, flag)
+            or self._tried(cells, beyond, deadline, flag)
+            or self._proven(cells, island, deadline, flag)
+        )
 
     # ------------------------------------------------------------------------------ by a table
 
-    def _fits(self, island: Island, deadline: float) -> bool:
-        """Return whether a table of an island is possible, and likely done in time."""
-        if island.size > self._most:
+    def _fits(self, size: int, seconds: float) -> bool:
+        """Return whether a table of so many cells is possible, and likely done in the time."""
+        if size > self._most:
             return False
-        expected = self._pace * 2.0 ** (island.size - table.WORD)
-        return island.size <= QUICK or expected < deadline - time.monotonic()
+        return size <= QUICK or self._pace * 2.0 ** (size - table.WORD) < seconds
 
     def _tabulate(self, island: Island, deadline: float, flag: Flag) -> bool:
         """Make the table of an island; return whether it was done in time."""
@@ -163,7 +166,8 @@ class LineNimSolver:
             if judged.keys() >= set(actions):
                 continue
             island = Island(set(cells) - taken)
-            if not self._fits(island, deadline) or not self._tabulate(island, deadline, flag):
+            left = deadline - time.monotonic()
+            if not self._fits(island.size, left) or not self._tabulate(island, deadline, flag):
                 return None
             for action in actions:
                 after = set(cells) - set(geo.LINES[action])
@@ -180,6 +184,7 @@ class LineNimSolver:
     ) -> list[_Verdict] | None:
         """Search for a proof; return a move that wins, or all of them if all lose."""
         self._recall()
+        self._ws.nodes = 0
         parts.chart(self._chart, island)
         full, actions = island.bits(cells), lines(cells)
         afters = {action: full ^ island.bits(geo.LINES[action]) for action in actions}
@@ -189,7 +194,7 @@ class LineNimSolver:
             known = {action: self._judge(after) for action, after in afters.items()}
             if verdict == parts.WON and parts.LOST not in known.values():  # it was overwritten
                 known = {action: self._prove(after) for action, after in afters.items()}
-        self._doomed = {action for action in actions if known[action] == parts.WON}
+        self._doomed |= {action for action in actions if known[action] == parts.WON}
         if verdict == parts.LOST:
             return [_Verdict(action, wins=False) for action in actions]
         won = [action for action in actions if known[action] == parts.LOST]
@@ -249,14 +254,19 @@ class LineNimSolver:
         return source.choice(wanted or actions)
 
     def _rehearse(self) -> None:
-        """Use everything once, so that it is compiled, and take the time of a table."""
+        """Use everything once, so that it is compiled, and then take the time of a table."""
         self._fill(Island(SAMPLE[:7]))
         self._looked_up(SAMPLE[:7])
         table.is_lost(self._memory, np.int64(1))
         parts.chart(self._chart, Island(SAMPLE[:10]))
         self._prove((1 << 10) - 1)
-        self._fill(Island(SAMPLE))
+        self._pace = min(self._timed(Island(SAMPLE)) for _ in range(TIMES))
         self._island = None
+
+    def _timed(self, island: Island) -> float:
+        """Make a table; return the seconds of processor time for a word of it."""
+        self._fill(island)
+        return self._pace
 
 
 def _rank(verdict: _Verdict) -> tuple[bool, float, int]:

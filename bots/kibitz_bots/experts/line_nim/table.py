@@ -61,13 +61,14 @@ class Plan:
         self.middle = min(MIDDLE, max(0, size - WORD))
         high = [line for line in lines if line >> (WORD + self.middle)]
         inner = [line for line in lines if not line >> (WORD + self.middle) and line >> WORD]
-        self.far: Numbers = np.array([self._split(line) for line in high] or [(0, 0, 0)][:0])
-        self.far = self.far.reshape(len(high), 3)
+        # The type is said each time: an empty array would be one of floats, and to numba another.
+        self.far: Numbers = np.array([self._split(line) for line in high], np.int64)
+        self.far = self.far.reshape(-1, 3)
         fitting = [
             [self._split(line)[1:] for line in inner if (line >> WORD) & ~place == 0]
             for place in range(1 << self.middle)
         ]
-        self.start: Numbers = np.cumsum([0, *map(len, fitting)])
+        self.start: Numbers = np.cumsum([0, *map(len, fitting)], dtype=np.int64)
         self.near: Numbers = np.array([each for row in fitting for each in row], np.int64)
         self.near = self.near.reshape(-1, 2)
         low = [line for line in lines if not line >> WORD]

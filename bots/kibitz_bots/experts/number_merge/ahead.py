@@ -37,6 +37,8 @@ WORKSPACE = kernels.record(
         ("stop", np.int64),
         ("nodes", np.int64),
         ("finished", np.int64),  # moves of the root that were searched
+        ("best", np.int64),  # the most that one of them is worth
+        ("taken", np.int64),  # and which
         ("edges", np.int64),  # of the row, with both ends
         ("gains", np.int8, (MOST + 1, MOST + 1)),
         ("place", np.int8, (MOST, MOST)),  # the moves of each ply, best guess first
@@ -147,6 +149,8 @@ def look(
             return np.int64(best)
         if worth > best:
             best, taken = worth, place
+        if ply == 0:
+            ws.finished, ws.best, ws.taken = i + 1, best, taken
         floor = max(floor, best)
         if floor >= high:
             break

@@ -206,13 +206,25 @@ class NumberMergeSolver:
             for deeper in range(2, last + 1):
                 found = self._look(mask, deeper)
                 if self._ws.stop:
+                    view = self._cut_short(view)
                     break
                 view = found
         self._ws.stop = 0
         return view
 
+    def _cut_short(self, view: _View) -> _View:
+        """Return what to rely on when a depth could not be finished, `view` being the last one's.
+
+        Once that move is done with, the best so far is it, or has been shown to be better.
+        """
+        ws = self._ws
+        if view.place not in ws.place[0, : int(ws.finished)]:
+            return view
+        return _View(int(ws.taken), int(ws.best), view.depth)
+
     def _look(self, mask: int, depth: int) -> _View:
         key = np.uint64(mask)
+        self._ws.finished = 0
         worth = ahead.look(
             self._ws,
             self._keys,

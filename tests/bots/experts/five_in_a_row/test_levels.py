@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_bots.experts.five_in_a_row import field, utility
+from kibitz_bots.experts.five_in_a_row import field, levels, utility
 from kibitz_bots.experts.five_in_a_row.levels import Level, gain, offer
 from kibitz_bots.personalities import five_in_a_row
 from kibitz_bots.search.found import roots
@@ -172,3 +172,35 @@ def test_it_says_why_it_cannot_play_another_game() -> None:
     state = game.start(game.Options(), seats, game.deal(game.Options(), seats, 0))
     assert Level.supports(game.info, state) == "it knows another game, not number-merge"
     assert Level.supports(cases.GAME.info, cases.start()) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "place", "value"),
+    [
+        ([], 0, None),  # no time for any
+        ([30], 0, 30),
+        ([30, 40], 1, 40),
+        ([-400_000], 1, -400_000),  # the other side makes a five, so another one is no worse
+        ([-400_000, -20], 1, -20),
+    ],
+)
+def test_out_of_time_it_plays_the_best_of_what_was_looked_at(
+    values: list[int], place: int, value: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = cases.after("e5 f6 f5")
+    search, ev = Level(state, plies=3), utility.usual(state)
+    asked: list[int] = []
+
+    def judged(fd: Any, tb: Any, ws: Any, ev: Any, cell: Any, depth: Any, least: Any) -> int:
+        asked.append(int(cell))
+        ws.stop = len(asked) > len(values)
+        return 0 if ws.stop else values[len(asked) - 1]
+
+    monkeypatch.setattr(levels, "judge", judged)
+    found = search.search(state, ev, Limits())
+    fd = field.of_state(state, search._tb)
+    order = list(dict.fromkeys(asked))
+    assert found.depth == 1
+    if place < len(order):
+        assert found.action == field.action_of(fd, order[place])
+    assert value is None or found.value == value

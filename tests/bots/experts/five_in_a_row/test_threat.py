@@ -279,3 +279,51 @@ def test_machine_code_and_plain_python_find_the_same() -> None:
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
     assert len(outputs[0].splitlines()) == 2
+
+
+# In each a move that looked best for seven or eight plies loses at the next depth, and the search
+# is stopped before it has looked at another one to its end.
+FALLS = "g9 e10 f10 e7 e6 f7 f5 d7 c7 d8 g6 d6 d5 c5 f8 g7 h7"
+SLOWLY = "g1 e3 e6 e5 f6 d6 f4 f7 e7 d8 g4 d7 d9 e4 f5"
+CUT_SHORT = [
+    *((FALLS, seed, nodes, "e4", "i8") for seed in range(3) for nodes in (115_000, 135_000)),
+    pytest.param(SLOWLY, 1, 4_000_000, "e9", "d5", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("moves", "seed", "nodes", "loses", "instead"), CUT_SHORT)
+def test_a_move_that_was_just_shown_to_lose_is_not_played(
+    moves: str, seed: int, nodes: int, loses: str, instead: str
+) -> None:
+    state = cases.after(moves, size=10)
+    search, ev = Threat(state), classes.usual(state)
+    result = search.search(state, ev, Limits(nodes=nodes, seed=seed))
+    ws: Any = search._ws
+    fallen = field.actions_of(field.of_state(state, search._tb), (int(ws.best),))
+    assert (cases.names(state, fallen), int(ws.best_value) < -threat.DECIDED) == ([loses], True)
+    assert cases.name(state, result.action) == instead
+    assert result.value > -WON
+    assert result.nodes < nodes + 1000
+    deeper = search.search(state, ev, Limits(nodes=4 * nodes, seed=seed))
+    assert deeper.value > -WON
+    assert cases.name(state, deeper.action) != loses
+
+
+def test_moves_that_the_depth_before_has_shown_to_lose_are_not_the_way_out() -> None:
+    """Of moves that were not tried again the one that looks best counts, but for these."""
+    state = cases.after("e5 f6")
+    search = Threat(state)
+    ws: Any = search._ws
+    ws.moves[0, :4], ws.scores[0, :4] = (40, 50, 60, 70), (9, 8, 7, 6)
+    ws.roots, ws.tried, ws.rising = 4, 1, -1
+    ws.best, ws.best_value = 40, 12 - threat.MATE
+    ws.bounds[[40, 50, 60, 70]] = (-3, 30 - threat.MATE, -80, -80)
+    before = threat._Line(35, 6, (40, 41))
+    assert search._cut_short(before) == threat._Line(35, 6, (60,))
+    ws.rising, ws.rising_value = 50, 20
+    assert search._cut_short(before) == threat._Line(20, 6, (50,))
+    ws.rising, ws.best_value = -1, -100
+    ws.lengths[0], ws.line[0, 0] = 1, 40
+    assert search._cut_short(before) == threat._Line(-100, 6, (40,))
+    ws.best = -1
+    assert search._cut_short(before) == before

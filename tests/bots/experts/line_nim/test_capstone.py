@@ -10,7 +10,7 @@ import pytest
 
 from kibitz_bots.experts.line_nim import capstone
 from kibitz_bots.experts.line_nim.capstone import CROWDED, Capstone
-from kibitz_bots.search.found import WON
+from kibitz_bots.search.found import WON, Found
 from kibitz_bots.search.limits import Limits
 from kibitz_games import operations as op
 from kibitz_games import registry
@@ -87,3 +87,24 @@ def test_it_plays_its_own_game_only() -> None:
     other: Any = registry.get("number-merge")
     st = other.start(other.Options(), 2, other.deal(other.Options(), 2, 0))
     assert "another game" in str(Capstone.supports(other.info, st))
+
+
+def test_a_move_that_was_just_shown_to_lose_is_not_played() -> None:
+    actions, before = [5, 6, 7, 8], Found(6, 0.0, 5, 0, (6,))
+    lost, held, ws = Found(5, -WON, 6, 0, (5,)), Found(7, 0.0, 6, 0, (7,)), SEARCH._ws
+    for tried, found, action, depth in (
+        (1, lost, 6, 5),  # the best so far was not looked at again
+        (2, lost, 7, 5),
+        (3, held, 7, 5),
+        (4, lost, 5, 5),  # all of them lose
+    ):
+        ws.tried = tried
+        answer = SEARCH._cut_short(actions, found, before)
+        assert (answer.action, answer.line, answer.depth) == (action, (action,), depth)
+
+
+def test_it_counts_the_moves_that_are_done_with() -> None:
+    actions = GAME.legal(state(cells("a1-c1", "e1")))
+    SEARCH._ws.stop = 0
+    SEARCH._look(state(cells("a1-c1", "e1")), actions, 3)
+    assert int(SEARCH._ws.tried) == len(actions)

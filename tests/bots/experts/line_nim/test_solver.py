@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -15,8 +17,8 @@ from kibitz_bots.experts.line_nim.solver import LineNimSolver
 from kibitz_bots.search.found import WON
 from kibitz_bots.search.limits import Limits
 from kibitz_bots.threads import Flag
+from kibitz_games import kernels, registry
 from kibitz_games import operations as op
-from kibitz_games import registry
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps
 from tests.bots.experts.line_nim.positions import GAME, positions, state, wins
@@ -110,6 +112,59 @@ def test_when_all_is_lost_it_leaves_few_answers_that_win() -> None:
 def _winning_share(free: list[int]) -> float:
     answers = GAME.legal(state(free))
     return sum(not wins(after(free, each)) for each in answers) / len(answers)
+
+
+FRESH = """
+from kibitz_bots.experts.line_nim import table
+from kibitz_bots.experts.line_nim.solver import LineNimSolver
+from kibitz_bots.search.limits import Limits
+from kibitz_games.line_nim import maps
+from tests.bots.experts.line_nim.positions import state
+
+search = LineNimSolver(state([0]))
+fits = search._fits(27, 3.0)
+found = search.search(state(maps.grow(3, 27)), None, Limits(seconds=60))
+print(fits, len(table.fill.signatures), found.value != 0.0)
+"""
+
+
+@pytest.mark.skipif(not kernels.compiled(), reason="a table of 27 cells takes machine code")
+def test_a_fresh_process_is_exact_with_27_cells_and_3_seconds() -> None:
+    """The pace is taken by processor time, so a busy machine says the same."""
+    run = [sys.executable, "-c", FRESH]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "True 1 True\n"
+
+
+@pytest.mark.parametrize("number", [10, 11, 13, 14])
+def test_all_the_time_is_for_the_proof_where_there_is_none_for_a_table(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, given = list(maps.grow(2, 20))[:number], []
+
+    def proven(cells: Any, island: Any, deadline: float, flag: Flag) -> None:
+        given.append(deadline - time.monotonic())
+
+    monkeypatch.setattr(SMALL, "_proven", proven)
+    monkeypatch.setattr(SMALL, "_pace", 1e9)
+    monkeypatch.setattr(solver, "QUICK", 0)
+    found = SMALL.search(state(free), None, Limits(seconds=100))
+    assert (found.value, found.action in GAME.legal(state(free))) == (0.0, True)
+    assert len(given) == 1
+    assert given[0] > 90
+
+
+def test_what_tables_leave_of_the_time_is_for_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    free, given = list(maps.grow(2, 20))[:12], []
+
+    def proven(cells: Any, island: Any, deadline: float, flag: Flag) -> None:
+        given.append(deadline - time.monotonic())
+
+    monkeypatch.setattr(SMALL, "_proven", proven)
+    monkeypatch.setattr(SMALL, "_tried", lambda *_: None)
+    SMALL.search(state(free), None, Limits(seconds=100))
+    assert [round(each, -1) for each in given] == [40, 100]
 
 
 def test_too_many_cells_leave_the_first_table_to_the_one_who_comes_after() -> None:

@@ -84,6 +84,18 @@ def test_compiled_and_plain_are_the_same() -> None:
     assert lost.tolist() == filled(island)[0].tolist()
 
 
+def test_the_arrays_of_a_plan_have_the_same_types_whatever_there_is_to_list() -> None:
+    """To the compiler an empty array of another type is another function."""
+    plans = [table.Plan(island.lines, island.size) for island in map(Island, ([0], range(16)))]
+    kinds = [
+        (p.far.dtype.str, p.start.dtype.str, p.near.dtype.str, p.push.dtype.str) for p in plans
+    ]
+    assert not plans[0].far.size
+    assert plans[1].far.size
+    assert kinds[0] == kinds[1] == ("<i8", "<i8", "<i8", "<u8")
+    assert [(p.far.ndim, p.near.ndim) for p in plans] == [(2, 2), (2, 2)]
+
+
 def test_the_stop_word_ends_it_at_once() -> None:
     ws = workspace()
     ws.stop = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -143,6 +144,20 @@ def test_looking_ahead_to_the_end_agrees_with_the_table(row: list[int], limit: F
     view = search._look(mask, whole.boundaries)
     assert view.worth == values[mask]
     assert whole.gain(mask, view.place) - values[mask ^ (1 << view.place)] == values[mask]
+
+
+def test_a_better_move_of_a_depth_that_was_cut_short_is_played() -> None:
+    solver = NumberMergeSolver(drawn(3, length=9))
+    number = solver._row.boundaries
+    view = solver._look((1 << number) - 1, 3)
+    ws = solver._ws
+    assert (int(ws.finished), int(ws.taken), int(ws.best)) == (number, view.place, view.worth)
+    places = ws.place[0, :number].tolist()
+    ws.finished, ws.taken, ws.best = 2, places[1], 5
+    before = replace(view, place=places[0], depth=2)
+    assert solver._cut_short(before) == replace(view, place=places[1], worth=5, depth=2)
+    before = replace(view, place=places[2], depth=2)  # it was not looked at again
+    assert solver._cut_short(before) == before
 
 
 def test_a_play_that_is_not_won_is_left_where_errors_are_likely() -> None:
