@@ -568,14 +568,14 @@ def test_a_store_loses_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("part", range(40))
 def test_a_store_loses_nothing_for_long(part: int) -> None:
     """20,000 examples, in parts that are over long before a test is taken for one that hangs."""
 
     class Part(AnyStore):
         """Has a seed of its own."""
 
-    check(seed(part)(Part), 1_000, 50)
+    check(seed(part)(Part), 500, 50)
 
 
 # --- the machine is tested: each of these stores has to be found out ---------------------------
