@@ -29,13 +29,14 @@ from kibitz_server import ladder, record, roll
 from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
-from kibitz_server.database import StoreError
+from kibitz_server.database import NotStored, StoreError
 from kibitz_server.door import Door
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
 from kibitz_server.lobby import Lobby
 from kibitz_server.metrics import Figures
 from kibitz_server.peer import Peer
+from kibitz_server.reloads import Reloads
 from kibitz_server.room import Room
 from kibitz_server.scribe import Scribe
 from kibitz_server.stand_in import StandIns
@@ -97,6 +98,7 @@ class Hall:
         self.door = door
         self.spawn = spawn
         self.stand_ins = StandIns(self)
+        self.reloads = Reloads(self)
         self.ties: dict[str, set[str]] = {}
         """The lobbies that each player hosts or is a member of."""
         self._seats: dict[str, set[str]] = {}
@@ -130,6 +132,11 @@ class Hall:
     def open(self) -> bool:
         """Whether anybody may come in."""
         return self._restored and not self._draining
+
+    @property
+    def draining(self) -> bool:
+        """Whether the server goes down."""
+        return self._draining
 
     def ready(self) -> bool:
         """Whether matches may begin."""
@@ -237,25 +244,62 @@ class Hall:
             room.result(table.key, result)
 
     def unwritten(self, table: Table, error: StoreError) -> None:
-        """Take a match up again from what the disk has of it."""
         LOG.error("the log of match %s: %s", table.key, error)
-        if self._draining or self.tables.get(table.key) is not table:
-            return
-        try:
-            stored = self.store.reload(table.key)
-            fresh = self._restored_table(stored)
-        except Exception:
-            LOG.exception("match %s cannot be read again; the next start takes it up", table.key)
-            del self.tables[table.key]
-            for peer in table.peers():
+        if not self._draining and self.tables.get(table.key) is table:
+            self.reloads.add(table)
+
+    # --- what was lost and loaded again (reloads.Directory) ---------------------------------
+
+    def table_reloaded(self, former: Table, stored: Stored) -> None:
+        fresh = self._restored_table(stored)
+        ended = stored.stream.closed  # a commit in doubt that has happened after all
+        self.tables[former.key] = fresh
+        for peer in list(self.door.peers):
+            if peer.holdings.get(former.key) is former:
+                peer.holdings[former.key] = fresh
+        fresh.listed = former.listed
+        self.stand_ins.moved(former, fresh)
+        fresh.inherit(former)
+        if ended:
+            self.over(fresh)
+
+    def table_gone(self, former: Table, error: StoreError) -> None:
+        """Give up a match; one of which the disk has nothing is begun again by its lobby."""
+        self.tables.pop(former.key, None)
+        self.stand_ins.over(former)
+        for player in former.match.setup.seats:
+            self._unseat(player.player, former.key)
+        if former.backlog is not None:
+            former.backlog.refuse("the log of the match cannot be read")
+        for peer in former.peers():
+            peer.holdings.pop(former.key, None)
+            if not isinstance(error, NotStored):
                 peer.close(1013, "the database cannot be used")
-            return
-        self.tables[table.key] = fresh
-        for peer in table.peers():
-            peer.holdings[table.key] = fresh
-        fresh.listed = table.listed
-        self.stand_ins.moved(table, fresh)
-        fresh.inherit(table)
+        room = self.rooms.get(former.match.setup.lobby or "")
+        planned = None if room is None else room.lobby.roll.running.get(former.key)
+        if room is not None and planned is not None and isinstance(error, NotStored):
+            self.begin(room, rules.Begin(former.key, planned))
+
+    def room_reloaded(self, former: Room, stored: Stored) -> None:
+        fresh = self._restore_lobby(stored)
+        self._resume_lobby(fresh)
+        for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
+            if self.peer_of(player) is not None:
+                fresh.do(rules.Connected(player))
+        for peer in former.spectators:
+            peer.holdings[former.key] = fresh
+        fresh.inherit(former)
+        for player in fresh.lobby.roll.members:
+            self.tie(player, fresh)
+
+    def room_gone(self, former: Room, error: StoreError) -> None:
+        self.rooms.pop(former.key, None)
+        if former.backlog is not None:
+            former.backlog.refuse("the log of the lobby cannot be written")
+        for player in [former.lobby.host.player, *former.lobby.roll.members]:
+            self.untied(player, former)
+        for peer in former.spectators:
+            peer.holdings.pop(former.key, None)
 
     def rate(self, setup: Setup, result: Result) -> None:
         if setup.rated is None or not ladder.counts(result):
@@ -288,6 +332,8 @@ class Hall:
         planned = begin.planned
         settings = room.lobby.settings
         try:
+            if self.store.knows(begin.match):
+                raise StoreError("its log exists, and could not be taken up")
             game = self.games[planned.item.game]
             setup = self._setup(room, begin, game)
             match = match_rules.Match.new(game, setup)
@@ -409,25 +455,12 @@ class Hall:
         self.store.finish(room.stream, None, brief, _Closing(self.closing, room.key))
 
     def room_unwritten(self, room: Room, error: StoreError) -> None:
-        """Take a lobby up again from what the disk has of it."""
         LOG.error("the log of lobby %s: %s", room.key, error)
         if self._draining or self.rooms.get(room.key) is not room:
             return
         for employee, _ in room.staff.values():
             employee.dismiss()
-        del self.rooms[room.key]
-        try:
-            fresh = self._restore_lobby(self.store.reload(room.key))
-        except Exception:
-            LOG.exception("lobby %s cannot be read again; the next start takes it up", room.key)
-            return
-        self._resume_lobby(fresh)
-        for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
-            if self.peer_of(player) is not None:
-                fresh.do(rules.Connected(player))
-        for peer in room.spectators:
-            peer.holdings[room.key] = fresh
-            fresh.watch(peer)
+        self.reloads.add(room)
 
     # --- restoring --------------------------------------------------------------------------
 

@@ -188,16 +188,18 @@ def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
         (0, 0, {"z": 1}, "malformed", 1),
     ],
 )
-def test_refusals_come_at_once_and_illegal_moves_are_noted(
+def test_refusals_come_when_what_they_speak_of_is_durable_and_illegal_moves_are_noted(
     seat: int, ply: int, xy: dict[str, int], code: str, noted: int
 ) -> None:
     play = Play()
     play.begin()
     assert not play.move(seat, 0, ply, None, **xy)
-    [refused] = play.heard(seat)
-    assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
-    assert play.heard(1 - seat) == []
     assert play.tape.waiting == noted
+    if noted:
+        assert play.heard(seat) == []
+        play.tape.commit()
+    [refused] = [message for message in play.heard(seat) if message["type"] == "refused"]
+    assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
 
 
 @pytest.mark.parametrize("xy", [{"z": 1}, {"x": True, "y": 0}, {"x": 9, "y": 0}])
@@ -205,6 +207,7 @@ def test_who_sends_a_wrong_action_is_told_a_legal_one(xy: dict[str, int]) -> Non
     play = Play()
     play.begin()
     play.move(0, 0, 0, None, **xy)
+    play.tape.commit()
     [refused] = play.heard(0)
     example = json.loads(refused["hint"][refused["hint"].index("{") :])
     assert play.move(0, **example)
