@@ -73,13 +73,16 @@ def _sentence(error: BaseException) -> str | None:
     """Return what to tell of an error, or None where only a traceback helps."""
     if isinstance(error, BaseExceptionGroup):
         return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
+    import sqlite3
+
     from kibitz_games.api import GameError
     from kibitz_protocol.errors import KibitzError
     from kibitz_protocol.recordfile import RecordError
+    from kibitz_server.database import StoreError
 
-    if isinstance(error, KibitzError | GameError | RecordError | OSError):
+    if isinstance(error, KibitzError | GameError | RecordError | StoreError | OSError):
         return str(error) or type(error).__name__
-    return None
+    return f"the database: {error}" if isinstance(error, sqlite3.Error) else None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -93,12 +93,11 @@ def serve(
     config = configured(
         usual | _read(file) | {k: v for k, v in given.items() if k not in usual}, file
     )
-    config.db.parent.mkdir(parents=True, exist_ok=True)
+    house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
     try:
-        house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
         run(config, games("compiled"), house, started=_told(config, as_json=as_json))
     except StoreError as error:
-        raise click.ClickException(f"{config.db}: {error}") from None
+        raise click.ClickException(str(error)) from None
 
 
 def _is_default(context: click.Context, key: str) -> bool:

@@ -14,6 +14,7 @@ import gc
 import logging
 import signal
 import socket
+import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
@@ -28,6 +29,7 @@ from kibitz_server.accounts import Guests
 from kibitz_server.bouncer import Bouncer
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
+from kibitz_server.database import faults
 from kibitz_server.door import Door, Quotas
 from kibitz_server.hall import Hall
 from kibitz_server.house import House, Staff
@@ -320,6 +322,8 @@ def run(
     started: Callable[[Server], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server."""
+    for fault in faults(sqlite3.sqlite_version_info):
+        LOG.warning("%s", fault)
     with_loop(_serve(config, games, house, started))
 
 

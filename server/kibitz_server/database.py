@@ -2,10 +2,22 @@
 
 What is written into it, and in which order, is the store's (`store.py`) and the accounts'.
 
+A database is several files: the database itself, its write-ahead log (`-wal`), the index of that
+(`-shm`), and the lock (`.lock`). They belong together by name, so three things are never done:
+
+* An empty database is not made where a write-ahead log lies: that log holds commits which the
+  database lacks, and SQLite deletes it when it opens a new file of that name.
+* A file with a second hard link is not opened: SQLite finds the log by the name that it was
+  given, and under the other name there is none. Symbolic links are resolved first, here and by
+  SQLite, so that the lock is the same under every name.
+* The file is looked at by `stat` only, never opened beside SQLite: closing any descriptor of a
+  file gives up all POSIX locks that this process has on it.
+
 Exceptions:
 
     StoreError
      +-- ForeignDatabase    a file of another program, or of another version of this one
+     +-- UnusableDatabase   nothing that a database can be read from, or kept in
      +-- DatabaseInUse      another server has it open
      +-- WriteFailed        what was appended is not on the disk
 """
@@ -13,14 +25,24 @@ Exceptions:
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from filelock import FileLock, Timeout
 
+LOG = logging.getLogger("kibitz.database")
 Value: TypeAlias = str | int | bytes | None
+Version: TypeAlias = tuple[int, int, int]
+FILE_MODE = 0o600
+"""The database has the digests of tokens and what players hide from each other."""
+SIDE_FILES = ("-wal", "-shm")
+"""What SQLite adds to the name of a database for its write-ahead log and the index of that."""
 SCHEMA_VERSION = 2
 APPLICATION = 0x6B69627A
 """`PRAGMA application_id`: "kibz"."""
@@ -59,6 +81,10 @@ class ForeignDatabase(StoreError):
     """The file is not a kibitz database, or one of another version."""
 
 
+class UnusableDatabase(StoreError):
+    """The file is damaged, cannot be read and written, or its write-ahead log is not its own."""
+
+
 class DatabaseInUse(StoreError):
     """Another server has the database open."""
 
@@ -67,30 +93,119 @@ class WriteFailed(StoreError):
     """The disk does not have what was appended."""
 
 
+# --- faults of SQLite -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A known fault of SQLite that can damage a database used as it is used here."""
+
+    since: Version
+    mended: tuple[Version, ...]
+    """The first release without it, then the releases of older series that mend it as well."""
+    what: str
+
+    def affects(self, version: Version) -> bool:
+        """Whether this release of SQLite has the fault."""
+        first, *series = self.mended
+        if not self.since <= version < first:
+            return False
+        return not any(version[:2] == other[:2] and version >= other for other in series)
+
+
+FAULTS = (
+    Fault(
+        since=(3, 7, 0),
+        mended=((3, 51, 3), (3, 44, 6), (3, 50, 7)),
+        what="may damage a database when two programs checkpoint its write-ahead log at once"
+        " (sqlite.org/wal.html#walresetbug): kibitz never does, so let no other program write to"
+        " the file while a server runs",
+    ),
+)
+"""The faults that concern a database in WAL mode with one writer and several readers."""
+
+
+def faults(version: Version) -> list[str]:
+    """Return a sentence for each known fault of a release of SQLite."""
+    name = ".".join(map(str, version))
+    return [f"SQLite {name} {fault.what}" for fault in FAULTS if fault.affects(version)]
+
+
+# --- the files --------------------------------------------------------------------------------
+
+
+def located(path: Path) -> Path:
+    """Return the file that a path leads to through symbolic links, absolute.
+
+    Raises `UnusableDatabase` where there is something that no database can be.
+    """
+    real = Path(os.path.realpath(path))
+    found = _status(real)
+    if found is None:
+        _require_no_side_file(real, "is missing")
+        return real
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise UnusableDatabase(f"{str(real)!r} is {kind}; a database is a file")
+    if found.st_nlink > 1:
+        raise UnusableDatabase(
+            f"{str(real)!r} has {found.st_nlink} hard links, and under another name the database"
+            " would lack its write-ahead log: keep one of them (find -samefile shows them)"
+        )
+    if found.st_size == 0:
+        _require_no_side_file(real, "is empty")
+    return real
+
+
+def lock(path: Path) -> FileLock:
+    """Take a located database for this process alone, or raise `DatabaseInUse`."""
+    name = f"{path}.lock"
+    lock = FileLock(name, mode=FILE_MODE)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        if not os.access(name, os.W_OK):
+            raise UnusableDatabase(f"cannot make the file {name!r}") from None
+        raise DatabaseInUse(f"another server has {str(path)!r} open") from None
+    except (OSError, NotImplementedError) as error:
+        raise UnusableDatabase(f"cannot lock {str(path)!r}: {_reason(error)}") from error
+    return lock
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Open a located database to write to it, and make it where there is none.
+
+    A server holds the lock when it calls this. Raises `StoreError`.
+    """
+    _provide(path)
+    with explained(path):
+        db = connect(path)
+        try:
+            prepare(db, path)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
 def connect_beside(path: Path) -> sqlite3.Connection:
     """Open the database for a short administrative change while a server may be running.
 
     Such a connection never checkpoints: that is the server's writer's alone.
     """
-    db = connect(path)
-    db.execute("PRAGMA busy_timeout = 5000")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
-    try:
-        prepare(db, path)
-    except BaseException:
-        db.close()
-        raise
+    path = located(path)
+    _provide(path)
+    with explained(path):
+        db = connect(path)
+        try:
+            db.execute("PRAGMA busy_timeout = 5000")
+            db.execute("PRAGMA wal_autocheckpoint = 0")
+            prepare(db, path)
+        except BaseException:
+            db.close()
+            raise
     return db
-
-
-def lock(path: Path) -> FileLock:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(str(path) + ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise DatabaseInUse(f"another server has {str(path)!r} open") from None
-    return lock
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -104,6 +219,32 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA query_only = ON")
     db.execute("PRAGMA wal_autocheckpoint = 0")
     return db
+
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a database into a `StoreError` that an operator can act on."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        what = _CURES.get(code, f"cannot be used: {error}")
+        kind = ForeignDatabase if code == sqlite3.SQLITE_NOTADB else UnusableDatabase
+        raise kind(f"{str(path)!r} {what}") from error
+
+
+_CURES = {
+    sqlite3.SQLITE_NOTADB: "is no SQLite database",
+    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: put a backup in its place, together with"
+    " no -wal and -shm file",
+    sqlite3.SQLITE_READONLY: "cannot be written: the file or its disk is read-only",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: this user may not read and write it, or not add"
+    " files beside it",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
+    sqlite3.SQLITE_BUSY: "is busy: another program holds it; try again when that has ended",
+}
+"""What to say for SQLite's primary error codes."""
 
 
 def blob(value: object) -> bytes:
@@ -120,16 +261,11 @@ def number_of(db: sqlite3.Connection, sql: str) -> int:
 def prepare(db: sqlite3.Connection, path: Path) -> None:
     """Create the tables in an empty file; refuse every other file that is not ours."""
     application = number_of(db, "PRAGMA application_id")
-    version = number_of(db, "PRAGMA user_version")
     tables = number_of(db, "SELECT count(*) FROM sqlite_master")
     if tables == 0 and application == 0:
-        db.execute("PRAGMA journal_mode = WAL")
-        with transaction(db):
-            for statement in SCHEMA.split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id = {APPLICATION}")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        return
+        _create(db, path)
+        application = number_of(db, "PRAGMA application_id")
+    version = number_of(db, "PRAGMA user_version")
     if application != APPLICATION:
         raise ForeignDatabase(f"{str(path)!r} is a database of another program")
     while version in UPGRADES:
@@ -139,6 +275,25 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
             f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
             " start it with another database or with the release that wrote this one"
         )
+    db.execute("PRAGMA journal_mode = WAL")
+
+
+def _create(db: sqlite3.Connection, path: Path) -> None:
+    """Make the tables, in the file itself before there is a write-ahead log.
+
+    So a database in WAL mode without tables has lost its log, and is not taken for a new one.
+    """
+    if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        raise UnusableDatabase(
+            f"{str(path)!r} has no tables: its write-ahead log ({path.name}-wal) is missing or"
+            " damaged; put a backup in its place, or remove it to begin a new database"
+        )
+    with transaction(db):
+        if number_of(db, "SELECT count(*) FROM sqlite_master") == 0:
+            for statement in SCHEMA.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> int:
@@ -161,3 +316,50 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def _provide(path: Path) -> None:
+    """Make an empty file for its owner alone where there is none; look at one that is there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
+    except FileExistsError:
+        _examine(path)
+    except OSError as error:
+        raise UnusableDatabase(f"cannot make {str(path)!r}: {_reason(error)}") from error
+
+
+def _examine(path: Path) -> None:
+    found = _status(path)
+    if found is not None and found.st_mode & 0o077:
+        LOG.warning(
+            "%s can be read by others than its owner (mode %o): chmod 600 its files",
+            path,
+            stat.S_IMODE(found.st_mode),
+        )
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise UnusableDatabase(f"{str(path)!r} cannot be read and written by this user")
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnusableDatabase(f"cannot open {str(path)!r}: {_reason(error)}") from error
+
+
+def _require_no_side_file(path: Path, how: str) -> None:
+    for suffix in SIDE_FILES:
+        side = path.with_name(path.name + suffix)
+        if os.path.lexists(side):
+            raise UnusableDatabase(
+                f"{str(path)!r} {how}, but {side.name!r} lies beside it, the log of a database that"
+                " was there: bring that database back, or move the log away to begin a new one"
+            )
+
+
+def _reason(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) else None
+    return (text or str(error) or type(error).__name__).lower()

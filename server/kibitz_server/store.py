@@ -50,11 +50,12 @@ from kibitz_server.database import (
     Value,
     WriteFailed,
     blob,
-    connect,
     connect_reader,
+    connect_writer,
+    explained,
+    located,
     lock,
     number_of,
-    prepare,
     transaction,
 )
 
@@ -168,17 +169,14 @@ class Store:
         self._loop = loop
         self._observe = observe
         self._retries = tuple(retries)
-        self._path = path
+        self._path = path = located(path)
         self._lock = lock(path)
         try:
-            self._db = connect(path)
-            prepare(self._db, path)
-            self._next_batch = _recover(self._db)
-            self._look = connect_reader(path)
-        except sqlite3.Error as error:
-            self._lock.release()
-            raise ForeignDatabase(f"cannot open {str(path)!r}: {error}") from error
-        except StoreError:
+            self._db = connect_writer(path)
+            with explained(path):
+                self._next_batch = _recover(self._db)
+                self._look = connect_reader(path)
+        except BaseException:
             self._lock.release()
             raise
         self._next_stream = number_of(self._db, "SELECT max(number) FROM stream") + 1
