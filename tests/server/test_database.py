@@ -223,7 +223,7 @@ def test_what_is_no_database_is_refused_in_one_sentence(
 
 
 def test_a_disk_without_files_is_not_said_to_be_in_use() -> None:
-    with pytest.raises(UnusableDatabase, match="cannot make the file '/proc/kibitz.db.lock'"):
+    with pytest.raises(UnusableDatabase, match=r"cannot make the file '/proc/kibitz\.db\.lock'"):
         opened(Path("/proc/kibitz.db"))
 
 
