@@ -19,6 +19,7 @@ Exceptions:
      +-- ForeignDatabase    a file of another program, or of another version of this one
      +-- UnusableDatabase   nothing that a database can be read from, or kept in
      +-- DatabaseInUse      another server has it open
+     +-- CommitsMissing     the file is older than what was written to it
      +-- WriteFailed        what was appended is not on the disk
 """
 
@@ -36,22 +37,33 @@ from typing import TypeAlias
 
 from filelock import FileLock, Timeout
 
+from kibitz_server import unlinked
+
 LOG = logging.getLogger("kibitz.database")
 Value: TypeAlias = str | int | bytes | None
 Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
 """The database has the digests of tokens and what players hide from each other."""
-SIDE_FILES = ("-wal", "-shm")
-"""What SQLite adds to the name of a database for its write-ahead log and the index of that."""
-SCHEMA_VERSION = 2
+SIDE_FILES = ("-wal", "-shm", "-mark")
+"""What lies beside a database: its write-ahead log, the index of that, and the mark (`mark.py`)."""
+SCHEMA_VERSION = 3
 APPLICATION = 0x6B69627A
 """`PRAGMA application_id`: "kibz"."""
-SCHEMA = """
-CREATE TABLE journal (batch INTEGER PRIMARY KEY, lines BLOB NOT NULL);
+JOURNAL = """
+CREATE TABLE journal (
+    batch INTEGER PRIMARY KEY, owner TEXT NOT NULL, ends TEXT NOT NULL, lines BLOB NOT NULL,
+    checks TEXT NOT NULL
+);
+CREATE TABLE journal_damaged (
+    place INTEGER PRIMARY KEY, batch INTEGER, owner TEXT, ends TEXT, lines BLOB, checks TEXT
+);
+CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+"""
+STREAMS = """
 CREATE TABLE stream (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
     state TEXT NOT NULL DEFAULT 'open', opened INTEGER NOT NULL, head BLOB NOT NULL,
-    footer BLOB, summary BLOB
+    footer BLOB, summary BLOB, link TEXT, sound INTEGER, reason TEXT
 );
 CREATE INDEX stream_by_state ON stream (state, kind, number);
 CREATE TABLE stretch (
@@ -59,6 +71,8 @@ CREATE TABLE stretch (
     chain TEXT NOT NULL, lines BLOB NOT NULL
 );
 CREATE UNIQUE INDEX stretch_by_stream ON stretch (stream, first);
+"""
+PLAYERS = """
 CREATE TABLE player (
     key TEXT PRIMARY KEY, name TEXT NOT NULL, skeleton TEXT UNIQUE, kind TEXT NOT NULL,
     account INTEGER NOT NULL, secret BLOB UNIQUE, created INTEGER NOT NULL
@@ -67,10 +81,10 @@ CREATE TABLE token (
     id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, player TEXT NOT NULL REFERENCES player,
     created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
 );
+"""
+LEDGER = """
 CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
 """
-UPGRADES = {1: SCHEMA[SCHEMA.index("CREATE TABLE ledger") :]}
-"""What a database of an older version lacks of the next one."""
 
 
 class StoreError(Exception):
@@ -87,6 +101,10 @@ class UnusableDatabase(StoreError):
 
 class DatabaseInUse(StoreError):
     """Another server has the database open."""
+
+
+class CommitsMissing(StoreError):
+    """The file lacks what was written to it last, such as the end of its write-ahead log."""
 
 
 class WriteFailed(StoreError):
@@ -174,19 +192,13 @@ def lock(path: Path) -> FileLock:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Open a located database to write to it, and make it where there is none.
+    """Open a located database to write to it, and make the file where there is none.
 
-    A server holds the lock when it calls this. Raises `StoreError`.
+    The caller holds the lock, and calls `prepare` next. Raises `StoreError`.
     """
     _provide(path)
     with explained(path):
-        db = connect(path)
-        try:
-            prepare(db, path)
-        except BaseException:
-            db.close()
-            raise
-    return db
+        return connect(path)
 
 
 def connect_beside(path: Path) -> sqlite3.Connection:
@@ -201,7 +213,11 @@ def connect_beside(path: Path) -> sqlite3.Connection:
         try:
             db.execute("PRAGMA busy_timeout = 5000")
             db.execute("PRAGMA wal_autocheckpoint = 0")
-            prepare(db, path)
+            if number_of(db, "PRAGMA user_version") in _UPGRADES:
+                with lock(path):  # no server of an older version may be running
+                    prepare(db, path)
+            else:
+                prepare(db, path)
         except BaseException:
             db.close()
             raise
@@ -259,16 +275,19 @@ def number_of(db: sqlite3.Connection, sql: str) -> int:
 
 
 def prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse every other file that is not ours."""
+    """Create the tables in an empty file; refuse every other file that is not ours.
+
+    A database of an older version is upgraded; the caller holds the lock.
+    """
     application = number_of(db, "PRAGMA application_id")
     tables = number_of(db, "SELECT count(*) FROM sqlite_master")
     if tables == 0 and application == 0:
         _create(db, path)
         application = number_of(db, "PRAGMA application_id")
-    version = number_of(db, "PRAGMA user_version")
     if application != APPLICATION:
         raise ForeignDatabase(f"{str(path)!r} is a database of another program")
-    while version in UPGRADES:
+    version = number_of(db, "PRAGMA user_version")
+    while version in _UPGRADES:
         version = _upgrade(db, version)
     if version != SCHEMA_VERSION:
         raise ForeignDatabase(
@@ -290,10 +309,15 @@ def _create(db: sqlite3.Connection, path: Path) -> None:
         )
     with transaction(db):
         if number_of(db, "SELECT count(*) FROM sqlite_master") == 0:
-            for statement in SCHEMA.split(";"):
-                db.execute(statement)
+            _run(db, JOURNAL + STREAMS + PLAYERS + LEDGER)
+            db.execute("INSERT INTO setting VALUES ('trimmed', 0)")
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _run(db: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
+        db.execute(statement)
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> int:
@@ -301,10 +325,27 @@ def _upgrade(db: sqlite3.Connection, version: int) -> int:
     with transaction(db):
         found = number_of(db, "PRAGMA user_version")  # again: another program may have been faster
         if found == version:
-            for statement in UPGRADES[version].split(";"):
-                db.execute(statement)
+            _UPGRADES[version](db)
             db.execute(f"PRAGMA user_version = {version + 1}")
     return max(found, version + 1)
+
+
+def _add_ledger(db: sqlite3.Connection) -> None:
+    _run(db, LEDGER)
+
+
+def _link_entries(db: sqlite3.Connection) -> None:
+    """Give the entries of the journal links: those that have none go into stretches."""
+    for column in ("link TEXT", "sound INTEGER", "reason TEXT"):
+        db.execute(f"ALTER TABLE stream ADD COLUMN {column}")
+    db.execute("ALTER TABLE journal RENAME TO journal_unlinked")
+    _run(db, JOURNAL)
+    unlinked.fold(db)
+    db.execute("DROP TABLE journal_unlinked")
+
+
+_UPGRADES = {1: _add_ledger, 2: _link_entries}
+"""What brings a database to the next version."""
 
 
 @contextlib.contextmanager
@@ -355,8 +396,9 @@ def _require_no_side_file(path: Path, how: str) -> None:
         side = path.with_name(path.name + suffix)
         if os.path.lexists(side):
             raise UnusableDatabase(
-                f"{str(path)!r} {how}, but {side.name!r} lies beside it, the log of a database that"
-                " was there: bring that database back, or move the log away to begin a new one"
+                f"{str(path)!r} {how}, but {side.name!r} lies beside it, which belongs to a"
+                " database that was there: bring that back, or move what is left of it away to"
+                " begin a new one"
             )
 
 

@@ -7,45 +7,62 @@ the sync is shared by all moves of that moment.
 
 Why a journal and not one row an entry, keyed by stream and number: the tails of 200 running
 matches lie on 200 pages, and a commit must write every page that it touches. Measured at 200
-matches a batch: 19 us of CPU an entry that way, 2 us with the journal. Entries leave the
-journal when their stream has 32 of them, or when they have become old: then they go, in order,
-into one row of `stretch`, written by the transaction of some ordinary batch, so that nothing
-ever stops for housekeeping. A stream is its stretches and then what the journal still holds of
-it; only recovery reads the journal, running servers hold that part in memory.
+matches a batch: 19 us of CPU an entry that way, 2 us with the journal. A stream is its
+*stretches*, rows with some dozens of consecutive entries, and then what the journal has of it.
 
-The rules that keep this correct:
+Why nothing is lost, doubled or out of order:
 
-* One server owns a database (a lock file), and one connection writes. The rows of a batch are
-  inserted on the event loop, and only COMMIT, which waits for the disk without holding the
-  interpreter, runs in the writer's thread. The two never use the connection at the same time.
-* A batch's number is the journal's primary key: an owner that was replaced without noticing
-  collides with its successor's number, and stops writing for good.
-* After any error the journal is asked whether the batch is there, for a commit in doubt may
-  have happened. If it is not, the batch is tried again, and when that does not help its
-  streams are given up: their waiters are told, and they must be loaded again from the disk.
-* Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead
-  log is reset by two checkpointers at once.) Every other connection is `query_only`, or writes
-  with checkpoints switched off, as the token commands do.
+1. One server owns a database (a lock file), and one connection writes. A batch's number is the
+   journal's primary key: an owner that was replaced without noticing collides with its
+   successor's number. Then the store has *failed*: nothing is written any more, what is still
+   appended is lost at once, and `on_failure` is called.
+2. A batch is one transaction, and its waiters are told after its commit. After an error the
+   journal is asked whether the batch is there, for a commit in doubt may have happened. If it
+   is not, the batch is tried again, and when that does not help it is given up together with
+   everything appended since: its streams are `failed`, take no more entries, and have to be
+   loaded again from the disk, where their entries end with what was told.
+3. Entries leave the journal by one rule: **a row is deleted when all entries that it holds, as
+   they were read from the disk, are in stretches by commits that have succeeded.** When the
+   journal has become heavy, a *compaction* reads its oldest rows in a reader's thread
+   (`journal.read`). Each following batch writes a few of the stretches that they make, and
+   batches after the last of these delete the rows, some at a time. A batch that is given up, or
+   rows that are damaged, end the compaction, and a later one begins again from the disk. There
+   is nothing else to remember, so there is nothing to get wrong: recovery is the same in one go.
+4. A stream's rest becomes a stretch in the batch that closes the stream, because transcripts are
+   made of stretches. `journal.write_stretch` looks, within the transaction, where the stretches
+   of a stream end, and leaves out what they have. So it does not matter who comes first.
+5. In memory a stream keeps its entries since some stretch (`fresh`). It may be more than the
+   journal has and never less: they are dropped only when a commit has put them into a stretch.
+
+What the disk itself loses or changes is found: by links and checks in the journal
+(`journal.py`), by the hash of each stretch when a stream is loaded, by the mark beside the file
+(`mark.py`). A damaged stream is in `damaged()`; all others load.
+
+Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
+is reset by two checkpointers at once.) Every other connection is `query_only`, or writes with
+checkpoints switched off, as the token commands do.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import secrets
 import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from kibitz_protocol.recordfile import chain
+from kibitz_protocol.recordfile import NO_LINK, chain
+from kibitz_server import journal, mark
 from kibitz_server.database import (
-    ForeignDatabase,
     StoreError,
     Value,
     WriteFailed,
@@ -56,21 +73,24 @@ from kibitz_server.database import (
     located,
     lock,
     number_of,
-    transaction,
+    prepare,
 )
+from kibitz_server.journal import Stretch
 
+LOG = logging.getLogger("kibitz.store")
 Kind: TypeAlias = Literal["match", "lobby"]
 _T = TypeVar("_T")
 
-STRETCH = 32
-"""Entries of a stream that go into one row."""
-JOURNAL_ENTRIES = 16_384
-"""How many entries ago an entry may have been written and still be in the journal only."""
+JOURNAL_BYTES = 2 * 1024 * 1024
+"""How heavy the journal may be before a compaction begins; some 8,000 moves."""
 STRETCHES_A_BATCH = 16
-TRIM_EVERY = 64
-"""Batches between two removals of journal rows that nothing needs any more."""
+"""How many stretches of a compaction a batch writes, or more where it has many entries itself."""
+TRIMMED_A_BATCH = 256 * 1024
+"""How many bytes of journal rows a batch deletes, or more where one row is heavier."""
 RETRIES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
+PROBE_S = 2.0
+"""Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
 
 
 class Waiter(Protocol):
@@ -85,7 +105,7 @@ class Waiter(Protocol):
 
 @dataclass(slots=True)
 class Stream:
-    """The writing end of a stream. Made by `Store.create` and `Store.load` only."""
+    """The writing end of a stream. Made by `Store.create`, `load` and `reload` only."""
 
     number: int
     key: str
@@ -97,11 +117,7 @@ class Stream:
     chain: str = ""
     """Hash over the head and all entries up to `tail`."""
     fresh: list[bytes] = field(default_factory=list)
-    """The last entries, which are in no stretch yet."""
-    since: int = -1
-    """Position in the journal of the first of `fresh`, -1 when there is none."""
-    batch: int = 0
-    """The batch that holds the first of `fresh`."""
+    """The last entries; all that are in no stretch yet are among them."""
     closed: bool = False
     """Whether nothing more will be appended."""
     failed: bool = False
@@ -110,6 +126,10 @@ class Stream:
     @property
     def first_fresh(self) -> int:
         return self.tail - len(self.fresh) + 1
+
+    def forget(self, last: int) -> None:
+        """Drop the entries up to `last`, which are in stretches."""
+        del self.fresh[: max(0, last - self.first_fresh + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +142,17 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Damaged:
+    """A stream that is not as it was written. `sound` entries of it are, from the first."""
+
+    key: str
+    kind: Kind
+    owner: str | None
+    sound: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """A stream's text: `footer` is absent while the match runs."""
 
@@ -130,23 +161,32 @@ class Transcript:
     footer: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """The first `count` fresh entries of a stream, which leave the journal; `chain` ends them."""
+@dataclass(slots=True)
+class _Compaction:
+    """The oldest rows of the journal, on their way into stretches."""
 
-    stream: Stream
-    first: int
-    count: int
-    chain: str
+    stretches: deque[Stretch]
+    rows: deque[tuple[int, int]]
+    """Number and weight of the rows that are still in the journal."""
+    share: float
+    """Stretches for each byte of the rows."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    number: int
     lines: list[bytes] = field(default_factory=list)
+    contents: dict[int, int] = field(default_factory=dict)
+    """The last entry of each stream."""
     waiters: list[tuple[Stream | None, int, Waiter | None]] = field(default_factory=list)
     statements: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
-    stretches: list[_Stretch] = field(default_factory=list)
+    closing: list[Stream] = field(default_factory=list)
+    row: journal.Row | None = None
+    stretches: list[Stretch] = field(default_factory=list)
+    """What it writes of the compaction."""
+    trims: int | None = None
+    """The row up to which it deletes the journal."""
+    trimmed: int = 0
+    """The weight of what it deletes."""
     attempts: int = 0
     started: float = 0.0
 
@@ -160,44 +200,68 @@ class Store:
         loop: asyncio.AbstractEventLoop,
         *,
         observe: Callable[[int, float], None] | None = None,
+        on_failure: Callable[[StoreError], None] | None = None,
         retries: Sequence[float] = RETRIES,
+        journal_bytes: int = JOURNAL_BYTES,
     ) -> None:
         """Open or create the database at `path` and bring its journal in order.
 
-        `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
+        `observe(entries, seconds)` is called after each commit, `on_failure` when nothing can
+        be written any more. Raises `StoreError`.
         """
         self._loop = loop
         self._observe = observe
+        self._on_failure = on_failure
         self._retries = tuple(retries)
         self._path = path = located(path)
         self._lock = lock(path)
         try:
-            self._db = connect_writer(path)
             with explained(path):
-                self._next_batch = _recover(self._db)
-                self._look = connect_reader(path)
+                self._open(path)
         except BaseException:
             self._lock.release()
             raise
+        self._owner = secrets.token_hex(4)
+        self._next_batch = journal.last_batch(self._db) + 1
         self._next_stream = number_of(self._db, "SELECT max(number) FROM stream") + 1
-        self._gathering = _Batch(self._next_batch)
+        self._gathering = _Batch()
         self._writing: _Batch | None = None
         self._begin_scheduled = False
-        self._position = 0
-        self._dirty: dict[int, Stream] = {}
-        """Streams with `fresh` entries, those with the oldest first."""
-        self._full: deque[Stream] = deque()
-        """Streams with enough `fresh` entries for a stretch."""
+        self._doubt: str | None = None
+        """The checks of the last batch that was given up: it may have been written all the same."""
+        self._fresh: dict[int, Stream] = {}
+        """Streams with `fresh` entries."""
+        self._weight = 0
+        """Of the journal's rows."""
+        self._journal_bytes = journal_bytes
+        self._compact_at = journal_bytes
+        self._compaction: _Compaction | None = None
+        self._compacting: object | None = None
+        """Stands for the compaction whose rows are being read."""
         self._idle: list[asyncio.Future[None]] = []
         self.healthy = True
         """False while a batch is being tried again; new matches should wait."""
-        self.retired = False
-        """True when another owner wrote to this database; nothing is written any more."""
+        self.failure: StoreError | None = None
+        """Why nothing is written any more."""
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
         self._connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
-        self._commits: SimpleQueue[bool] = SimpleQueue()
+        self._commits: SimpleQueue[_Batch | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="kibitz-writer", daemon=True)
         self._thread.start()
+
+    def _open(self, path: Path) -> None:
+        self._db = connect_writer(path)
+        try:
+            mark.require(self._db, path)
+            prepare(self._db, path)
+            mark.require(self._db, path)
+            for tail in journal.recover(self._db).faults:
+                LOG.error("stream %d is damaged: %s", tail.number, tail.fault)
+            self._mark = mark.MarkFile(path)
+            self._look = connect_reader(path)
+        except BaseException:
+            self._db.close()
+            raise
 
     # --- writing --------------------------------------------------------------------------
 
@@ -205,31 +269,30 @@ class Store:
         self, kind: Kind, key: str, head: bytes, *, owner: str | None, waiter: Waiter | None
     ) -> Stream:
         """Begin a stream; the waiter's `durable(0)` says that its head is on the disk."""
-        stream = Stream(self._next_stream, key, kind, chain=chain("", head))
+        stream = Stream(self._next_stream, key, kind, chain=chain(NO_LINK, head))
         self._next_stream += 1
-        self._statement(
-            "INSERT INTO stream (number, key, kind, owner, opened, head) VALUES (?, ?, ?, ?, ?, ?)",
-            (stream.number, key, kind, owner, int(time.time()), head),
+        self._gathering.statements.append(
+            (
+                "INSERT INTO stream (number, key, kind, owner, opened, head, link)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (stream.number, key, kind, owner, int(time.time()), head, stream.chain),
+            )
         )
         self._wait(stream, 0, waiter)
         return stream
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
         """Add entry `seq`, which must be the next one; the waiter is told when it is durable."""
-        if seq != stream.tail + 1 or stream.failed:
+        if seq != stream.tail + 1 or stream.failed or stream.closed:
             raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
         stream.tail = seq
         stream.chain = chain(stream.chain, line)
+        if not stream.fresh:
+            self._fresh[stream.number] = stream
         stream.fresh.append(line)
         batch = self._gathering
-        if stream.since < 0:
-            stream.since = self._position
-            stream.batch = batch.number
-            self._dirty[stream.number] = stream
-        elif len(stream.fresh) == STRETCH:
-            self._full.append(stream)
-        self._position += 1
-        batch.lines.append(b"%d %d %b" % (stream.number, seq, line))
+        batch.lines.append(journal.entry(stream.number, seq, stream.chain, line))
+        batch.contents[stream.number] = seq
         batch.waiters.append((stream, seq, waiter))
         if self._writing is None and not self._begin_scheduled:
             self._schedule()
@@ -238,17 +301,19 @@ class Store:
         self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
     ) -> None:
         """Close a stream: it is not restored at the next start, and can be downloaded."""
-        self._statement(
-            "UPDATE stream SET state = 'closed', footer = ?, summary = ? WHERE number = ?",
-            (footer, summary, stream.number),
+        self._gathering.statements.append(
+            (
+                "UPDATE stream SET state = 'closed', footer = ?, summary = ? WHERE number = ?",
+                (footer, summary, stream.number),
+            )
         )
-        self._wait(stream, stream.tail, waiter)
+        self._gathering.closing.append(stream)
         stream.closed = True
-        self._full.append(stream)
+        self._wait(stream, stream.tail, waiter)
 
     def execute(self, sql: str, values: Sequence[Value], waiter: Waiter | None = None) -> None:
         """Write a row of another table with the next batch."""
-        self._statement(sql, values)
+        self._gathering.statements.append((sql, values))
         self._wait(None, 0, waiter)
 
     async def flush(self) -> None:
@@ -262,7 +327,7 @@ class Store:
     async def close(self) -> None:
         """Write what is left, stop the threads and let the database go."""
         await self.flush()
-        self._commits.put(False)
+        self._commits.put(None)
         await self._loop.run_in_executor(self._readers, self._thread.join)
         self._readers.shutdown()
         while not self._connections.empty():
@@ -271,18 +336,41 @@ class Store:
         with contextlib.suppress(sqlite3.Error):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
+        self._mark.close()
         self._lock.release()
 
     # --- reading --------------------------------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
-        """Return the open streams of a kind, oldest first. For the start only: it blocks."""
+        """Return the open streams of a kind, oldest first. For the start only: it blocks.
+
+        Those that are damaged are not among them, but in `damaged()` from now on.
+        """
         rows = self._db.execute(
             "SELECT number, key, kind, head FROM stream WHERE state = 'open' AND kind = ?"
             " ORDER BY number",
             (kind,),
         ).fetchall()
-        return [_load(self._db, *row) for row in rows]
+        found: list[Stored] = []
+        for row in rows:
+            try:
+                found.append(_load(self._db, *row))
+            except _Unsound as error:
+                LOG.error("stream %s is damaged: %s", row[1], error)
+                journal.report(self._db, row[0], error.sound, str(error))
+        return found
+
+    def damaged(self) -> list[Damaged]:
+        """Return the streams that are not as they were written, oldest first.
+
+        They are neither restored nor appended to, and what the disk has of them stays: entries
+        that are sound as stretches, and the journal's rows in the table `journal_damaged`.
+        """
+        rows = self._look.execute(
+            "SELECT key, kind, owner, sound, reason FROM stream WHERE state = 'damaged'"
+            " ORDER BY number"
+        )
+        return [Damaged(*row) for row in rows]
 
     def reload(self, key: str) -> Stored:
         """Return a stream whose appends were lost as the disk has it. It blocks for a moment."""
@@ -292,17 +380,19 @@ class Store:
         if row is None:
             raise StoreError(f"no stream {key!r} on the disk")
         found = _load(self._look, *row)
-        journal = _journal_of(self._look, found.stream)
-        for line in journal:
-            found.stream.chain = chain(found.stream.chain, line)
+        reading = journal.read(self._look, only={found.stream.number})
+        tail = reading.tails.get(found.stream.number)
+        if tail is None:
+            return found
+        if tail.fault:
+            raise StoreError(f"stream {key!r} is damaged: {tail.fault}")
         stream = found.stream
-        stream.tail = stream.durable = stream.tail + len(journal)
-        if journal:
-            stream.fresh = journal.copy()
-            stream.since = self._position
-            stream.batch = number_of(self._look, "SELECT min(batch) FROM journal")
-            self._dirty[stream.number] = stream
-        return Stored(stream, found.head, found.lines + journal)
+        stream.tail = stream.durable = tail.last
+        stream.chain = tail.link
+        if tail.lines:
+            stream.fresh = tail.lines.copy()
+            self._fresh[stream.number] = stream
+        return Stored(stream, found.head, found.lines + tail.lines)
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
         """Return what `finish` was given for the newest closed streams, newest first."""
@@ -367,9 +457,6 @@ class Store:
 
     # --- the group commit -----------------------------------------------------------------
 
-    def _statement(self, sql: str, values: Sequence[Value]) -> None:
-        self._gathering.statements.append((sql, values))
-
     def _wait(self, stream: Stream | None, seq: int, waiter: Waiter | None) -> None:
         self._gathering.waiters.append((stream, seq, waiter))
         if self._writing is None and not self._begin_scheduled:
@@ -382,68 +469,62 @@ class Store:
 
     def _begin(self) -> None:
         self._begin_scheduled = False
-        batch = self._writing = self._gathering
-        self._gathering = _Batch(batch.number + 1)
-        batch.stretches = self._due()
+        batch, self._gathering = self._gathering, _Batch()
+        if self.failure is not None:
+            self._lose(batch, self.failure)
+            return
+        self._writing = batch
+        self._number(batch)
+        self._take_share(batch)
         batch.started = time.perf_counter()
         self._attempt(batch)
 
+    def _number(self, batch: _Batch) -> None:
+        batch.row = journal.encode(self._next_batch, self._owner, batch.contents, batch.lines)
+
     def _attempt(self, batch: _Batch) -> None:
-        if self.retired:
-            self._give_up(batch, WriteFailed("another server has taken this database over"))
-            return
         try:
+            if self._doubt is not None:
+                self._settle_doubt(batch)
             self._insert(batch)
         except sqlite3.Error as error:
             self._failed(batch, error)
+        except Exception as error:
+            LOG.exception("a batch cannot be written")
+            self._failed(batch, error)
         else:
-            self._commits.put(True)
+            self._commits.put(batch)
 
     def _insert(self, batch: _Batch) -> None:
-        """Insert everything of a batch, and what is due of housekeeping, in an open transaction."""
+        """Write all of a batch, and its share of the compaction, in a transaction left open."""
         execute = self._db.execute
         execute("BEGIN IMMEDIATE")
-        execute("INSERT INTO journal VALUES (?, ?)", (batch.number, b"\n".join(batch.lines)))
+        journal.insert(self._db, _row_of(batch))
         for sql, values in batch.statements:
             execute(sql, values)
         for stretch in batch.stretches:
-            stream, last = stretch.stream, stretch.first + stretch.count - 1
-            lines = b"\n".join(stream.fresh[: stretch.count])
-            execute(
-                "INSERT INTO stretch VALUES (?, ?, ?, ?, ?)",
-                (stream.number, stretch.first, last, stretch.chain, lines),
-            )
-        if batch.number % TRIM_EVERY == 0:
-            execute("DELETE FROM journal WHERE batch < ?", (self._horizon(batch),))
-
-    def _due(self) -> list[_Stretch]:
-        """Choose what leaves the journal with the batch that has just stopped gathering."""
-        due = {stream.number: stream for stream in self._full}
-        self._full.clear()
-        for stream in self._dirty.values():
-            if len(due) >= STRETCHES_A_BATCH or self._position - stream.since < JOURNAL_ENTRIES:
-                break
-            due[stream.number] = stream
-        return [
-            _Stretch(stream, stream.first_fresh, len(stream.fresh), stream.chain)
-            for stream in due.values()
-            if stream.fresh and not stream.failed
-        ]
-
-    def _horizon(self, batch: _Batch) -> int:
-        """The first batch that is still needed: that of the oldest entry in no stretch."""
-        oldest = next(iter(self._dirty.values()), None)
-        return batch.number if oldest is None else min(oldest.batch, batch.number)
+            journal.write_stretch(self._db, stretch)
+        for stream in batch.closing:
+            if stream.fresh:
+                rest = Stretch(stream.number, stream.first_fresh, stream.fresh, stream.chain)
+                journal.write_stretch(self._db, rest)
+        if batch.trims is not None:
+            journal.trim(self._db, batch.trims)
 
     def _write(self) -> None:
         """The writer's thread: waits for the disk, once a batch."""
-        while self._commits.get():
+        while (batch := self._commits.get()) is not None:
             error: sqlite3.Error | None = None
             try:
-                self._db.execute("COMMIT")
+                self._commit(batch)
             except sqlite3.Error as failure:
                 error = failure
             self._loop.call_soon_threadsafe(self._settled, error)
+
+    def _commit(self, batch: _Batch) -> None:
+        self._db.execute("COMMIT")
+        row = _row_of(batch)
+        self._mark.write(mark.Mark(row.batch, row.checks))
 
     def _settled(self, error: sqlite3.Error | None) -> None:
         batch = self._writing
@@ -456,8 +537,8 @@ class Store:
 
     def _succeeded(self, batch: _Batch) -> None:
         self.healthy = True
-        for stretch in batch.stretches:
-            self._stretched(stretch.stream, stretch.count)
+        self._next_batch = _row_of(batch).batch + 1
+        self._compacted(batch)
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
         self._begin_scheduled = True
@@ -465,36 +546,99 @@ class Store:
             if stream is not None:
                 stream.durable = seq
             if waiter is not None:
-                waiter.durable(seq)
+                try:
+                    waiter.durable(seq)
+                except Exception:
+                    LOG.exception("%s: the news that %d is durable", _name(stream), seq)
         if self._observe is not None:
             self._observe(len(batch.lines), time.perf_counter() - batch.started)
-        self._continue()
-
-    def _continue(self) -> None:
         self._begin_scheduled = False
         if self._gathering.waiters:
             self._begin()
-            return
+        else:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Nothing waits for the disk: tell who waits for that."""
         idle, self._idle = self._idle, []
         for future in idle:
             if not future.done():
                 future.set_result(None)
 
-    def _stretched(self, stream: Stream, count: int) -> None:
-        """Forget the entries that are in a stretch now; newer ones stay fresh."""
-        del stream.fresh[:count]
-        self._dirty.pop(stream.number, None)
-        stream.since = -1
-        if stream.fresh:
-            stream.since = self._position
-            stream.batch = self._gathering.number
-            self._dirty[stream.number] = stream
-        if stream.closed or len(stream.fresh) >= STRETCH:
-            self._full.append(stream)
+    # --- the compaction -------------------------------------------------------------------
+
+    def _take_share(self, batch: _Batch) -> None:
+        """Give a batch what it has to do for the compaction, in proportion to its own size."""
+        compaction = self._compaction
+        if compaction is None:
+            return
+        waiting = compaction.stretches
+        if waiting:
+            row = _row_of(batch)
+            count = max(STRETCHES_A_BATCH, round(2 * row.weight * compaction.share))
+            batch.stretches = [waiting.popleft() for _ in range(min(count, len(waiting)))]
+            return  # rows are deleted by batches that begin when these are on the disk
+        most = max(TRIMMED_A_BATCH, 2 * _row_of(batch).weight)
+        while compaction.rows and (batch.trims is None or batch.trimmed < most):
+            batch.trims, weight = compaction.rows.popleft()
+            batch.trimmed += weight
+
+    def _compacted(self, batch: _Batch) -> None:
+        """Note what a batch has brought into stretches, and begin a compaction when it is time."""
+        for stretch in batch.stretches:
+            self._forget(stretch.number, stretch.last)
+        for stream in batch.closing:
+            self._forget(stream.number, stream.tail)
+        self._weight += _row_of(batch).weight - batch.trimmed
+        compaction = self._compaction
+        if compaction is not None and not compaction.stretches and not compaction.rows:
+            self._compaction = None
+            self._compact_at = self._journal_bytes
+        if self._weight >= self._compact_at and not self._compaction and not self._compacting:
+            self._compacting = object()
+            self._read_journal(self._compacting)
+
+    def _forget(self, number: int, last: int) -> None:
+        stream = self._fresh.get(number)
+        if stream is not None:
+            stream.forget(last)
+            if not stream.fresh:
+                del self._fresh[number]
+
+    def _read_journal(self, compacting: object) -> None:
+        """Have a reader's thread read the oldest rows, which are `_found` then."""
+        weight = self._weight
+        reading = self._readers.submit(self._query, lambda db: journal.read(db, weight=weight))
+        reading.add_done_callback(
+            lambda done: self._loop.call_soon_threadsafe(self._found, compacting, done)
+        )
+
+    def _found(self, compacting: object, done: Future[journal.Reading]) -> None:
+        if compacting is not self._compacting:
+            return
+        self._compacting = None
+        error = done.exception()
+        if error is not None:
+            self._put_off(str(error))
+            return
+        found = done.result()
+        if not found.sound:
+            self._put_off("; ".join(str(tail.fault) for tail in found.faults))
+            return
+        stretches = deque(stretch for tail in found.tails.values() for stretch in tail.stretches())
+        share = len(stretches) / max(1, found.weight)
+        self._compaction = _Compaction(stretches, deque(found.rows), share)
+
+    def _put_off(self, reason: str) -> None:
+        self._compact_at = self._weight + self._journal_bytes
+        LOG.error("the journal cannot be compacted and grows on: %s", reason or "rows are missing")
+
+    def _end_compaction(self) -> None:
+        self._compaction = self._compacting = None
 
     # --- trouble --------------------------------------------------------------------------
 
-    def _failed(self, batch: _Batch, error: sqlite3.Error) -> None:
+    def _failed(self, batch: _Batch, error: Exception) -> None:
         with contextlib.suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
@@ -502,24 +646,32 @@ class Store:
             case "written":
                 self._succeeded(batch)
             case "foreign":
-                self.retired = True
-                self._give_up(batch, WriteFailed("another server has taken this database over"))
+                self._fail(batch)
             case "absent":
                 self._again(batch, error)
 
     def _outcome(self, batch: _Batch) -> Literal["written", "absent", "foreign"]:
         """Ask the disk what became of a batch whose commit reported an error."""
+        row = _row_of(batch)
         try:
             found = self._db.execute(
-                "SELECT batch, lines FROM journal WHERE batch >= ? ORDER BY batch", (batch.number,)
+                "SELECT checks FROM journal WHERE batch >= ? ORDER BY batch", (row.batch,)
             ).fetchone()
         except sqlite3.Error:
             return "absent"
-        if found is None:
+        if found is None or (self._doubt is not None and found[0] == self._doubt):
             return "absent"
-        return "written" if found[1] == b"\n".join(batch.lines) else "foreign"
+        return "written" if found[0] == row.checks else "foreign"
 
-    def _again(self, batch: _Batch, error: sqlite3.Error) -> None:
+    def _settle_doubt(self, batch: _Batch) -> None:
+        """Find out whether the batch that was given up has its number on the disk after all."""
+        found = journal.row_of(self._db, self._next_batch)
+        if found is not None and found.checks == self._doubt:
+            self._next_batch += 1
+            self._number(batch)
+        self._doubt = None
+
+    def _again(self, batch: _Batch, error: Exception) -> None:
         self.healthy = False
         if batch.attempts >= len(self._retries):
             self._give_up(batch, WriteFailed(f"cannot write to {str(self._path)!r}: {error}"))
@@ -529,88 +681,84 @@ class Store:
         self._loop.call_later(delay, self._attempt, batch)
 
     def _give_up(self, batch: _Batch, error: StoreError) -> None:
-        """Tell everybody in the batch, and everybody who appended after them, that it is lost."""
-        waiters = batch.waiters + self._gathering.waiters
-        self._gathering = _Batch(batch.number)
+        """Lose a batch, and everything that was appended after it."""
+        LOG.error("%s; %d entries are lost", error, len(batch.lines) + len(self._gathering.lines))
+        if self._doubt is None:
+            self._doubt = _row_of(batch).checks
+        self._end_compaction()
+        batch.waiters += self._gathering.waiters
+        self._gathering = _Batch()
         self._writing = None
+        self._lose(batch, error)
+        self._loop.call_later(PROBE_S, self._probe)
+
+    def _lose(self, batch: _Batch, error: StoreError) -> None:
+        """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
         self._begin_scheduled = True
-        told: set[int] = set()
-        for lost, _, _ in waiters:
-            if lost is not None:
-                lost.failed = True
-                self._dirty.pop(lost.number, None)
-        for _, _, waiter in waiters:
-            if waiter is not None and id(waiter) not in told:
-                told.add(id(waiter))
+        told: dict[int, tuple[Stream | None, Waiter]] = {}
+        for stream, _, waiter in batch.waiters:
+            if stream is not None:
+                stream.failed = True
+                self._fresh.pop(stream.number, None)
+            if waiter is not None:
+                told.setdefault(id(waiter), (stream, waiter))
+        for stream, waiter in told.values():
+            try:
                 waiter.lost(error)
-        self._continue()
+            except Exception:
+                LOG.exception("%s: the news that entries are lost", _name(stream))
+        self._begin_scheduled = False
+        if self._gathering.waiters:
+            self._schedule()
+        else:
+            self._rest()
+
+    def _probe(self) -> None:
+        """Write an empty batch where nobody else would find out that the disk is well again."""
+        if not self.healthy and self.failure is None:
+            self._wait(None, 0, None)
+
+    def _fail(self, batch: _Batch) -> None:
+        """Another owner has written: never write again."""
+        self.failure = WriteFailed("another server has taken this database over")
+        self.healthy = False
+        LOG.critical("%s", self.failure)
+        if self._on_failure is not None:
+            try:
+                self._on_failure(self.failure)
+            except Exception:
+                LOG.exception("the news that nothing can be written")
+        self._give_up(batch, self.failure)
 
 
-# --- recovery and reading -------------------------------------------------------------------
+def _row_of(batch: _Batch) -> journal.Row:
+    if batch.row is None:
+        raise AssertionError("a batch gets its row when it begins")
+    return batch.row
 
 
-def _recover(db: sqlite3.Connection) -> int:
-    """Move the journal's entries into stretches; return the number of the next batch.
-
-    The last row stays, because the numbers of batches go on from it.
-    """
-    with transaction(db):
-        tails: dict[int, tuple[int, str]] = {}
-        fresh: dict[int, list[bytes]] = {}
-        last = 0
-        for batch, lines in db.execute("SELECT batch, lines FROM journal ORDER BY batch"):
-            last = batch
-            for number, seq, line in _split(blob(lines)):
-                tail, _ = tails.get(number) or tails.setdefault(number, _tail(db, number))
-                held = fresh.setdefault(number, [])
-                if seq <= tail + len(held):
-                    continue
-                if seq != tail + len(held) + 1:
-                    raise ForeignDatabase(f"entries are missing before {seq} of stream {number}")
-                held.append(line)
-        for number, held in fresh.items():
-            _write_stretch(db, number, *tails[number], held)
-        db.execute("DELETE FROM journal WHERE batch < ?", (last,))
-    return last + 1
+def _name(stream: Stream | None) -> str:
+    return "a statement" if stream is None else f"{stream.kind} {stream.key}"
 
 
-def _write_stretch(
-    db: sqlite3.Connection, number: int, tail: int, hashed: str, held: list[bytes]
-) -> None:
-    if not held:
-        return
-    for line in held:
-        hashed = chain(hashed, line)
-    db.execute(
-        "INSERT INTO stretch VALUES (?, ?, ?, ?, ?)",
-        (number, tail + 1, tail + len(held), hashed, b"\n".join(held)),
-    )
+# --- streams --------------------------------------------------------------------------------
 
 
-def _tail(db: sqlite3.Connection, number: int) -> tuple[int, str]:
-    """Return number and hash of the last entry of a stream that is in a stretch."""
-    row = db.execute(
-        "SELECT last, chain FROM stretch WHERE stream = ? ORDER BY first DESC LIMIT 1", (number,)
-    ).fetchone()
-    if row is not None:
-        return row[0], row[1]
-    head = db.execute("SELECT head FROM stream WHERE number = ?", (number,)).fetchone()
-    if head is None:
-        raise ForeignDatabase(f"the journal has entries of stream {number}, which was never opened")
-    return 0, chain("", blob(head[0]))
+class _Unsound(StoreError):
+    """A stream is not as it was written; the first `sound` entries are."""
 
-
-def _split(lines: bytes) -> Iterator[tuple[int, int, bytes]]:
-    for row in lines.split(b"\n"):
-        if row:
-            number, seq, line = row.split(b" ", 2)
-            yield int(number), int(seq), line
+    def __init__(self, sound: int, reason: str) -> None:
+        super().__init__(reason)
+        self.sound = sound
 
 
 def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes) -> Stored:
     """Read a stream from its stretches and check the hashes that were stored with them."""
     head = blob(head)
-    hashed = chain("", head)
+    hashed = chain(NO_LINK, head)
+    [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
+    if link != hashed:
+        raise _Unsound(0, "its head is damaged")
     lines: list[bytes] = []
     rows = db.execute(
         "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
@@ -620,20 +768,10 @@ def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes
         for line in part:
             hashed = chain(hashed, line)
         if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
-            raise ForeignDatabase(f"the log of {key!r} is damaged between {first} and {last}")
+            raise _Unsound(len(lines), f"the stretch from {first} to {last} is damaged")
         lines += part
     tail = len(lines)
     return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
-
-
-def _journal_of(db: sqlite3.Connection, stream: Stream) -> list[bytes]:
-    """Return the entries of one stream that only the journal has."""
-    found: list[bytes] = []
-    for (lines,) in db.execute("SELECT lines FROM journal ORDER BY batch"):
-        for number, seq, line in _split(blob(lines)):
-            if number == stream.number and seq == stream.tail + len(found) + 1:
-                found.append(line)
-    return found
 
 
 def _stretches(

@@ -28,11 +28,19 @@ SIDES = ("", "-wal", "-shm", ".lock")
 def opened(path: Path) -> None:
     """Take and open a database as a server does, and let it go again."""
     path = located(path)
-    held = lock(path)
+    with lock(path):
+        prepared(path).close()
+
+
+def prepared(path: Path) -> sqlite3.Connection:
+    db = connect_writer(path)
     try:
-        connect_writer(path).close()
-    finally:
-        held.release()
+        with database.explained(path):
+            database.prepare(db, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def side(path: Path, suffix: str) -> Path:
 # --- never a new database where another one's log lies ----------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-mark"])
 @pytest.mark.parametrize("how", ["missing", "empty"])
 @pytest.mark.parametrize("entry", [opened, connect_beside])
 def test_no_new_database_is_made_beside_the_log_of_another(
@@ -76,7 +84,7 @@ def test_a_database_that_has_lost_its_log_is_not_taken_for_a_new_one(path: Path)
 
 
 def test_the_tables_are_in_the_file_itself_before_there_is_a_log(path: Path) -> None:
-    db = connect_writer(path)
+    db = prepared(path)
     page = path.read_bytes()
     db.close()
     for suffix in SIDES:
@@ -100,7 +108,7 @@ def test_the_files_are_for_their_owner_alone(path: Path) -> None:
     before = os.umask(0)
     try:
         held = lock(located(path))
-        db = connect_writer(path)
+        db = prepared(path)
         db.execute("INSERT INTO ledger (match, line) VALUES ('m', 'l')")
         modes = {s: stat.S_IMODE(side(path, s).stat().st_mode) for s in SIDES}
         db.close()

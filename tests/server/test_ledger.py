@@ -13,6 +13,7 @@ import pytest
 from kibitz_server.ladder import Counted, Entrant
 from kibitz_server.ledger import AT_ONCE, Ledger
 from kibitz_server.store import Store
+from tests.server import older
 
 
 @pytest.fixture
@@ -122,11 +123,7 @@ async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
 async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "kibitz.db"
     loop = asyncio.get_running_loop()
-    await Store(path, loop).close()
-    with sqlite3.connect(path) as db:
-        db.execute("DROP TABLE ledger")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
+    older.make(path, 1)
     store = Store(path, loop)
     ledger = Ledger(store)
     end(store, ledger, 1)

@@ -43,11 +43,11 @@ A_MOMENT = 0.02
 class Calm(Disk):
     """A disk whose commits take a millisecond and never fail."""
 
-    def put(self, more: bool) -> None:
-        self._life.call_later(0.001, self._commit)
+    def put(self, batch: Any) -> None:
+        self._life.call_later(0.001, self._write_now, batch)
 
-    def _commit(self) -> None:
-        self._db.execute("COMMIT")
+    def _write_now(self, batch: Any) -> None:
+        self._commit(batch)
         self._settled(None)
 
 

@@ -24,6 +24,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,7 +44,7 @@ from kibitz_protocol.records import Cause, Entry, Moved
 from kibitz_protocol.session import (
     State,
 )
-from kibitz_server import accounts, hall, http
+from kibitz_server import accounts, hall, http, journal
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
 from kibitz_server.door import Door, Quotas
@@ -54,7 +55,7 @@ from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
 from kibitz_server.record import fold, read_entry, read_setup
-from kibitz_server.store import Store
+from kibitz_server.store import JOURNAL_BYTES, Store
 from kibitz_server.sweep import Patience as Sweeping
 from kibitz_server.sweep import Sweep
 from kibitz_server.view import PUBLIC, Viewer
@@ -87,6 +88,8 @@ class Climate:
     """Share of turns at which something is sent that has to be refused."""
     commit_fails: float = 0.03
     """Share of commits that report an error, half of which have happened."""
+    journal_bytes: int = 5_000
+    """How heavy the journal may be: a few dozen batches, so that a short run compacts it."""
 
 
 # --- the disk -----------------------------------------------------------------------------------
@@ -95,27 +98,35 @@ class Climate:
 class Disk(Store):
     """The real store, whose COMMIT takes virtual time and can fail."""
 
-    def __init__(self, path: Path, loop: Loop, world: World) -> None:
-        super().__init__(path, loop.loop)
-        self._commits.put(False)
+    def __init__(
+        self, path: Path, loop: Loop, world: World, journal_bytes: int = JOURNAL_BYTES
+    ) -> None:
+        super().__init__(path, loop.loop, journal_bytes=journal_bytes)
+        self._commits.put(None)
         self._thread.join()
         self._db.execute("PRAGMA synchronous = OFF")
         self._world = world
         self._life = loop
         self._commits = cast(Any, self)
 
-    def put(self, more: bool) -> None:
+    def put(self, batch: Any) -> None:
         """Take a batch; the writer's thread would wait for it."""
-        self._life.call_later(self._world.delay(0.02), self._commit)
+        self._life.call_later(self._world.delay(0.02), self._write_now, batch)
 
-    def _commit(self) -> None:
+    def _write_now(self, batch: Any) -> None:
         error: sqlite3.Error | None = None
         chance = self._world.chance.random() / (self._world.climate.commit_fails or 1e-9)
         if self._world.stormy and chance < 1:
             error = sqlite3.OperationalError("disk I/O error")
         if error is None or chance < 0.5:
-            self._db.execute("COMMIT")
+            self._commit(batch)
         self._life.call_later(self._world.delay(0.01), self._settled, error)
+
+    def _read_journal(self, compacting: object) -> None:
+        """Read at once; what was read arrives when the disk has gone on."""
+        done: Future[journal.Reading] = Future()
+        done.set_result(self._query(lambda db: journal.read(db, weight=self._weight)))
+        self._life.call_later(self._world.delay(0.2), self._found, compacting, done)
 
     def crash(self) -> None:
         """Lose what was not committed; the next life opens the same file."""
@@ -123,6 +134,7 @@ class Disk(Store):
             self._connections.get().close()
         self._look.close()
         self._db.close()
+        self._mark.close()
         self._readers.shutdown()
         self._lock.release()
 
@@ -308,7 +320,7 @@ class World:
         tariff = Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
         door = Door(loop.loop, tariff, Quotas(lobbies=1000))
         figures = Figures()
-        store = self._store = self.disk(self._path, loop, self)
+        store = self._store = self.disk(self._path, loop, self, self.climate.journal_bytes)
         self._hall = Hall(
             loop=loop.loop,
             clock=clock,
@@ -454,7 +466,7 @@ class World:
         seen = len(lines) - 1
         for (text,) in self._store._db.execute("SELECT lines FROM journal ORDER BY batch"):
             for row in filter(None, bytes(text).split(b"\n")):
-                stream, seq, line = row.split(b" ", 2)
+                stream, seq, _, line = row.split(b" ", 3)
                 if int(stream) == number and int(seq) == seen + 1:
                     lines.append(line)
                     seen += 1

@@ -1,0 +1,104 @@
+"""The mark: what was committed last, in a small file beside the database.
+
+SQLite recovers a database whose write-ahead log was cut off, or deleted, without a word: it is
+simply older. So after each commit the writer's thread writes the number and the checks of the
+newest batch into `<database>-mark`, in place and without a sync. The commit was synced before,
+so whatever happens (a crash of the process, a loss of power) the mark is that of this commit or
+of an earlier one, or it is torn, which its checksum tells. It can be behind the database and
+never ahead of it: where it is ahead, the database has lost commits.
+
+A database without a mark (a copy, a backup) gets one. A backup that takes the place of a newer
+database is refused, as it lacks what was written since, until somebody says that it shall
+count: `accept`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from kibitz_server import journal
+from kibitz_server.database import CommitsMissing, number_of
+
+LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The batch that was committed last."""
+
+    batch: int
+    checks: str
+
+
+def mark_path(path: Path) -> Path:
+    return Path(f"{path}-mark")
+
+
+def read(path: Path) -> Mark | None:
+    """Return the mark of a database, None where there is none or it cannot be read."""
+    try:
+        text = mark_path(path).read_bytes()
+        batch, checks, checksum = text.decode().split()
+        if int(checksum, 16) != zlib.crc32(f"{batch} {checks}".encode()):
+            return None
+        return Mark(int(batch), checks)
+    except (OSError, ValueError):
+        return None
+
+
+def require(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `CommitsMissing` where the database is behind its mark, or not of its history.
+
+    It is to be called before `database.prepare`, which would fill an empty file, and after it.
+    """
+    mark = read(path)
+    if mark is None:
+        return
+    tables = number_of(db, "SELECT count(*) FROM sqlite_master WHERE name = 'setting'")
+    last = journal.last_batch(db) if tables else 0
+    if last < mark.batch:
+        raise CommitsMissing(
+            f"{str(path)!r} ends with batch {last}, but batch {mark.batch} was written to it: its"
+            f" end, which may have been in {path.name}-wal, is missing. Put the missing files"
+            f" back; if it is a backup that shall count as it is, delete {path.name}-mark"
+        )
+    row = journal.row_of(db, mark.batch)
+    if row is not None and row.checks != mark.checks:
+        raise CommitsMissing(
+            f"{str(path)!r} is not the database that was written here last: its batch"
+            f" {mark.batch} is another one. If it shall count as it is, delete {path.name}-mark"
+        )
+
+
+class MarkFile:
+    """The mark's file, open for the one who writes the database."""
+
+    def __init__(self, path: Path) -> None:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(mark_path(path), flags, 0o600)
+
+    def write(self, mark: Mark) -> None:
+        """Write in place, without a sync. A mark that cannot be written stays behind."""
+        body = f"{mark.batch} {mark.checks}"
+        text = f"{body} {zlib.crc32(body.encode()):08x}".ljust(LENGTH - 1) + "\n"
+        with contextlib.suppress(OSError):
+            os.pwrite(self._descriptor, text.encode(), 0)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+def accept(db: sqlite3.Connection, path: Path) -> None:
+    """Let a database count as it is, though it lacks what was written to it."""
+    row = journal.last_row(db)
+    if row is None:
+        mark_path(path).unlink(missing_ok=True)
+        return
+    file = MarkFile(path)
+    file.write(Mark(row.batch, row.checks))
+    file.close()
