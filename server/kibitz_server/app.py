@@ -168,7 +168,7 @@ class Pages:
 
     async def record(self, match: str) -> bytes | None:
         """Return the record of a finished match."""
-        found = await self._store.transcript(match)
+        found = await self._hall.transcript("match", match)
         if found is None or found.footer is None:
             return None
         if self._notes:

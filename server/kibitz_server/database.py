@@ -34,6 +34,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
@@ -63,7 +64,7 @@ STREAMS = """
 CREATE TABLE stream (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
     state TEXT NOT NULL DEFAULT 'open', opened INTEGER NOT NULL, head BLOB NOT NULL,
-    footer BLOB, summary BLOB, link TEXT, sound INTEGER, reason TEXT
+    footer BLOB, summary BLOB, link TEXT, sound INTEGER, reason TEXT, noticed INTEGER
 );
 CREATE INDEX stream_by_state ON stream (state, kind, number);
 CREATE TABLE stretch (
@@ -71,6 +72,11 @@ CREATE TABLE stretch (
     chain TEXT NOT NULL, lines BLOB NOT NULL
 );
 CREATE UNIQUE INDEX stretch_by_stream ON stretch (stream, first);
+"""
+CHECKPOINTS = """
+CREATE TABLE checkpoint (
+    stream INTEGER PRIMARY KEY, seq INTEGER NOT NULL, link TEXT NOT NULL, data BLOB NOT NULL
+);
 """
 PLAYERS = """
 CREATE TABLE player (
@@ -263,6 +269,35 @@ _CURES = {
 """What to say for SQLite's primary error codes."""
 
 
+def connect_examiner(path: Path) -> sqlite3.Connection:
+    """Open a located database to look at it: nothing is written, nothing is checkpointed.
+
+    Also the last connection that is closed leaves the write-ahead log as it is, when it can only
+    read. Where there is no such log nobody has the database open, and SQLite need not make one.
+    """
+    if _status(path) is None:
+        raise UnusableDatabase(f"there is no database {str(path)!r}")
+    alone = "" if os.path.lexists(f"{path}-wal") else "&immutable=1"
+    with explained(path):
+        return sqlite3.connect(
+            f"file:{quote(str(path))}?mode=ro{alone}", uri=True, timeout=5, isolation_level=None
+        )
+
+
+def require_schema(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `ForeignDatabase` where a database is not one of this program and version."""
+    if number_of(db, "PRAGMA application_id") != APPLICATION:
+        raise ForeignDatabase(f"{str(path)!r} is no kibitz database")
+    version = number_of(db, "PRAGMA user_version")
+    if version in _UPGRADES:
+        raise ForeignDatabase(
+            f"{str(path)!r} has the older schema version {version}: a start of the server brings it"
+            f" to {SCHEMA_VERSION}"
+        )
+    if version != SCHEMA_VERSION:
+        raise _other_version(path, version)
+
+
 def blob(value: object) -> bytes:
     """Return a value that this program wrote as bytes."""
     if not isinstance(value, bytes):
@@ -290,11 +325,15 @@ def prepare(db: sqlite3.Connection, path: Path) -> None:
     while version in _UPGRADES:
         version = _upgrade(db, version)
     if version != SCHEMA_VERSION:
-        raise ForeignDatabase(
-            f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
-            " start it with another database or with the release that wrote this one"
-        )
+        raise _other_version(path, version)
     db.execute("PRAGMA journal_mode = WAL")
+
+
+def _other_version(path: Path, version: int) -> ForeignDatabase:
+    return ForeignDatabase(
+        f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
+        " start it with another database or with the release that wrote this one"
+    )
 
 
 def _create(db: sqlite3.Connection, path: Path) -> None:
@@ -309,7 +348,7 @@ def _create(db: sqlite3.Connection, path: Path) -> None:
         )
     with transaction(db):
         if number_of(db, "SELECT count(*) FROM sqlite_master") == 0:
-            _run(db, JOURNAL + STREAMS + PLAYERS + LEDGER)
+            _run(db, JOURNAL + STREAMS + CHECKPOINTS + PLAYERS + LEDGER)
             db.execute("INSERT INTO setting VALUES ('trimmed', 0)")
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -336,7 +375,8 @@ def _add_ledger(db: sqlite3.Connection) -> None:
 
 def _link_entries(db: sqlite3.Connection) -> None:
     """Give the entries of the journal links: those that have none go into stretches."""
-    for column in ("link TEXT", "sound INTEGER", "reason TEXT"):
+    _run(db, CHECKPOINTS)
+    for column in ("link TEXT", "sound INTEGER", "reason TEXT", "noticed INTEGER"):
         db.execute(f"ALTER TABLE stream ADD COLUMN {column}")
     db.execute("ALTER TABLE journal RENAME TO journal_unlinked")
     _run(db, JOURNAL)

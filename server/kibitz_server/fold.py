@@ -96,14 +96,17 @@ class Fold:
         "turn",
     )
 
-    def __init__(self, game: Game, setup: Setup) -> None:
+    def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
+        """Begin with the first state of the game, or with one that is known already."""
         _check(game, setup)
         seats = len(setup.seats)
-        options = game.Options.model_validate(setup.options)
         control = setup.time_control
+        if state is None:
+            options = game.Options.model_validate(setup.options)
+            state = game.start(options, seats, setup.deal)
         self.game = game
         self.setup = lean(setup)
-        self.state: State = game.start(options, seats, setup.deal)
+        self.state: State = state
         self.seq = 0
         self.at_ms = 0
         """When the last entry was made, in milliseconds of the match."""
@@ -147,8 +150,8 @@ class Fold:
 
         The same as `restore` with all entries; `state` is the match's own from now on.
         """
-        match = cls(game, setup)
-        match._take(kept, state)
+        match = cls(game, setup, state)
+        match._take(kept)
         for entry in entries:
             match._apply(entry)
         return match
@@ -179,9 +182,8 @@ class Fold:
             last=self._last.copy(),
         )
 
-    def _take(self, kept: Kept, state: State) -> None:
+    def _take(self, kept: Kept) -> None:
         own = self.setup.seats
-        self.state = state
         self.seq, self.at_ms = kept.seq, kept.at_ms
         self.ply, self.to_act = kept.ply, kept.to_act
         self.turn, self._turn_at = kept.turn, kept.turn_at

@@ -133,12 +133,23 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint of a stream, made after entry `seq`, where the chain had come to `link`."""
+
+    seq: int
+    link: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """A stream as it was found on the disk."""
 
     stream: Stream
     head: bytes
     lines: list[bytes]
+    """All its entries, or those that follow `checkpoint`, where there is one."""
+    checkpoint: StoredCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +266,11 @@ class Store:
             mark.require(self._db, path)
             prepare(self._db, path)
             mark.require(self._db, path)
-            for tail in journal.recover(self._db).faults:
-                LOG.error("stream %d is damaged: %s", tail.number, tail.fault)
+            journal.recover(self._db)
+            self._db.execute(
+                "DELETE FROM checkpoint WHERE stream NOT IN"
+                " (SELECT number FROM stream WHERE state = 'open')"
+            )
             self._mark = mark.MarkFile(path)
             self._look = connect_reader(path)
         except BaseException:
@@ -307,6 +321,9 @@ class Store:
                 (footer, summary, stream.number),
             )
         )
+        self._gathering.statements.append(
+            ("DELETE FROM checkpoint WHERE stream = ?", (stream.number,))
+        )
         self._gathering.closing.append(stream)
         stream.closed = True
         self._wait(stream, stream.tail, waiter)
@@ -315,6 +332,13 @@ class Store:
         """Write a row of another table with the next batch."""
         self._gathering.statements.append((sql, values))
         self._wait(None, 0, waiter)
+
+    def keep(self, stream: Stream, data: bytes) -> None:
+        """Write a checkpoint of a stream as it is now, in place of the one before."""
+        self.execute(
+            "INSERT OR REPLACE INTO checkpoint (stream, seq, link, data) VALUES (?, ?, ?, ?)",
+            (stream.number, stream.tail, stream.chain, data),
+        )
 
     async def flush(self) -> None:
         """Wait until everything appended so far is on the disk or was given up."""
@@ -347,17 +371,19 @@ class Store:
         Those that are damaged are not among them, but in `damaged()` from now on.
         """
         rows = self._db.execute(
-            "SELECT number, key, kind, head FROM stream WHERE state = 'open' AND kind = ?"
-            " ORDER BY number",
+            "SELECT number, key, kind, head, seq, checkpoint.link, data"
+            " FROM stream LEFT JOIN checkpoint ON checkpoint.stream = number"
+            " WHERE state = 'open' AND kind = ? ORDER BY number",
             (kind,),
         ).fetchall()
         found: list[Stored] = []
-        for row in rows:
+        for number, key, _, head, seq, link, data in rows:
+            kept = None if seq is None else StoredCheckpoint(seq, link, data)
             try:
-                found.append(_load(self._db, *row))
-            except _Unsound as error:
-                LOG.error("stream %s is damaged: %s", row[1], error)
-                journal.report(self._db, row[0], error.sound, str(error))
+                found.append(_load(self._db, number, key, kind, head, kept))
+            except StoreError as error:
+                sound = error.sound if isinstance(error, _Unsound) else 0
+                journal.report(self._db, number, sound, str(error))
         return found
 
     def damaged(self) -> list[Damaged]:
@@ -406,6 +432,11 @@ class Store:
     def summary(self, key: str) -> bytes | None:
         """Return what `finish` was given for a stream, None where it is open or unknown."""
         row = self.row("SELECT summary FROM stream WHERE key = ? AND state = 'closed'", (key,))
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def footer(self, key: str) -> bytes | None:
+        """Return the last line of a stream that is closed, None where there is none."""
+        row = self.row("SELECT footer FROM stream WHERE key = ? AND state = 'closed'", (key,))
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def knows(self, key: str) -> bool:
@@ -752,13 +783,29 @@ class _Unsound(StoreError):
         self.sound = sound
 
 
-def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes) -> Stored:
-    """Read a stream from its stretches and check the hashes that were stored with them."""
+def _load(
+    db: sqlite3.Connection,
+    number: int,
+    key: str,
+    kind: Kind,
+    head: bytes,
+    kept: StoredCheckpoint | None = None,
+) -> Stored:
+    """Read a stream from its stretches and check the hashes that were stored with them.
+
+    Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
+    chain goes on from its link, what came before it is not read.
+    """
     head = blob(head)
     hashed = chain(NO_LINK, head)
     [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
-    if link != hashed:
+    if link not in (hashed, None):  # None: it was closed before heads had links
         raise _Unsound(0, "its head is damaged")
+    rest = None if kept is None else _rest(db, number, kept)
+    if kept is not None and rest is not None:
+        tail, hashed = kept.seq + len(rest[0]), rest[1]
+        stream = Stream(number, key, kind, tail=tail, durable=tail, chain=hashed)
+        return Stored(stream, head, rest[0], kept)
     lines: list[bytes] = []
     rows = db.execute(
         "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
@@ -772,6 +819,35 @@ def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes
         lines += part
     tail = len(lines)
     return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
+
+
+def _rest(
+    db: sqlite3.Connection, number: int, kept: StoredCheckpoint
+) -> tuple[list[bytes], str] | None:
+    """Return the entries after a checkpoint, and the chain's link at their end.
+
+    None where the stretches do not have the entry that it was made after, or the chain does not
+    go on from its link.
+    """
+    found: list[bytes] = []
+    last, link = 0, kept.link
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND first >="
+        " (SELECT max(first) FROM stretch WHERE stream = ? AND first <= ?) ORDER BY first",
+        (number, number, kept.seq),
+    )
+    for first, until, expected, text in rows:
+        part = blob(text).split(b"\n")
+        if first > (last or kept.seq) + 1 or until != first + len(part) - 1 or until < kept.seq:
+            return None
+        following = part[max(0, kept.seq + 1 - first) :]
+        for line in following:
+            link = chain(link, line)
+        if link != expected:
+            return None
+        found += following
+        last = until
+    return (found, link) if last else None
 
 
 def _stretches(
@@ -798,5 +874,5 @@ def _transcript(db: sqlite3.Connection, key: str) -> Transcript | None:
     if row is None:
         return None
     number, head, footer = row
-    lines = _stretches(db, number, 1, 2**62, 2**62)
-    return Transcript(blob(head), lines, None if footer is None else blob(footer))
+    found = _load(db, number, key, "match", head)
+    return Transcript(found.head, found.lines, None if footer is None else blob(footer))

@@ -286,7 +286,8 @@ async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
 async def audit(db: Path, moves: Moves) -> None:
     """Hold what was acknowledged against the log."""
     store = Store(db, asyncio.get_running_loop())
-    logs = {found.stream.key: found.lines for found in store.load("match")}
+    opened = [found.stream.key for found in store.load("match")]
+    logs = {key: store.reload(key).lines for key in opened}
     for match in moves.acknowledged:
         if match not in logs:
             finished = await store.transcript(match)

@@ -14,7 +14,7 @@ from kibitz_games.api import OVER, Game
 from kibitz_protocol.codec import encode
 from kibitz_protocol.records import Cause, Conduct, Player
 from kibitz_server import checkpoint
-from kibitz_server.checkpoint import Checkpoint
+from kibitz_server.checkpoint import EVERY, Checkpoint, Checkpoints, first_after
 from kibitz_server.fold import Fold, Kept
 from kibitz_server.match import (
     Command,
@@ -98,11 +98,12 @@ def told(match: Match) -> list[bytes]:
 
 
 def made(shell: Shell, seq: int) -> bytes:
-    return checkpoint.write(Match.restore(shell.game, shell.setup, shell.log[:seq]), "link", CODE)
+    match = Match.restore(shell.game, shell.setup, shell.log[:seq])
+    return Checkpoints(CODE).write(match, "link")
 
 
 def found(shell: Shell, data: bytes) -> Checkpoint | None:
-    return checkpoint.read(data, shell.game, shell.setup, CODE)
+    return Checkpoints(CODE).read(data, shell.game, shell.setup)
 
 
 # --- the law ----------------------------------------------------------------------------------
@@ -219,7 +220,8 @@ def test_a_checkpoint_of_something_else_is_not_used(
     other: Callable[[Shell], tuple[Game, Any, str]],
 ) -> None:
     shell = played("toy-grid", 1)
-    assert checkpoint.read(made(shell, 3), *other(shell)) is None
+    game, setup, code = other(shell)
+    assert Checkpoints(code).read(made(shell, 3), game, setup) is None
 
 
 def test_a_state_changes_without_changing_its_checkpoint() -> None:
@@ -233,3 +235,30 @@ def test_a_state_changes_without_changing_its_checkpoint() -> None:
     whole = Match.restore(shell.game, shell.setup, shell.log[:1])
     assert again.state.tobytes() == whole.state.tobytes()
     assert again.kept == whole.kept()
+
+
+def test_one_state_of_a_game_serves_to_read_all_its_checkpoints() -> None:
+    shells = [played("toy-race", number) for number in range(3)]
+    starts: list[int] = []
+
+    class Counted(Race):
+        def start(self, *args: Any) -> Any:
+            starts.append(1)
+            return super().start(*args)
+
+    reader = Checkpoints(CODE)
+    for shell in shells:
+        kept = reader.read(made(shell, 2), Counted(), shell.setup)
+        assert kept is not None
+        whole = Match.restore(shell.game, shell.setup, shell.log[:2])
+        assert kept.state.tobytes() == whole.state.tobytes()
+    assert len(starts) == 1
+
+
+def test_the_checkpoints_of_matches_are_due_at_different_entries() -> None:
+    dues = {first_after(f"m{number}", 100) for number in range(400)}
+    assert dues == set(range(101, 101 + EVERY))
+    for match in ("a", "b", "L-1-7"):
+        first = first_after(match, 0)
+        assert 1 <= first <= EVERY
+        assert [first_after(match, first - 1), first_after(match, first)] == [first, first + EVERY]

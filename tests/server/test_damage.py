@@ -1,0 +1,492 @@
+"""Damaged databases: what is damaged is set aside and said so, and all else goes on as it was."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_protocol.recordfile import chain
+from kibitz_server import checkpoint, journal
+from kibitz_server.database import StoreError, WriteFailed
+from kibitz_server.examine import examine
+from kibitz_server.lobby import Begin
+from tests.server.toys import Grid, Race
+from tests.tools.parlour import Guest, Parlour, opened
+from tests.tools.simulation import template
+
+WIDE = {"columns": 8, "rows": 8, "row": 8}
+GAMES = {game.info.name: game for game in (Grid(), Race())}
+PLIES = 11
+
+
+@dataclass
+class World:
+    """A server with a match that gets hurt, one that does not, and a past."""
+
+    parlour: Parlour
+    guests: dict[str, Guest]
+    hurt: str
+    """A running match of ada and bob, in a lobby of ada's."""
+    well: str
+    """A running match of cat and dan."""
+    past: str
+    """A rated match that is over."""
+
+    @property
+    def lobby(self) -> str:
+        return self.hurt.partition("-")[0]
+
+    def running(self, match: str) -> tuple[bytes, int] | None:
+        """Return state and last entry of a running match."""
+        table = self.parlour.hall.tables.get(match)
+        return None if table is None else (table.match.state.tobytes(), table.match.ply)
+
+    def restart(self, damage: Callable[[Path], object]) -> None:
+        self.parlour.restart(damage)
+        self.parlour.wait(0.1)
+
+    def come(self, *names: str) -> list[Guest]:
+        for name in names:
+            self.guests[name].come_again()
+        return [self.guests[name] for name in names]
+
+
+def lobby_of(parlour: Parlour, *players: Guest, **settings: Any) -> str:
+    """Play a match; return its identifier."""
+    item = {"game": "toy-grid", "seats": len(players), "options": settings.pop("options", WIDE)}
+    seats = [{"kind": "open"}] * len(players)
+    done = players[0].ask("host", settings={"seats": seats, "programme": [item], **settings})
+    assert done["type"] == "done", done
+    for player in players:
+        player.ask("join", lobby=done["lobby"])
+    for player in players:
+        player.ask("ready", lobby=done["lobby"])
+    return f"{done['lobby']}-1-1"
+
+
+def play(parlour: Parlour, match: str, plies: int, *players: Guest) -> None:
+    for _ in range(plies):
+        table = parlour.hall.tables[match]
+        game, state = table.match.game, table.match.state
+        action = game.moves(state, [game.legal(state)[0]])[0]
+        mover = players[table.match.to_act]
+        done = mover.ask("move", match=match, ply=table.match.ply, action=action)
+        assert done["type"] == "done", done
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setattr(checkpoint, "EVERY", 4)
+    template(tmp_path)
+    with opened(dict(GAMES), tmp_path) as parlour:
+        guests = {name: parlour.guest(name) for name in ("ada", "bob", "cat", "dan")}
+        rated = [parlour.account("eve"), parlour.account("fay")]
+        ada, bob, cat, dan = guests.values()
+        small = {"columns": 2, "rows": 2, "row": 2}
+        past = lobby_of(parlour, *rated, options=small, rated=True)
+        play(parlour, past, 3, *rated)
+        hurt, well = lobby_of(parlour, ada, bob), lobby_of(parlour, cat, dan)
+        play(parlour, hurt, PLIES, ada, bob)
+        play(parlour, well, PLIES - 2, cat, dan)
+        yield World(parlour, guests, hurt, well, past)
+
+
+# --- kinds of damage --------------------------------------------------------------------------
+
+
+def flip(path: Path, table: str, column: str, where: str, place: float = 0.5) -> None:
+    """Change a bit of a value, at a share of its length."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        rowid, value = db.execute(
+            f"SELECT rowid, {column} FROM {table} WHERE {where} ORDER BY rowid DESC LIMIT 1"
+        ).fetchone()
+        changed = bytearray(value)
+        changed[int(place * (len(changed) - 1))] ^= 1
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (bytes(changed), rowid))
+
+
+def of_stream(key: str) -> str:
+    return f"stream = (SELECT number FROM stream WHERE key = '{key}')"
+
+
+def in_head(world: World) -> Callable[[Path], None]:
+    return lambda path: flip(path, "stream", "head", f"key = '{world.hurt}'")
+
+
+def in_stretch(world: World) -> Callable[[Path], None]:
+    return lambda path: flip(path, "stretch", "lines", of_stream(world.hurt), 0.95)
+
+
+def in_link(world: World) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute(f"UPDATE stretch SET chain = 'x' WHERE {of_stream(world.hurt)}")
+
+    return damage
+
+
+def without_stretch(world: World) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute(f"DELETE FROM checkpoint WHERE {of_stream(world.hurt)}")
+            db.execute(f"DELETE FROM stretch WHERE {of_stream(world.hurt)} AND first = 1")
+
+    return damage
+
+
+def in_head_as_text(world: World) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("UPDATE stream SET head = 'text' WHERE key = ?", (world.hurt,))
+
+    return damage
+
+
+def as_another(changes: dict[str, Any]) -> Callable[[World], Callable[[Path], None]]:
+    """Write a setup that is valid, links and all, but not one that this server can play."""
+
+    def of(world: World) -> Callable[[Path], None]:
+        def damage(path: Path) -> None:
+            with closing(sqlite3.connect(path, isolation_level=None)) as db:
+                [head] = db.execute(
+                    "SELECT head FROM stream WHERE key = ?", (world.hurt,)
+                ).fetchone()
+                fields = json.loads(head) | changes
+                rewrite(db, world.hurt, json.dumps(fields).encode())
+
+        return damage
+
+    return of
+
+
+def rewrite(db: sqlite3.Connection, key: str, head: bytes) -> None:
+    """Give a stream another head, and all its entries links that follow from it."""
+    journal.recover(db)
+    link = chain("", head)
+    db.execute("UPDATE stream SET head = ?, link = ? WHERE key = ?", (head, link, key))
+    rows = db.execute(
+        f"SELECT rowid, lines FROM stretch WHERE {of_stream(key)} ORDER BY first"
+    ).fetchall()
+    for rowid, lines in rows:
+        for line in lines.split(b"\n"):
+            link = chain(link, line)
+        db.execute("UPDATE stretch SET chain = ? WHERE rowid = ?", (link, rowid))
+    db.execute(f"DELETE FROM checkpoint WHERE {of_stream(key)}")
+
+
+def broken_log(world: World) -> Callable[[Path], None]:
+    """Write entries whose links fit and that are no match."""
+
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            journal.recover(db)
+            rowid, lines = db.execute(
+                f"SELECT rowid, lines FROM stretch WHERE {of_stream(world.hurt)} AND first = 1"
+            ).fetchone()
+            wrong = lines.replace(b'"ply":9', b'"ply":8')
+            assert wrong != lines
+            db.execute("UPDATE stretch SET lines = ? WHERE rowid = ?", (wrong, rowid))
+            [head] = db.execute("SELECT head FROM stream WHERE key = ?", (world.hurt,)).fetchone()
+            rewrite(db, world.hurt, head)
+
+    return damage
+
+
+MATCHES = {
+    "a byte of the head": (in_head, "its head is damaged"),
+    "a head of another type": (in_head_as_text, "expected bytes"),
+    "a byte of an entry": (in_stretch, "is damaged"),
+    "a link": (in_link, "is damaged"),
+    "a stretch that is gone": (without_stretch, ""),
+    "a game that is not here": (as_another({"game": "toy-chess"}), "has no game 'toy-chess'"),
+    "other rules": (as_another({"rules_version": 7}), "rules version 7"),
+    "the setup of another match": (as_another({"match": "m"}), "is that of match 'm'"),
+    "options that cannot be": (as_another({"options": {"columns": -1}}), "columns"),
+    "a log that does not fold": (broken_log, "is not the turn"),
+}
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_a_damaged_match_is_set_aside_and_the_others_go_on(
+    world: World, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    damage, expected = MATCHES[name]
+    world.restart(lambda path: None)
+    well, past = world.running(world.well), world.parlour.page(f"/records/{world.past}.jsonl")
+    caplog.clear()
+    world.restart(damage(world))
+    assert world.running(world.well) == well
+    assert world.parlour.page(f"/records/{world.past}.jsonl") == past
+    assert world.running(world.hurt) is None
+    told = [line for line in caplog.messages if world.hurt in line]
+    assert len(told) == 1
+    assert f"match {world.hurt} is set aside, its log is damaged: " in told[0]
+    assert expected in told[0]
+    _require_refusals(world)
+    _require_the_match_again(world)
+    _require_no_traceback(caplog)
+    assert world.parlour.hall.gauges()["damaged"] == 1
+    caplog.clear()
+    world.restart(lambda path: None)
+    assert [line for line in caplog.messages if world.hurt in line and "set aside" in line]
+    assert world.running(world.hurt) is None
+    assert world.parlour.hall.gauges()["damaged"] == 1
+
+
+def _require_refusals(world: World) -> None:
+    """Whoever asks for the match is told that it is damaged, and nothing of what is in it."""
+    ada, _ = world.come("ada", "bob")
+    asked = (
+        ada.ask("rejoin", match=world.hurt),
+        ada.ask("move", match=world.hurt, ply=PLIES, action={"x": 0, "y": 0}),
+        ada.ask("history", match=world.hurt),
+        ada.ask("report", match=world.hurt),
+        ada.ask("watch", match=world.hurt),
+        ada.ask("resign", match=world.hurt),
+    )
+    for answer in asked:
+        assert (answer["type"], answer["code"]) == ("refused", "damaged"), answer
+        assert answer["message"] == f"the log of {world.hurt!r} is damaged: it does not go on"
+
+
+def _require_the_match_again(world: World) -> None:
+    """Its lobby plays it once more, under another name, and rates nothing."""
+    world.parlour.wait(1)
+    again = world.running(f"{world.hurt}b")
+    assert again is not None
+    assert again[1] == 0
+    play(world.parlour, f"{world.hurt}b", 2, world.guests["ada"], world.guests["bob"])
+
+
+def _require_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    raised = [record for record in caplog.records if record.exc_info]
+    assert not raised, [record.getMessage() for record in raised]
+
+
+def test_a_match_that_has_lost_entries_before_its_checkpoint_goes_on(world: World) -> None:
+    """What a checkpoint has replaced is not read at a start; the check finds it."""
+    world.restart(lambda path: None)
+    hurt = world.running(world.hurt)
+    world.restart(lambda path: flip(path, "stretch", "lines", of_stream(world.hurt), 0.02))
+    assert world.running(world.hurt) == hurt
+    ada, bob = world.come("ada", "bob")
+    ada.ask("rejoin", match=world.hurt)
+    bob.ask("rejoin", match=world.hurt)
+    play(world.parlour, world.hurt, 2, ada, bob)
+    found = examine(world.parlour.path)
+    assert [str(problem) for problem in found.problems if problem.name == world.hurt]
+
+
+def test_a_damaged_checkpoint_costs_time_and_nothing_else(world: World) -> None:
+    world.restart(lambda path: None)
+    before = world.running(world.hurt), world.running(world.well)
+    for column in ("data", "link"):
+        world.restart(_text_or_bytes(column, world))
+        assert (world.running(world.hurt), world.running(world.well)) == before
+    world.restart(lambda path: _execute(path, "UPDATE checkpoint SET seq = seq - 1"))
+    assert (world.running(world.hurt), world.running(world.well)) == before
+    world.restart(lambda path: _execute(path, "UPDATE checkpoint SET seq = 999"))
+    assert (world.running(world.hurt), world.running(world.well)) == before
+    world.restart(lambda path: _execute(path, "DELETE FROM checkpoint"))
+    assert (world.running(world.hurt), world.running(world.well)) == before
+    assert world.parlour.hall.gauges()["damaged"] == 0
+
+
+def _text_or_bytes(column: str, world: World) -> Callable[[Path], None]:
+    if column == "data":
+        return lambda path: flip(path, "checkpoint", "data", of_stream(world.hurt))
+    return lambda path: _execute(path, "UPDATE checkpoint SET link = '0' || substr(link, 2)")
+
+
+def _execute(path: Path, sql: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(sql)
+
+
+def test_a_checkpoint_is_used_and_goes_with_the_end_of_its_match(world: World) -> None:
+    world.restart(lambda path: None)
+    kept = world.parlour.store.load("match")
+    assert [stored.checkpoint is not None for stored in kept] == [True, True]
+    assert all(len(stored.lines) < 8 for stored in kept)
+    ada, _ = world.come("ada", "bob")
+    ada.ask("rejoin", match=world.hurt)
+    ada.ask("resign", match=world.hurt)
+    rows = world.parlour.store.rows("SELECT count(*) FROM checkpoint", ())
+    assert rows == [(1,)]
+
+
+@pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
+def test_a_damaged_journal_hurts_whom_it_concerns(
+    world: World, place: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The entries that no stretch has yet: here all of them, one batch an entry."""
+    well = world.running(world.well)
+    number = world.parlour.hall.tables[world.hurt].stream.number
+    world.restart(lambda path: flip(path, "journal", "lines", f"ends GLOB '{number}:*'", place))
+    assert world.running(world.well) == well
+    assert world.running(world.hurt) is None
+    _require_refusals(world)
+    _require_the_match_again(world)
+    _require_no_traceback(caplog)
+
+
+def test_damaged_summaries_and_ledger_lines_are_left_out(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    def damage(path: Path) -> None:
+        flip(path, "stream", "summary", f"key = '{world.past}'", 0.0)
+        flip(path, "ledger", "line", f"match = '{world.past}'", 0.0)
+
+    before = world.running(world.hurt), world.running(world.well)
+    world.restart(damage)
+    assert (world.running(world.hurt), world.running(world.well)) == before
+    [ada] = world.come("ada")
+    listed = ada.ask("list_matches")["matches"]
+    assert sorted(each["match"] for each in listed) == sorted([world.hurt, world.well])
+    assert ada.ask("ladder")["games"] == []
+    assert "the summary of a finished match is damaged: lists do not show it" in caplog.messages
+    assert "line 1 of the ledger is damaged: its match counts for nobody" in caplog.messages
+    _require_no_traceback(caplog)
+
+
+def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: World) -> None:
+    """A lobby that did not hear of the end of its match is told what the footer says."""
+    ada, _ = world.guests["ada"], world.guests["bob"]
+    ada.ask("resign", match=world.hurt)
+    world.restart(lambda path: _unhear(path, world))
+    roll = world.parlour.hall.rooms[world.lobby].lobby.roll
+    assert (roll.ended, roll.aborted, len(roll.repeated)) == (1, 0, 0)
+
+
+def _unhear(path: Path, world: World) -> None:
+    """Cut the end of the match out of its lobby's log, and damage the match's summary."""
+    flip(path, "stream", "summary", f"key = '{world.hurt}'", 0.0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        number = db.execute("SELECT number FROM stream WHERE key = ?", (world.lobby,)).fetchone()[0]
+        journal.recover(db)
+        rowid, link, lines = db.execute(
+            "SELECT rowid, chain, lines FROM stretch WHERE stream = ? ORDER BY first DESC LIMIT 1",
+            (number,),
+        ).fetchone()
+        kept = [line for line in lines.split(b"\n") if b'"kind":"match_ended"' not in line]
+        assert b"\n".join(kept) != lines
+        [head] = db.execute("SELECT head FROM stream WHERE number = ?", (number,)).fetchone()
+        link = chain("", head)
+        for line in kept:
+            link = chain(link, line)
+        db.execute(
+            "UPDATE stretch SET last = ?, chain = ?, lines = ? WHERE rowid = ?",
+            (len(kept), link, b"\n".join(kept), rowid),
+        )
+
+
+# --- lobbies ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["head", "lines"])
+def test_a_damaged_lobby_is_set_aside_and_its_match_is_played_on(
+    world: World, column: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.restart(lambda path: None)
+    hurt, well = world.running(world.hurt), world.running(world.well)
+    where = f"key = '{world.lobby}'" if column == "head" else of_stream(world.lobby)
+    table = "stream" if column == "head" else "stretch"
+    world.restart(lambda path: flip(path, table, column, where))
+    assert (world.running(world.hurt), world.running(world.well)) == (hurt, well)
+    assert world.lobby not in world.parlour.hall.rooms
+    assert [line for line in caplog.messages if line.startswith(f"lobby {world.lobby} is set")]
+    ada, bob = world.come("ada", "bob")
+    welcome = [each for each in ada.messages() if each["type"] == "welcome"][-1]
+    assert (welcome["seats"], welcome["lobbies"]) == ([world.hurt], [])
+    assert ada.ask("join", lobby=world.lobby)["code"] == "damaged"
+    assert ada.ask("close", lobby=world.lobby)["code"] == "damaged"
+    for player in (ada, bob):
+        assert player.ask("rejoin", match=world.hurt)["type"] == "done"
+    play(world.parlour, world.hurt, 2, ada, bob)
+    ada.ask("resign", match=world.hurt)
+    assert b'"kind":"end"' in world.parlour.page(f"/records/{world.hurt}.jsonl")
+    _require_no_traceback(caplog)
+
+
+def test_a_match_with_a_house_bot_ends_with_its_lobby(world: World) -> None:
+    table = world.parlour.hall.tables[world.hurt]
+    house = table.match.players[1].model_copy(update={"kind": "house"})
+    table.match.players = (table.match.players[0], house)
+    room = world.parlour.hall.rooms[world.lobby]
+    world.parlour.hall._set_lobby_aside(room, ValueError("an entry is not one"))
+    world.parlour.wait(0.1)
+    assert world.running(world.hurt) is None
+    record = world.parlour.page(f"/records/{world.hurt}.jsonl")
+    assert b'"cause":"infrastructure"' in record
+
+
+# --- while it runs ----------------------------------------------------------------------------
+
+
+def test_a_log_that_cannot_be_read_again_is_set_aside(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a failed write a match is loaded again; the disk may have become worse meanwhile."""
+
+    def damaged(key: str) -> Any:
+        raise StoreError(f"stream {key!r} is damaged: entry 3 does not continue the chain")
+
+    monkeypatch.setattr(world.parlour.store, "reload", damaged)
+    hall = world.parlour.hall
+    hall.unwritten(hall.tables[world.hurt], WriteFailed("the disk is full"))
+    world.parlour.wait(1)
+    assert world.running(world.hurt) is None
+    assert hall.quarantine.reason(world.hurt) is not None
+    roll = hall.rooms[world.lobby].lobby.roll
+    assert (list(roll.running), roll.repeated) == ([], {1})
+    world.restart(lambda path: None)
+    assert world.parlour.hall.quarantine.reason(world.hurt) is not None
+
+
+def test_a_disk_that_fails_is_no_damage(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(key: str) -> Any:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(world.parlour.store, "reload", failing)
+    hall = world.parlour.hall
+    before = world.running(world.hurt)
+    hall.unwritten(hall.tables[world.hurt], WriteFailed("the disk is full"))
+    world.parlour.wait(0.1)
+    assert hall.quarantine.reason(world.hurt) is None
+    world.restart(lambda path: None)
+    assert world.running(world.hurt) == before
+
+
+def test_a_match_that_exists_is_not_begun_again(world: World) -> None:
+    """A lobby's log that lost its end must not poison a batch with a second stream of a name."""
+    hall = world.parlour.hall
+    room = hall.rooms[world.lobby]
+    [planned] = room.lobby.roll.running.values()
+    del hall.tables[world.hurt]
+    hall.begin(room, Begin(world.hurt, planned))
+    world.parlour.wait(0.1)
+    assert world.parlour.store.healthy
+    play(world.parlour, world.well, 1, *_turns(world))
+
+
+def _turns(world: World) -> list[Guest]:
+    return [world.guests["cat"], world.guests["dan"]]
+
+
+def test_a_finished_record_that_is_damaged_is_not_handed_out(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.restart(lambda path: flip(path, "stretch", "lines", of_stream(world.past)))
+    assert world.parlour.page(f"/records/{world.past}.jsonl").startswith(b"HTTP/1.1 404")
+    [ada] = world.come("ada")
+    assert ada.ask("history", match=world.past)["code"] == "damaged"
+    assert ada.ask("report", match=world.past)["code"] == "damaged"
+    assert ada.ask("rejoin", match=world.past)["code"] == "damaged"
+    assert [line for line in caplog.messages if line.startswith(f"match {world.past} is set aside")]
