@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("kibitz.forensic", "Say why a seat dropped out of a match."),
     "retry": ("kibitz.forensic", "Send a recorded turn to a bot once more."),
     "doctor": ("kibitz.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
+    "db": ("kibitz.db", "Check a server's database, and back it up."),
     "token": ("kibitz.token", "Make, list and revoke the tokens of accounts."),
 }
 """Each command: the module that has a function of its name, and its line in the help."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from kibitz_server.app import Config, Server
 
 PORT = 8765
+DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
+"""Where the database is if nothing else is said."""
 
 db_option = click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db",
+    default=DATABASE,
     show_default="kibitz.db in the user's data directory",
     help="The server's database.",
 )
@@ -141,10 +144,16 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
 def _told(config: Config, *, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
+        damaged = server.hall.quarantine.count
         if as_json:
-            click.echo(json.dumps(where))
+            click.echo(json.dumps(where | {"damaged": damaged}))
         else:
             click.echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            if damaged:
+                click.echo(
+                    f"set aside as damaged: {damaged} of its matches and lobbies;"
+                    f" `kibitz db check {shlex.quote(str(config.db))}` tells which, and why"
+                )
             click.echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
 
     return told

@@ -193,7 +193,7 @@ def lock(path: Path) -> FileLock:
             raise UnusableDatabase(f"cannot make the file {name!r}") from None
         raise DatabaseInUse(f"another server has {str(path)!r} open") from None
     except (OSError, NotImplementedError) as error:
-        raise UnusableDatabase(f"cannot lock {str(path)!r}: {_reason(error)}") from error
+        raise UnusableDatabase(f"cannot lock {str(path)!r}: {reason_of(error)}") from error
     return lock
 
 
@@ -407,7 +407,7 @@ def _provide(path: Path) -> None:
     except FileExistsError:
         _examine(path)
     except OSError as error:
-        raise UnusableDatabase(f"cannot make {str(path)!r}: {_reason(error)}") from error
+        raise UnusableDatabase(f"cannot make {str(path)!r}: {reason_of(error)}") from error
 
 
 def _examine(path: Path) -> None:
@@ -428,7 +428,7 @@ def _status(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise UnusableDatabase(f"cannot open {str(path)!r}: {_reason(error)}") from error
+        raise UnusableDatabase(f"cannot open {str(path)!r}: {reason_of(error)}") from error
 
 
 def _require_no_side_file(path: Path, how: str) -> None:
@@ -442,6 +442,7 @@ def _require_no_side_file(path: Path, how: str) -> None:
             )
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Return what the system says of an error, without number and name."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or str(error) or type(error).__name__).lower()

@@ -118,6 +118,7 @@ class Parlour:
         self._start()
 
     def _start(self) -> None:
+        self._running = True
         loop = self._loop = Loop(self._agenda)
         door = Door(
             loop.loop, Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
@@ -198,8 +199,10 @@ class Parlour:
         return b"\r\n".join([*lines, b"", body])
 
     def close(self) -> None:
-        self._loop.die()
-        self.store.crash()
+        if self._running:
+            self._running = False
+            self._loop.die()
+            self.store.crash()
 
 
 @contextmanager
