@@ -26,6 +26,7 @@ Exceptions:
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import sqlite3
@@ -232,8 +233,13 @@ def connect_beside(path: Path) -> sqlite3.Connection:
 
 def connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=0.05, isolation_level=None, check_same_thread=False)
+    db.text_factory = _text
     db.execute("PRAGMA synchronous = FULL")
     return db
+
+
+_text = functools.partial(str, encoding="utf-8", errors="replace")
+"""Reads a text. A damaged one is another text, and does not make its whole table unreadable."""
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -257,8 +263,8 @@ def explained(path: Path) -> Iterator[None]:
 
 _CURES = {
     sqlite3.SQLITE_NOTADB: "is no SQLite database",
-    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: put a backup in its place, together with"
-    " no -wal and -shm file",
+    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: `kibitz db check` tells more, and a backup"
+    " in its place mends it",
     sqlite3.SQLITE_READONLY: "cannot be written: the file or its disk is read-only",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened: this user may not read and write it, or not add"
     " files beside it",
@@ -279,9 +285,11 @@ def connect_examiner(path: Path) -> sqlite3.Connection:
         raise UnusableDatabase(f"there is no database {str(path)!r}")
     alone = "" if os.path.lexists(f"{path}-wal") else "&immutable=1"
     with explained(path):
-        return sqlite3.connect(
+        db = sqlite3.connect(
             f"file:{quote(str(path))}?mode=ro{alone}", uri=True, timeout=5, isolation_level=None
         )
+    db.text_factory = _text
+    return db
 
 
 def require_schema(db: sqlite3.Connection, path: Path) -> None:

@@ -34,7 +34,7 @@ from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
 from kibitz_server.checkpoint import Checkpoints
-from kibitz_server.database import StoreError
+from kibitz_server.database import StoreError, explained
 from kibitz_server.door import Door
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
@@ -125,7 +125,13 @@ class Hall:
         """Take up every match and lobby that the disk says is open. Blocks; for the start.
 
         What cannot be taken up is set aside; nothing that is wrong with one stops the others.
+        Raises `StoreError` where the file itself cannot be read.
         """
+        with explained(self.store.path):
+            self._restore()
+        self._restored = True
+
+    def _restore(self) -> None:
         for line in reversed(self.store.summaries("match", LISTED_FINISHED)):
             self._list_finished(line)
         matches, lobbies = self.store.load("match"), self.store.load("lobby")
@@ -140,7 +146,6 @@ class Hall:
             table.listed = self._is_listed(table)
             table.resume()
             self._end_without_lobby(table)
-        self._restored = True
 
     @property
     def open(self) -> bool:

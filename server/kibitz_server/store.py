@@ -224,7 +224,7 @@ class Store:
         self._observe = observe
         self._on_failure = on_failure
         self._retries = tuple(retries)
-        self._path = path = located(path)
+        self.path = path = located(path)
         self._lock = lock(path)
         try:
             with explained(path):
@@ -480,7 +480,7 @@ class Store:
         try:
             db = self._connections.get_nowait()
         except Empty:
-            db = connect_reader(self._path)
+            db = connect_reader(self.path)
         try:
             return query(db)
         finally:
@@ -705,7 +705,7 @@ class Store:
     def _again(self, batch: _Batch, error: Exception) -> None:
         self.healthy = False
         if batch.attempts >= len(self._retries):
-            self._give_up(batch, WriteFailed(f"cannot write to {str(self._path)!r}: {error}"))
+            self._give_up(batch, WriteFailed(f"cannot write to {str(self.path)!r}: {error}"))
             return
         delay = self._retries[batch.attempts]
         batch.attempts += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,7 +19,7 @@ from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.examine import examine
 from kibitz_server.lobby import Begin
 from tests.tools.lived import PLIES, World, flip, lived, of_stream, play
-from tests.tools.parlour import Guest
+from tests.tools.parlour import Guest, Parlour
 
 
 @pytest.fixture
@@ -403,3 +405,136 @@ def test_a_finished_record_that_is_damaged_is_not_handed_out(
     assert ada.ask("report", match=world.past)["code"] == "damaged"
     assert ada.ask("rejoin", match=world.past)["code"] == "damaged"
     assert [line for line in caplog.messages if line.startswith(f"match {world.past} is set aside")]
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def crashed(world: World, directory: Path) -> Path:
+    """Copy the files of a running server as a crash leaves them; return the database's."""
+    directory.mkdir()
+    copy = directory / "kibitz.db"
+    for suffix in ("", "-wal", "-mark"):
+        Path(f"{copy}{suffix}").write_bytes(Path(f"{world.parlour.path}{suffix}").read_bytes())
+    return copy
+
+
+def started(world: World, path: Path) -> str | None:
+    """Start a server with a database; return why it will not, else require all that was told."""
+    try:
+        parlour = Parlour(world.parlour.games, path)
+    except StoreError as error:
+        return str(error)
+    try:
+        found = World(parlour, {}, world.hurt, world.well, world.past)
+        for match in (world.hurt, world.well):
+            aside = parlour.hall.quarantine.reason(match)
+            assert aside or found.running(match) == world.running(match)
+        assert parlour.page(f"/records/{world.past}.jsonl").startswith(b"HTTP/1.1 200")
+    finally:
+        parlour.close()
+    return None
+
+
+def test_what_a_crash_leaves_is_taken_up(world: World, tmp_path: Path) -> None:
+    assert started(world, crashed(world, tmp_path / "crash")) is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.2, 0.5, 0.8, 0.95, 0.9999])
+def test_a_log_that_was_cut_off_is_refused(world: World, tmp_path: Path, share: float) -> None:
+    """SQLite takes what is left for all there is; the mark knows better."""
+    path = crashed(world, tmp_path / "crash")
+    wal = Path(f"{path}-wal")
+    whole = wal.read_bytes()
+    assert len(whole) > 100_000
+    wal.write_bytes(whole[: int(share * len(whole))])
+    why = started(world, path)
+    assert why is not None
+    assert "is missing" in why
+    wal.write_bytes(whole)
+    path.unlink()
+    path.write_bytes(crashed(world, tmp_path / "again").read_bytes())
+    assert started(world, path) is None, "the missing end was put back"
+
+
+@pytest.mark.parametrize("place", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_a_byte_of_the_log_is_refused_or_hurts_nobody(
+    world: World, tmp_path: Path, place: float
+) -> None:
+    path = crashed(world, tmp_path / "crash")
+    wal = Path(f"{path}-wal")
+    changed = bytearray(wal.read_bytes())
+    changed[int(place * (len(changed) - 1))] ^= 1
+    wal.write_bytes(changed)
+    started(world, path)
+
+
+@pytest.mark.parametrize("how", ["no log", "no database", "empty database", "cut database"])
+def test_files_that_do_not_belong_together_are_refused(
+    world: World, tmp_path: Path, how: str
+) -> None:
+    path = crashed(world, tmp_path / "crash")
+    match how:
+        case "no log":
+            Path(f"{path}-wal").unlink()
+        case "no database":
+            path.unlink()
+        case "empty database":
+            path.write_bytes(b"")
+        case "cut database":
+            Path(f"{path}-wal").unlink()
+            path.write_bytes(path.read_bytes()[:-4096])
+    why = started(world, path)
+    assert why is not None
+    assert str(path) in why
+    assert "\n" not in why
+
+
+def test_a_server_starts_with_every_other_byte_of_a_database_changed(
+    world: World, tmp_path: Path
+) -> None:
+    """Wherever a bit of the file flips, the start is refused in a sentence or sets things aside.
+
+    Content that nothing repeats, such as a player's name, may be another one.
+    """
+    world.restart(lambda path: None)
+    world.parlour.close()
+    data = world.parlour.path.read_bytes()
+    source = random.Random(7)
+    for number in range(60):
+        path = tmp_path / f"flip{number}.db"
+        changed = bytearray(data)
+        changed[source.randrange(len(data))] ^= 1 << source.randrange(8)
+        path.write_bytes(changed)
+        with contextlib.suppress(StoreError):
+            parlour = Parlour(world.parlour.games, path)
+            known = parlour.hall.tables.keys() | parlour.hall.quarantine._fresh.keys()
+            found = {each.key for each in parlour.store.damaged()} | known
+            assert {world.hurt, world.well} <= found
+            parlour.close()
+
+
+def test_a_text_that_is_none_hurts_its_stream_alone(world: World) -> None:
+    world.restart(lambda path: None)
+    well = world.running(world.well)
+    sql = f"UPDATE stretch SET chain = CAST(x'ff00' AS TEXT) WHERE {of_stream(world.hurt)}"
+    world.restart(lambda path: _execute(path, sql))
+    assert world.running(world.well) == well
+    assert world.parlour.hall.quarantine.reason(world.hurt) is not None
+
+
+def test_a_damaged_page_is_one_sentence(world: World) -> None:
+    world.restart(lambda path: None)
+
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            root, size = db.execute(
+                "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_master"
+                " WHERE name = 'stretch_by_stream'"
+            ).fetchone()
+        data = bytearray(path.read_bytes())
+        data[(root - 1) * size : (root - 1) * size + 8] = b"damaged!"
+        path.write_bytes(data)
+
+    with pytest.raises(StoreError, match=r"parlour.db' is damaged, or was cut off"):
+        world.restart(damage)

@@ -118,13 +118,13 @@ class Parlour:
         self._start()
 
     def _start(self) -> None:
-        self._running = True
         loop = self._loop = Loop(self._agenda)
         door = Door(
             loop.loop, Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
         )
         figures = Figures()
         self.store = Calm(self.path, loop, cast(Any, None))
+        self._running = True
         self.hall = Hall(
             loop=loop.loop,
             clock=self._milliseconds,
@@ -152,7 +152,11 @@ class Parlour:
             origins=(),
             spawn=self._spawn,
         )
-        self.hall.restore()
+        try:
+            self.hall.restore()
+        except BaseException:
+            self.close()
+            raise
         sweep.start()
 
     def _milliseconds(self) -> int:
