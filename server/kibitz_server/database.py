@@ -254,6 +254,8 @@ def explained(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a database into a `StoreError` that an operator can act on."""
     try:
         yield
+    except UnicodeDecodeError as error:  # SQLite names a damaged schema in its own damaged words
+        raise UnusableDatabase(f"{str(path)!r} {_CURES[sqlite3.SQLITE_CORRUPT]}") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         what = _CURES.get(code, f"cannot be used: {error}")

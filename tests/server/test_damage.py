@@ -523,6 +523,20 @@ def test_a_text_that_is_none_hurts_its_stream_alone(world: World) -> None:
     assert world.parlour.hall.quarantine.reason(world.hurt) is not None
 
 
+def test_a_damaged_schema_is_one_sentence(world: World) -> None:
+    """What SQLite says of it may be no text at all."""
+    world.restart(lambda path: None)
+
+    def damage(path: Path) -> None:
+        data = path.read_bytes()
+        changed = data.replace(b"CREATE TABLE stretch", b"CREATE \xedABLE stretch")
+        assert changed != data
+        path.write_bytes(changed)
+
+    with pytest.raises(StoreError, match=r"parlour.db' is damaged, or was cut off"):
+        world.restart(damage)
+
+
 def test_a_damaged_page_is_one_sentence(world: World) -> None:
     world.restart(lambda path: None)
 
