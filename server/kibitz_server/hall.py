@@ -529,6 +529,8 @@ class Hall:
         """Take a match up, or set it aside and leave it as it is on the disk."""
         try:
             table = self._restored_table(stored)
+        except sqlite3.Error:
+            raise  # the disk fails: that says nothing about the match
         except Exception as error:
             LOG.debug("match %s cannot be restored", stored.stream.key, exc_info=True)
             self.quarantine.add("match", stored.stream.key, error)

@@ -18,6 +18,7 @@ from kibitz_server import journal
 from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.examine import examine
 from kibitz_server.lobby import Begin
+from kibitz_server.store import Store
 from tests.tools.lived import PLIES, World, flip, lived, of_stream, play
 from tests.tools.parlour import Guest, Parlour
 
@@ -377,6 +378,26 @@ def test_a_disk_that_fails_is_no_damage(world: World, monkeypatch: pytest.Monkey
     assert hall.quarantine.reason(world.hurt) is None
     world.restart(lambda path: None)
     assert world.running(world.hurt) == before
+
+
+def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.restart(lambda path: None)
+    before = world.running(world.hurt)
+
+    def failing(*_: object) -> Any:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "reload", failing)
+        with pytest.raises(StoreError, match="the disk reports an error"):
+            world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
+    world.restart(lambda path: None)
+    assert world.running(world.hurt) == before
+    assert world.parlour.hall.gauges()["damaged"] == 0
 
 
 def test_a_match_that_exists_is_not_begun_again(world: World) -> None:
