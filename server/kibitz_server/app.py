@@ -12,10 +12,12 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 import socket
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -29,7 +31,7 @@ from kibitz_server.accounts import Guests
 from kibitz_server.bouncer import Bouncer
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
-from kibitz_server.database import faults
+from kibitz_server.database import StoreError, faults
 from kibitz_server.door import Door, Quotas
 from kibitz_server.hall import Hall
 from kibitz_server.house import House, Staff
@@ -49,6 +51,8 @@ USER_TIMEOUT_MS = 15_000
 """Milliseconds after which Linux gives up a peer that acknowledges nothing."""
 YOUNG_OBJECTS = 20_000
 """New objects between two collections of garbage: a move makes some dozens and no cycles."""
+LAST_S = 20.0
+"""Seconds beyond `drain_s` after which a process that should have ended is ended."""
 UNLIMITED = Rate(1e9, 1e9)
 BOUNDLESS = Quotas(connections=10**9, connections_an_address=10**9, lobbies=10**9)
 
@@ -108,7 +112,13 @@ class Server:
         self._bouncer = bouncer
         self._crew = crew
         self._store = store
-        self._drained = False
+        self.failure: StoreError | None = None
+        """Why the server goes down by itself: its database was taken over by another one."""
+        self.failed = asyncio.Event()
+        self._draining: asyncio.Task[None] | None = None
+        store.on_failure = self._fail
+        if store.failure is not None:
+            self._fail(store.failure)
 
     @property
     def url(self) -> str:
@@ -124,11 +134,22 @@ class Server:
         """Take the server down: nothing new, a farewell to everybody, matches suspended.
 
         What was accepted is on the disk when this returns, and the next start takes up every
-        match. It takes at most `drain_s` and a few seconds.
+        match. It takes at most `drain_s` and a few seconds, whatever state disk and peers are in.
         """
-        if self._drained:
-            return
-        self._drained = True
+        if self._draining is None:
+            self._draining = asyncio.ensure_future(self._drain())
+        await asyncio.shield(self._draining)
+
+    def _fail(self, error: StoreError) -> None:
+        """Go down at once: nothing that is done from now on would be on the disk."""
+        LOG.critical("%s; the server goes down", error)
+        self.failure = error
+        self.hall.stop()
+        self.failed.set()
+        if self._draining is None:
+            self._draining = asyncio.ensure_future(self._drain())
+
+    async def _drain(self) -> None:
         self._listener.close()
         self.hall.stop()
         with contextlib.suppress(TimeoutError):
@@ -139,7 +160,7 @@ class Server:
         self._sweep.stop()
         self._bouncer.stop()
         await self._crew.close()
-        await self._store.close()
+        await self._store.close(self.config.drain_s / 2)
 
     async def _see_off(self) -> None:
         """Wait until everybody has left, and abort who has not."""
@@ -187,11 +208,13 @@ class Crew:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def close(self) -> None:
-        """Cancel what still runs, and wait for it."""
-        for task in self._tasks:
+    async def close(self, patience_s: float = 2.0) -> None:
+        """Cancel what still runs, and wait for it a while."""
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience_s)
 
 
 async def _guarded(work: Awaitable[None]) -> None:
@@ -321,7 +344,11 @@ def run(
     *,
     started: Callable[[Server], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server."""
+    """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server.
+
+    The process ends in any case: also where a disk does not answer, and a thread waits for it.
+    Raises `StoreError` where the database cannot be used, or was taken over by another server.
+    """
     for fault in faults(sqlite3.sqlite_version_info):
         LOG.warning("%s", fault)
     with_loop(_serve(config, games, house, started))
@@ -355,5 +382,30 @@ async def _serve(
         gc.set_threshold(YOUNG_OBJECTS)
         if started is not None:
             started(server)
-        await stop.wait()
+        await _first(stop, server.failed)
+        _end_later(config.drain_s + LAST_S)
         LOG.info("draining")
+    if server.failure is not None:
+        raise server.failure
+
+
+async def _first(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def _end_later(seconds: float) -> None:
+    """End the process after a while, whatever its threads wait for; most end long before."""
+
+    def end() -> None:
+        LOG.critical("the server did not end within %.0f s; it is ended", seconds)
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()

@@ -21,6 +21,7 @@ Exceptions:
      +-- DatabaseInUse      another server has it open
      +-- CommitsMissing     the file is older than what was written to it
      +-- WriteFailed        what was appended is not on the disk
+     +-- NotStored          the disk has nothing of a stream
 """
 
 from __future__ import annotations
@@ -116,6 +117,10 @@ class CommitsMissing(StoreError):
 
 class WriteFailed(StoreError):
     """The disk does not have what was appended."""
+
+
+class NotStored(StoreError):
+    """The disk has nothing of a stream, not even its head."""
 
 
 # --- faults of SQLite -------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
 from kibitz_server.checkpoint import Checkpoints
-from kibitz_server.database import StoreError, explained
+from kibitz_server.database import NotStored, StoreError, explained
 from kibitz_server.door import Door
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
@@ -42,6 +42,7 @@ from kibitz_server.lobby import Lobby
 from kibitz_server.metrics import Figures
 from kibitz_server.peer import Peer
 from kibitz_server.quarantine import Quarantine
+from kibitz_server.reloads import Reloads
 from kibitz_server.room import Room
 from kibitz_server.scribe import Scribe
 from kibitz_server.stand_in import StandIns
@@ -107,6 +108,7 @@ class Hall:
         self.door = door
         self.spawn = spawn
         self.stand_ins = StandIns(self)
+        self.reloads = Reloads(self)
         self.ties: dict[str, set[str]] = {}
         """The lobbies that each player hosts or is a member of."""
         self._seats: dict[str, set[str]] = {}
@@ -151,6 +153,11 @@ class Hall:
     def open(self) -> bool:
         """Whether anybody may come in."""
         return self._restored and not self._draining
+
+    @property
+    def draining(self) -> bool:
+        """Whether the server goes down."""
+        return self._draining
 
     def ready(self) -> bool:
         """Whether matches may begin."""
@@ -267,42 +274,81 @@ class Hall:
             room.result(table.key, result)
 
     def unwritten(self, table: Table, error: StoreError) -> None:
-        """Take a match up again from what the disk has of it."""
         LOG.error("the log of match %s: %s", table.key, error)
-        if self._draining or self.tables.get(table.key) is not table:
-            return
-        try:
-            fresh = self._restored_table(self.store.reload(table.key))
-        except Exception as error:
-            if not self._is_damage(table.key, error):
-                LOG.exception("match %s cannot be read; the next start takes it up", table.key)
-                self._close_table(table)
-                return
-            self.quarantine.add("match", table.key, error)
-            self._close_table(table)
-            room = self.rooms.get(table.match.setup.lobby or "")
-            if room is not None:
-                room.result(table.key, _infrastructure(len(table.match.players), DAMAGED))
-            return
-        self.tables[table.key] = fresh
-        for peer in table.peers():
-            peer.holdings[table.key] = fresh
-        fresh.listed = table.listed
-        self.stand_ins.moved(table, fresh)
-        fresh.inherit(table)
+        if not self._draining and self.tables.get(table.key) is table:
+            self.reloads.add(table)
 
-    def _is_damage(self, key: str, error: Exception) -> bool:
-        """Whether a log could be read and is wrong: not where the disk fails, or never had it."""
-        try:
-            return not isinstance(error, sqlite3.Error) and self.store.knows(key)
-        except sqlite3.Error:
-            return False
+    # --- what was lost and loaded again (reloads.Directory) ---------------------------------
 
-    def _close_table(self, table: Table) -> None:
-        """Give up a match in memory: who is there comes back and hears what became of it."""
-        del self.tables[table.key]
-        for peer in table.peers():
-            peer.close(1013, "the log of the match cannot be read")
+    def table_reloaded(self, former: Table, stored: Stored) -> None:
+        fresh = self._restored_table(stored)
+        ended = stored.stream.closed  # a commit in doubt that has happened after all
+        self.tables[former.key] = fresh
+        for peer in list(self.door.peers):
+            if peer.holdings.get(former.key) is former:
+                peer.holdings[former.key] = fresh
+        fresh.listed = former.listed
+        self.stand_ins.moved(former, fresh)
+        fresh.inherit(former)
+        if ended:
+            self.over(fresh)
+
+    def table_gone(self, former: Table, error: StoreError) -> None:
+        """Give up a match: one of which the disk has nothing is begun again by its lobby.
+
+        One that cannot be read is set aside, and its lobby hears that it has ended.
+        """
+        if not isinstance(error, NotStored):
+            self.quarantine.add("match", former.key, error)
+        self.tables.pop(former.key, None)
+        self.stand_ins.over(former)
+        for player in former.match.setup.seats:
+            self._unseat(player.player, former.key)
+        if former.backlog is not None:
+            former.backlog.refuse("the log of the match cannot be read")
+        for peer in former.peers():
+            peer.holdings.pop(former.key, None)
+            if not isinstance(error, NotStored):
+                peer.close(1013, "the log of the match cannot be read")
+        room = self.rooms.get(former.match.setup.lobby or "")
+        planned = None if room is None else room.lobby.roll.running.get(former.key)
+        if room is None or planned is None:
+            return
+        if isinstance(error, NotStored):
+            self.begin(room, rules.Begin(former.key, planned))
+        else:
+            room.result(former.key, _infrastructure(len(planned.players), DAMAGED))
+
+    def room_reloaded(self, former: Room, stored: Stored) -> None:
+        fresh = self._restored_lobby(stored)
+        self._resume_lobby(fresh)
+        for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
+            if self.peer_of(player) is not None:
+                fresh.do(rules.Connected(player))
+        for peer in former.spectators:
+            peer.holdings[former.key] = fresh
+        fresh.inherit(former)
+        for player in fresh.lobby.roll.members:
+            self.tie(player, fresh)
+
+    def room_gone(self, former: Room, error: StoreError) -> None:
+        """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""
+        if not isinstance(error, NotStored):
+            self.quarantine.add("lobby", former.key, error)
+        self.rooms.pop(former.key, None)
+        if former.backlog is not None:
+            former.backlog.refuse("the log of the lobby cannot be written")
+        players = [former.lobby.host.player, *former.lobby.roll.members]
+        news = LobbyClosed(lobby=former.key, reason="closed")
+        for peer in dict.fromkeys([*map(self.peer_of, players), *former.spectators]):
+            if peer is not None:
+                peer.tell(news)
+        for player in players:
+            self.untied(player, former)
+        for peer in former.spectators:
+            peer.holdings.pop(former.key, None)
+        for table in list(self.tables.values()):
+            self._end_without_lobby(table)
 
     def keep(self, table: Table) -> None:
         self.store.keep(table.stream, self._checkpoints.write(table.match, table.stream.chain))
@@ -343,6 +389,8 @@ class Hall:
         planned = begin.planned
         settings = room.lobby.settings
         try:
+            if self.store.knows(begin.match):
+                raise StoreError("its log exists, and could not be taken up")
             game = self.games[planned.item.game]
             setup = self._setup(room, begin, game)
             match = match_rules.Match.new(game, setup)
@@ -459,28 +507,12 @@ class Hall:
         self.store.finish(room.stream, None, brief, _Closing(self.closing, room.key))
 
     def room_unwritten(self, room: Room, error: StoreError) -> None:
-        """Take a lobby up again from what the disk has of it."""
         LOG.error("the log of lobby %s: %s", room.key, error)
         if self._draining or self.rooms.get(room.key) is not room:
             return
         for employee, _ in room.staff.values():
             employee.dismiss()
-        del self.rooms[room.key]
-        try:
-            fresh = self._restored_lobby(self.store.reload(room.key))
-        except Exception as error:
-            if not self._is_damage(room.key, error):
-                LOG.exception("lobby %s cannot be read; the next start takes it up", room.key)
-                return
-            self._set_lobby_aside(room, error)
-            return
-        self._resume_lobby(fresh)
-        for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
-            if self.peer_of(player) is not None:
-                fresh.do(rules.Connected(player))
-        for peer in room.spectators:
-            peer.holdings[room.key] = fresh
-            fresh.watch(peer)
+        self.reloads.add(room)
 
     # --- restoring --------------------------------------------------------------------------
 
@@ -515,7 +547,7 @@ class Hall:
             return None
 
     def _whole(self, stored: Stored) -> Stored:
-        return stored if stored.checkpoint is None else self.store.reload(stored.stream.key)
+        return stored if stored.checkpoint is None else self.store.whole(stored)
 
     def _game_of(self, setup: Setup, key: str) -> Game:
         if setup.match != key:
@@ -579,21 +611,6 @@ class Hall:
             self.finished.append(MatchBrief.model_validate_json(line))
         except ValidationError:
             LOG.warning("the summary of a finished match is damaged: lists do not show it")
-
-    def _set_lobby_aside(self, room: Room, error: Exception) -> None:
-        """Give up a lobby whose log cannot be read, and tell whom it concerns."""
-        self.quarantine.add("lobby", room.key, error)
-        self.rooms.pop(room.key, None)
-        news = LobbyClosed(lobby=room.key, reason="closed")
-        players = [room.lobby.host.player, *room.lobby.roll.members]
-        for peer in dict.fromkeys([*map(self.peer_of, players), *room.spectators]):
-            if peer is not None:
-                peer.tell(news)
-        for player in players:
-            self.untied(player, room)
-        for table in list(self.tables.values()):
-            if table.match.setup.lobby == room.key:
-                self._end_without_lobby(table)
 
     def _end_without_lobby(self, table: Table) -> None:
         """End a match whose lobby is set aside, where it cannot be played on without it.

@@ -110,7 +110,7 @@ class Tail:
 
     def add(self, batch: int, seq: int, link: bytes, line: bytes) -> str | None:
         """Take the next entry; return what is wrong with it, or None."""
-        if seq != self.last + 1:
+        if seq != self.stretched + len(self.lines) + 1:
             return f"batch {batch} has entry {seq} where {self.last + 1} was to be expected"
         hashed = chain(self.link, line)
         if hashed[:LINK].encode() != link:
@@ -249,10 +249,16 @@ def _take(db: sqlite3.Connection, reading: Reading, row: Row, only: Container[in
         reading.damaged.append(row.batch)
         if not intact and contents is None:
             reading.holes.append(row.batch)
-    for number, seq, link, line in _split(row.lines):
+    tails = reading.tails
+    for text in row.lines.split(b"\n"):
+        try:
+            first, second, link, line = text.split(b" ", 3)
+            number, seq = int(first), int(second)
+        except ValueError:
+            continue  # an empty row, or an entry that cannot be told apart any more
         if only is not None and number not in only:
             continue
-        tail = _tail(db, reading, number)
+        tail = tails.get(number) or _tail(db, reading, number)
         if tail is None or tail.fault is not None:
             continue
         if seq <= tail.stretched:
@@ -291,16 +297,6 @@ def _tail(db: sqlite3.Connection, reading: Reading, number: int) -> Tail | None:
         last, link = end_of(db, number) or (0, str(found[0]))
         tail = reading.tails[number] = Tail(number, last, link)
     return tail
-
-
-def _split(lines: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """Return stream, number, link and line of all entries that can be told apart."""
-    for text in lines.split(b"\n"):
-        try:
-            number, seq, link, line = text.split(b" ", 3)
-            yield int(number), int(seq), link, line
-        except ValueError:
-            continue
 
 
 # --- stretches --------------------------------------------------------------------------------

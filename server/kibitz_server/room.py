@@ -33,6 +33,7 @@ from kibitz_server.database import StoreError
 from kibitz_server.house import Employee
 from kibitz_server.lobby import Command, Effect, Lobby
 from kibitz_server.peer import Peer
+from kibitz_server.pending import Backlog, Request
 from kibitz_server.store import Store, Stream
 from kibitz_server.table import encoded
 
@@ -89,6 +90,8 @@ class Room:
         self.staff: dict[int, tuple[Employee, Player]] = {}
         """The process of each house seat, and whom it plays as."""
         self.closed = False
+        self.backlog: Backlog[Room] | None = None
+        """What is to be done once the lobby was loaded again; None while its log is sound."""
         self._held: deque[tuple[int, Held]] = deque()
         self._timer: TimerHandle | None = None
         self._news_timer: TimerHandle | None = None
@@ -104,13 +107,18 @@ class Room:
     def open(self, effects: list[Effect], peer: Peer, request: int) -> None:
         """Carry out what a new lobby begins with; its head is on its way to the disk."""
         done = Done(re=request, lobby=self.key, invite=self.lobby.roll.opened.invite)
-        self._held.append((0, partial(peer.answer, done)))
+        answer = partial(peer.answer, done)
+        self._held.append((0, Request(lambda room: answer(), peer, request, answer)))
         self._held.append((0, self.changed))
-        self._carry_out(effects[1:], None, 0)
+        self._carry_out(effects[1:])
         self._arm()
 
     def do(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command; return whether it was refused to nobody."""
+        again: Request[Room] = Request(lambda room: room.do(command, peer, request), peer, request)
+        if self.backlog is not None:
+            self.backlog.add(again)
+            return False
         if self.closed:
             if peer is not None:
                 peer.refuse(request, Code.CLOSED, "the lobby is closed")
@@ -122,7 +130,7 @@ class Room:
             if peer is not None:
                 peer.refuse(request, Code.INTERNAL, "the lobby could not do this")
             return False
-        self._carry_out(effects, peer, request)
+        self._carry_out(effects, again)
         self._arm()
         return not any(isinstance(effect, rules.Refuse) for effect in effects)
 
@@ -222,8 +230,26 @@ class Room:
 
     def lost(self, error: StoreError) -> None:
         self.suspend()
+        self.backlog = Backlog()
+        for _, told in self._held:
+            if isinstance(told, Request):
+                self.backlog.add(told)
         self._held.clear()
         self._estate.room_unwritten(self, error)
+
+    def inherit(self, former: Room) -> None:
+        """Take the spectators of a lobby whose log was lost, and do what was asked of it."""
+        for peer in former.spectators:
+            if not peer.leaving:
+                self.watch(peer)
+        if former.backlog is None:
+            return
+        for request in former.backlog.take():
+            try:
+                request.again(self)
+            except Exception:
+                LOG.exception("lobby %s: a request that was lost", self.key)
+                request.refuse("the request could not be carried out")
 
     def suspend(self) -> None:
         """Stop the timers: the server goes down, or the lobby is closed."""
@@ -236,23 +262,26 @@ class Room:
     def tick(self) -> None:
         self._timer = None
         if not self.closed:
-            self._carry_out(self.lobby.tick(self._estate.clock()), None, 0)
+            self._carry_out(self.lobby.tick(self._estate.clock()))
             self._arm()
 
-    def _carry_out(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
+    def _carry_out(self, effects: list[Effect], request: Request[Room] | None = None) -> None:
+        peer, number = (request.peer, request.number) if request is not None else (None, 0)
         for effect in effects:
             match effect:
                 case rules.Append(entry):
                     self._append(entry)
                 case rules.Accepted():
-                    if peer is not None:
-                        self._tell(partial(peer.answer, Done(re=request)))
+                    if peer is not None and request is not None:
+                        answer = partial(peer.answer, Done(re=number))
+                        self._tell(Request(request.again, peer, number, answer))
                 case rules.Briefed(_, tags):
-                    if peer is not None:
-                        self._tell(partial(self._brief, peer, request, tags))
+                    if peer is not None and request is not None:
+                        answer = partial(self._brief, peer, number, tags)
+                        self._tell(Request(request.again, peer, number, answer))
                 case rules.Refuse(_, code, message):
                     if peer is not None:
-                        peer.refuse(request, code, message)
+                        peer.refuse(number, code, message)
                 case _:
                     self._tell(partial(self._enact, effect))
 

@@ -63,6 +63,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 from kibitz_protocol.recordfile import NO_LINK, chain
 from kibitz_server import journal, mark
 from kibitz_server.database import (
+    NotStored,
     StoreError,
     Value,
     WriteFailed,
@@ -91,6 +92,9 @@ RETRIES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
 PROBE_S = 2.0
 """Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
+
+CLOSING_S = 10.0
+"""Seconds that a disk has to take what is left when the store is closed."""
 
 
 class Waiter(Protocol):
@@ -211,18 +215,17 @@ class Store:
         loop: asyncio.AbstractEventLoop,
         *,
         observe: Callable[[int, float], None] | None = None,
-        on_failure: Callable[[StoreError], None] | None = None,
         retries: Sequence[float] = RETRIES,
         journal_bytes: int = JOURNAL_BYTES,
     ) -> None:
         """Open or create the database at `path` and bring its journal in order.
 
-        `observe(entries, seconds)` is called after each commit, `on_failure` when nothing can
-        be written any more. Raises `StoreError`.
+        `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
         """
         self._loop = loop
         self._observe = observe
-        self._on_failure = on_failure
+        self.on_failure: Callable[[StoreError], None] | None = None
+        """Called once, before anybody is told, when nothing can be written any more."""
         self._retries = tuple(retries)
         self.path = path = located(path)
         self._lock = lock(path)
@@ -348,11 +351,38 @@ class Store:
         self._idle.append(idle)
         await idle
 
-    async def close(self) -> None:
-        """Write what is left, stop the threads and let the database go."""
-        await self.flush()
+    async def close(self, patience_s: float = CLOSING_S) -> None:
+        """Write what is left, stop the threads and let the database go.
+
+        What is appended from now on is lost. A disk that does not answer is given up after
+        `patience_s`: its threads end with the process, and the lock with them.
+        """
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.flush(), patience_s / 2)
+        self.failure = self.failure or WriteFailed("the database is closed")
+        gone = asyncio.Event()
+        loop = self._loop
+
+        def take_down() -> None:
+            try:
+                self._take_down()
+            finally:
+                with contextlib.suppress(RuntimeError):  # nobody waits any more
+                    loop.call_soon_threadsafe(gone.set)
+
+        closing = threading.Thread(target=take_down, name="kibitz-closing", daemon=True)
+        closing.start()
+        try:
+            await asyncio.wait_for(gone.wait(), patience_s / 2)
+        except TimeoutError:
+            LOG.error("%s: the disk does not answer, it is left as it is", self.path)
+            return
+        closing.join()
+        self._lock.release()
+
+    def _take_down(self) -> None:
         self._commits.put(None)
-        await self._loop.run_in_executor(self._readers, self._thread.join)
+        self._thread.join()
         self._readers.shutdown()
         while not self._connections.empty():
             self._connections.get().close()
@@ -361,7 +391,6 @@ class Store:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
         self._mark.close()
-        self._lock.release()
 
     # --- reading --------------------------------------------------------------------------
 
@@ -398,27 +427,25 @@ class Store:
         )
         return [Damaged(*row) for row in rows]
 
-    def reload(self, key: str) -> Stored:
-        """Return a stream whose appends were lost as the disk has it. It blocks for a moment."""
-        row = self._look.execute(
-            "SELECT number, key, kind, head FROM stream WHERE key = ?", (key,)
-        ).fetchone()
-        if row is None:
-            raise StoreError(f"no stream {key!r} on the disk")
-        found = _load(self._look, *row)
-        reading = journal.read(self._look, only={found.stream.number})
-        tail = reading.tails.get(found.stream.number)
-        if tail is None:
-            return found
-        if tail.fault:
-            raise StoreError(f"stream {key!r} is damaged: {tail.fault}")
-        stream = found.stream
-        stream.tail = stream.durable = tail.last
-        stream.chain = tail.link
-        if tail.lines:
-            stream.fresh = tail.lines.copy()
-            self._fresh[stream.number] = stream
-        return Stored(stream, found.head, found.lines + tail.lines)
+    def whole(self, stored: Stored) -> Stored:
+        """Return all of a stream that was loaded from a checkpoint on. For the start: it blocks."""
+        stream = stored.stream
+        return _load(self._db, stream.number, stream.key, stream.kind, stored.head)
+
+    async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
+        """Return streams whose appends were lost as the disk has them: by key, or what is wrong.
+
+        They are read in one pass over the journal, off the event loop. `NotStored` stands for
+        one of which the disk has nothing. Raises `StoreError` where the disk cannot be read.
+        """
+        try:
+            found = await self._read(lambda db: _reload(db, keys))
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
+        for stored in found.values():
+            if isinstance(stored, Stored) and stored.stream.fresh:
+                self._fresh[stored.stream.number] = stored.stream
+        return found
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
         """Return what `finish` was given for the newest closed streams, newest first."""
@@ -514,6 +541,9 @@ class Store:
         batch.row = journal.encode(self._next_batch, self._owner, batch.contents, batch.lines)
 
     def _attempt(self, batch: _Batch) -> None:
+        if self.failure is not None:
+            self._give_up(batch, self.failure)
+            return
         try:
             if self._doubt is not None:
                 self._settle_doubt(batch)
@@ -558,6 +588,7 @@ class Store:
         self._mark.write(mark.Mark(row.batch, row.checks))
 
     def _settled(self, error: sqlite3.Error | None) -> None:
+        """The writer's thread is done with a batch."""
         batch = self._writing
         if batch is None:
             raise AssertionError("a commit came back that nobody began")
@@ -581,13 +612,19 @@ class Store:
                     waiter.durable(seq)
                 except Exception:
                     LOG.exception("%s: the news that %d is durable", _name(stream), seq)
-        if self._observe is not None:
-            self._observe(len(batch.lines), time.perf_counter() - batch.started)
+        self._observed(batch)
         self._begin_scheduled = False
         if self._gathering.waiters:
             self._begin()
         else:
             self._rest()
+
+    def _observed(self, batch: _Batch) -> None:
+        if self._observe is not None:
+            try:
+                self._observe(len(batch.lines), time.perf_counter() - batch.started)
+            except Exception:
+                LOG.exception("the figures of a commit")
 
     def _rest(self) -> None:
         """Nothing waits for the disk: tell who waits for that."""
@@ -754,9 +791,9 @@ class Store:
         self.failure = WriteFailed("another server has taken this database over")
         self.healthy = False
         LOG.critical("%s", self.failure)
-        if self._on_failure is not None:
+        if self.on_failure is not None:
             try:
-                self._on_failure(self.failure)
+                self.on_failure(self.failure)
             except Exception:
                 LOG.exception("the news that nothing can be written")
         self._give_up(batch, self.failure)
@@ -848,6 +885,49 @@ def _rest(
         found += following
         last = until
     return (found, link) if last else None
+
+
+def _reload(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
+    """Read streams as they are in one state of the database, with what the journal has."""
+    db.execute("BEGIN")
+    try:
+        found: dict[str, Stored | StoreError] = {}
+        for key in keys:
+            try:
+                found[key] = _stored(db, key)
+            except StoreError as error:
+                found[key] = error
+        streams = [each for each in found.values() if isinstance(each, Stored)]
+        reading = journal.read(db, only={stored.stream.number for stored in streams})
+        for stored in streams:
+            tail = reading.tails.get(stored.stream.number)
+            if tail is not None:
+                found[stored.stream.key] = _continued(stored, tail)
+    finally:
+        db.execute("COMMIT")
+    return found
+
+
+def _stored(db: sqlite3.Connection, key: str) -> Stored:
+    row = db.execute(
+        "SELECT state, number, key, kind, head FROM stream WHERE key = ?", (key,)
+    ).fetchone()
+    if row is None:
+        raise NotStored(f"the disk has nothing of {key!r}")
+    stored = _load(db, *row[1:])
+    stored.stream.closed = row[0] != "open"
+    return stored
+
+
+def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
+    """Add to a stream what the journal has of it."""
+    stream = stored.stream
+    if tail.fault:
+        return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
+    stream.tail = stream.durable = tail.last
+    stream.chain = tail.link
+    stream.fresh = tail.lines.copy()
+    return Stored(stream, stored.head, stored.lines + tail.lines)
 
 
 def _stretches(

@@ -6,15 +6,16 @@ see the match, the answer to whom it concerns, at last the next turn. So nobody 
 crash could take back, and the clock of a turn starts when the turn is sent, not before the
 disk was done with the move before it.
 
-    request --> match.handle --> effects --Append--> store ...commit... durable --> _release
-                                    \\--Refuse--> at once          (Accepted, Finished, turns)
+    request --> match.handle --> effects --Append--> store ...commit... durable --> told
+                 (events; answers and refusals, which speak of what is before them; turns)
 
 A seat is answered on its present connection only. A newer connection of the seat's player
 replaces the older one, which is closed, once the claim was found valid.
 
 When something in here raises, the match ends with cause `infrastructure`, and nothing else
-does. When the log cannot be written, the table is given back to the hall, which loads the
-match again as the disk has it.
+does. When the log cannot be written, nothing of what was lost was told to anybody: the match is
+loaded again as the disk has it (`reloads.py`), and another table inherits the connections and
+carries out the requests that were lost, or have come since (`pending.py`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from kibitz_server.gallery import Gallery
 from kibitz_server.match import Command, Effect, Match, Play
 from kibitz_server.outbox import text_frame
 from kibitz_server.peer import Peer
+from kibitz_server.pending import Backlog, Request
 from kibitz_server.record import line
 from kibitz_server.scribe import Scribe, done_frame
 from kibitz_server.store import Store, Stream
@@ -99,6 +101,7 @@ class Table:
         "_timer",
         "_timer_at",
         "_told_turn",
+        "backlog",
         "closed",
         "gallery",
         "listed",
@@ -115,6 +118,8 @@ class Table:
         self.listed = listed
         """Whether lists show the match to everybody."""
         self.closed = False
+        self.backlog: Backlog[Table] | None = None
+        """What is to be done once the match was loaded again; None while its log is sound."""
         self._held: deque[tuple[int, Held]] = deque()
         """What may be told once the entry of that number is durable."""
         self._sockets: list[Peer | None] = [None] * seats
@@ -173,11 +178,25 @@ class Table:
             if peer is None and seat not in self.match.away:
                 self.command(rules.Leave(seat, "disconnect"))
         self._turn()
+        if former.backlog is not None:
+            for request in former.backlog.take():
+                self._again(request)
+
+    def _again(self, request: Request[Table]) -> None:
+        try:
+            request.again(self)
+        except Exception:
+            LOG.exception("match %s: a request that was lost", self.key)
+            request.refuse("the request could not be carried out")
 
     # --- requests ---------------------------------------------------------------------------
 
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was a new one and accepted."""
+        if self.closed:
+            # Whose seat it is may depend on who is still waiting to come back.
+            self._put_off(Request(lambda table: table.move(peer, move), peer, move.id))
+            return False
         seat = self.match.to_act
         if seat < 0 or self._sockets[seat] is not peer:
             found = self.seat_of(peer)
@@ -222,6 +241,15 @@ class Table:
         if seat is None:
             peer.refuse(request.id, Code.NOT_SEATED, "you have no seat at this match")
             return
+
+        def come_again(table: Table) -> None:
+            if not peer.leaving:
+                table.rejoin(peer, player, request)
+
+        again = Request(come_again, peer, request.id)
+        if self.closed:
+            self._put_off(again)
+            return
         former = self._sockets[seat]
         self._sockets[seat] = peer
         self._news[seat] = None
@@ -236,7 +264,8 @@ class Table:
             peer.answer(Done(re=request.id))
             entrance()
 
-        self._when_settled(enter)
+        again.answer = enter
+        self._when_settled(again)
 
     def watch(self, peer: Peer, request: int) -> None:
         """Let a spectator in, whom the hall found entitled to it."""
@@ -247,7 +276,15 @@ class Table:
                 self.watchers[peer] = None
                 self.gallery.enter(peer.outbox)
 
-        self._when_settled(enter)
+        def come_again(table: Table) -> None:
+            if not peer.leaving:
+                table.watch(peer, request)
+
+        again = Request(come_again, peer, request, enter)
+        if self.closed:
+            self._put_off(again)
+        else:
+            self._when_settled(again)
 
     def unwatch(self, peer: Peer) -> None:
         self.watchers.pop(peer, None)
@@ -287,6 +324,8 @@ class Table:
 
     def replace(self, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
         """Seat a stand-in; return whether the seat was still to be had."""
+        if self.closed:
+            return False  # the match asks for a stand-in again when it was loaded
         self.command(rules.Replace(seat, player, cause))
         if self.match.result is not None or self.match.players[seat] != player:
             return False
@@ -332,9 +371,15 @@ class Table:
         return [peer for peer in self._sockets if peer is not None] + list(self.watchers)
 
     def unfinished_for(self, player: str) -> bool:
-        """Whether the player still has to play here."""
+        """Whether the player still has to play here, or has to be told of the end.
+
+        As long as something waits for the disk, the match has not ended, whatever it says.
+        """
         seat = self.seat_owned_by(player)
-        return seat is not None and seat not in self.match.out and self.match.result is None
+        if seat is None:
+            return False
+        settled = not self._held and self.match.seq <= self.stream.durable and not self.closed
+        return not settled or (seat not in self.match.out and self.match.result is None)
 
     def brief(self) -> MatchBrief:
         """Return the match's line in a list, as spectators may see it."""
@@ -358,10 +403,13 @@ class Table:
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
         """Let the match carry out a command, and do what it asks for."""
         if self.closed:
+            self._put_off(
+                Request(lambda table: table.command(command, peer, request), peer, request)
+            )
             return
         try:
             now = self._floor.clock()
-            self._carry_out(self.match.handle(command, now), peer, request, now)
+            self._carry_out(self.match.handle(command, now), peer, request, now, command)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
@@ -387,26 +435,40 @@ class Table:
     def lost(self, error: StoreError) -> None:
         """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
         self.suspend()
+        self.backlog = Backlog()
+        for _, told in self._held:
+            if isinstance(told, Request):
+                self.backlog.add(told)
         self._held.clear()
         self._floor.unwritten(self, error)
 
+    def _put_off(self, request: Request[Table]) -> None:
+        """Keep a request until the match was loaded again; there is no answer before."""
+        if self.backlog is not None:
+            self.backlog.add(request)
+        else:
+            request.refuse("the server is going down")
+
     def _seated(self, peer: Peer, request: int, command: Callable[[int], Command]) -> None:
         """Carry out a command of a seat and answer it when it is durable."""
+        again: Request[Table] = Request(
+            lambda table: table._seated(peer, request, command), peer, request
+        )
+        if self.closed:
+            self._put_off(again)
+            return
         seat = self.seat_of(peer)
         if seat is None:
             peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
             return
         before = self.match.seq
-        if self.closed:
-            peer.refuse(request, Code.UNAVAILABLE, "the server is going down")
-            return
-        made = command(seat)
-        refusal = self._refusal_of(made)
-        if refusal is not None:
-            peer.refuse(request, refusal.code, refusal.message)
-            return
+        refusal = self._refusal_of(command(seat))
         seq = self.match.seq if self.match.seq > before else None
-        self._hold(self.match.seq, lambda: peer.answer(Done(re=request, seq=seq)))
+        if refusal is None:
+            again.answer = lambda: peer.answer(Done(re=request, seq=seq))
+        else:
+            again.answer = partial(peer.refuse, request, refusal.code, refusal.message)
+        self._hold(self.match.seq, again)
 
     def _refusal_of(self, command: Command) -> rules.Refuse | None:
         """Carry out a command that is answered by its only effect, a refusal, or not at all."""
@@ -422,7 +484,12 @@ class Table:
         return refusals[0] if refusals else None
 
     def _carry_out(
-        self, effects: list[Effect], peer: Peer | None = None, request: int = 0, now: int = 0
+        self,
+        effects: list[Effect],
+        peer: Peer | None = None,
+        request: int = 0,
+        now: int = 0,
+        command: Command | None = None,
     ) -> None:
         """Do what the match asks for; `now` is when the request of a peer arrived."""
         arrived: int | None = None
@@ -434,9 +501,14 @@ class Table:
                     self._held.append((entry.seq, partial(self._show, sight, text)))
                     arrived = now
                 case rules.Accepted(_, id, seq):
-                    self._hold(seq, partial(self._acknowledge, peer, id, seq, arrived))
+                    answer = partial(self._acknowledge, peer, id, seq, arrived)
+                    again = partial(_command, command, peer, request)
+                    self._hold(seq, Request(again, peer, id, answer))
                 case rules.Refuse(_, _, code, message, ply):
-                    self._refuse(peer, request, code, message, ply)
+                    # It speaks of the match as it is, which may not be on the disk yet.
+                    refuse = partial(self._refuse, peer, request, code, message, ply)
+                    again = partial(_command, command, peer, request)
+                    self._hold(self.match.seq, Request(again, peer, request, refuse))
                 case rules.Finished(result):
                     self._finish(result)
                 case rules.WantStandIn():
@@ -479,7 +551,10 @@ class Table:
             else:
                 self._when_settled(told)
 
-        self._held.append((seq, tell))
+        held: Held = tell
+        if isinstance(told, Request):
+            held = Request(told.again, told.peer, told.number, tell)
+        self._held.append((seq, held))
 
     def _acknowledge(self, peer: Peer | None, request: int, seq: int, arrived: int | None) -> None:
         """Answer a move; one that was sent again has not arrived anew."""
@@ -625,6 +700,11 @@ class Table:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
         self._arm()
+
+
+def _command(command: Command | None, peer: Peer | None, request: int, table: Table) -> None:
+    if command is not None:
+        table.command(command, peer, request)
 
 
 def viewer_of(table: Table, peer: Peer) -> int | None:

@@ -18,6 +18,7 @@ import pytest
 
 from benchmarks.mnk import GAME
 from kibitz_server import clock as ledger
+from kibitz_server.database import StoreError
 from kibitz_server.gallery import Gallery
 from kibitz_server.match import Match, Play
 from kibitz_server.peer import Peer
@@ -29,6 +30,7 @@ from tests.tools.simulation import Climate, Disk, World, simulate, template
 ROOT = Path(__file__).parents[2]
 FEW, MANY = 120, 5000
 BIGGER = Climate(lobbies=5, games=4)
+BAD_DISK = Climate(lobbies=3, outages=0.15, commit_fails=0.1, crashes=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +46,23 @@ def wrongs(worlds: Iterator[World]) -> dict[int, list[str]]:
 
 
 def test_nothing_is_lost_in_any_world(directory: Path) -> None:
-    crashes = moves = 0
+    crashes = moves = losses = trims = 0
 
     def worlds() -> Iterator[World]:
-        nonlocal crashes, moves
+        nonlocal crashes, moves, losses, trims
         for seed in range(FEW):
             world = simulate(seed, GAME, directory)
             crashes += world.crashes
             moves += len(world.history)
+            losses += world.losses
+            trims += world.trims
             yield world
 
     assert wrongs(worlds()) == {}
     assert crashes > FEW
     assert moves > 50 * FEW
+    assert losses > FEW / 10
+    assert trims > FEW
 
 
 def test_a_seed_is_a_world(directory: Path) -> None:
@@ -93,7 +99,9 @@ def test_nothing_is_lost_in_thousands_of_worlds(directory: Path, tell: Tell) -> 
     assert wrongs(worlds) == {}
     bigger = (simulate(seed, GAME, directory, BIGGER) for seed in range(MANY // 10))
     assert wrongs(bigger) == {}
-    tell(f"T14: {MANY} small and {MANY // 10} bigger worlds, nothing wrong in any")
+    worse = (simulate(seed, GAME, directory, BAD_DISK) for seed in range(MANY // 10))
+    assert wrongs(worse) == {}
+    tell(f"T14: {MANY} small and {MANY // 5} bigger worlds, nothing wrong in any")
 
 
 # --- the judge is judged: each of these servers has to be found out ---------------------------
@@ -148,6 +156,15 @@ def test_a_server_that_plays_a_move_again_is_found_out(directory: Path) -> None:
 
     with planted(Match, "_play", play):
         assert found(directory, "is not the move")
+
+
+def test_a_server_that_forgets_the_requests_of_a_lost_log_is_found_out(directory: Path) -> None:
+    def lost(right: Callable[..., None], table: Table, error: StoreError) -> None:
+        table._held.clear()
+        right(table, error)
+
+    with planted(Table, "lost", lost):
+        assert found(directory, "ms left", outages=0.15, crashes=0.0, resets=0.05)
 
 
 def test_a_server_that_drops_a_spectators_event_is_found_out(directory: Path) -> None:

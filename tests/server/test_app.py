@@ -19,7 +19,7 @@ import pytest
 from kibitz_server.app import Config, running, with_loop
 from kibitz_server.database import DatabaseInUse, ForeignDatabase
 from kibitz_server.outbox import Allowance
-from kibitz_server.store import Store
+from kibitz_server.store import Store, Stored
 from kibitz_server.sweep import Patience
 from tests.server.toys import Grid, Race
 from tests.server.wires import Caller, calling, masked, until
@@ -287,7 +287,11 @@ async def audit(db: Path, moves: Moves) -> None:
     """Hold what was acknowledged against the log."""
     store = Store(db, asyncio.get_running_loop())
     opened = [found.stream.key for found in store.load("match")]
-    logs = {key: store.reload(key).lines for key in opened}
+    logs = {
+        key: found.lines
+        for key, found in (await store.reload(opened)).items()
+        if isinstance(found, Stored)
+    }
     for match in moves.acknowledged:
         if match not in logs:
             finished = await store.transcript(match)

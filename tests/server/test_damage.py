@@ -336,7 +336,7 @@ def test_a_match_with_a_house_bot_ends_with_its_lobby(world: World) -> None:
     house = table.match.players[1].model_copy(update={"kind": "house"})
     table.match.players = (table.match.players[0], house)
     room = world.parlour.hall.rooms[world.lobby]
-    world.parlour.hall._set_lobby_aside(room, ValueError("an entry is not one"))
+    world.parlour.hall.room_gone(room, StoreError("an entry is not one"))
     world.parlour.wait(0.1)
     assert world.running(world.hurt) is None
     record = world.parlour.page(f"/records/{world.hurt}.jsonl")
@@ -351,13 +351,11 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
 ) -> None:
     """After a failed write a match is loaded again; the disk may have become worse meanwhile."""
 
-    def damaged(key: str) -> Any:
-        raise StoreError(f"stream {key!r} is damaged: entry 3 does not continue the chain")
-
-    monkeypatch.setattr(world.parlour.store, "reload", damaged)
+    damaged = StoreError("entry 3 does not continue the chain")
     hall = world.parlour.hall
+    monkeypatch.setattr(world.parlour.store, "reload", answering({world.hurt: damaged}))
     hall.unwritten(hall.tables[world.hurt], WriteFailed("the disk is full"))
-    world.parlour.wait(1)
+    world.parlour.wait(2)
     assert world.running(world.hurt) is None
     assert hall.quarantine.reason(world.hurt) is not None
     roll = hall.rooms[world.lobby].lobby.roll
@@ -366,15 +364,42 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     assert world.parlour.hall.quarantine.reason(world.hurt) is not None
 
 
-def test_a_disk_that_fails_is_no_damage(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(key: str) -> Any:
-        raise sqlite3.OperationalError("disk I/O error")
+def answering(found: dict[str, Any]) -> Any:
+    """Return a `Store.reload` that finds this."""
 
-    monkeypatch.setattr(world.parlour.store, "reload", failing)
+    async def reload(keys: list[str]) -> dict[str, Any]:
+        return {key: found[key] for key in keys}
+
+    return reload
+
+
+def test_a_lobby_that_cannot_be_read_again_is_set_aside(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall = world.parlour.hall
+    damaged = StoreError("entry 3 does not continue the chain")
+    monkeypatch.setattr(world.parlour.store, "reload", answering({world.lobby: damaged}))
+    before = world.running(world.hurt)
+    hall.room_unwritten(hall.rooms[world.lobby], WriteFailed("the disk is full"))
+    world.parlour.wait(2)
+    assert world.lobby not in hall.rooms
+    assert hall.quarantine.reason(world.lobby) is not None
+    assert world.running(world.hurt) == before
+    for name in ("ada", "bob"):
+        closed = [m for m in world.guests[name].messages() if m["type"] == "lobby_closed"]
+        assert [each["lobby"] for each in closed] == [world.lobby]
+
+
+def test_a_disk_that_fails_is_no_damage(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def failing(keys: list[str]) -> Any:
+        raise StoreError("cannot read: disk I/O error")
+
     hall = world.parlour.hall
     before = world.running(world.hurt)
-    hall.unwritten(hall.tables[world.hurt], WriteFailed("the disk is full"))
-    world.parlour.wait(0.1)
+    with monkeypatch.context() as patch:
+        patch.setattr(world.parlour.store, "reload", failing)
+        hall.unwritten(hall.tables[world.hurt], WriteFailed("the disk is full"))
+        world.parlour.wait(2)
     assert hall.quarantine.reason(world.hurt) is None
     world.restart(lambda path: None)
     assert world.running(world.hurt) == before
@@ -392,7 +417,7 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "reload", failing)
+        patch.setattr(Store, "whole", failing)
         with pytest.raises(StoreError, match="the disk reports an error"):
             world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
     world.restart(lambda path: None)

@@ -17,11 +17,12 @@ from kibitz_server import journal
 from kibitz_server.database import (
     DatabaseInUse,
     ForeignDatabase,
+    NotStored,
     StoreError,
     WriteFailed,
     connect_beside,
 )
-from kibitz_server.store import Store, Stream
+from kibitz_server.store import Store, Stored, Stream
 
 
 class Ear:
@@ -68,6 +69,12 @@ def lines(first: int, last: int) -> list[bytes]:
 async def reopened(store: Store, path: Path) -> Store:
     await store.close()
     return opened(path)
+
+
+async def reloaded(store: Store, key: str) -> Stored:
+    found = (await store.reload([key]))[key]
+    assert isinstance(found, Stored)
+    return found
 
 
 def shorten(path: Path, cut: int) -> None:
@@ -428,7 +435,7 @@ async def test_what_cannot_be_written_is_lost_and_said(path: Path) -> None:
     assert stream.failed
     with pytest.raises(WriteFailed):
         store.append(stream, 5, b"{}", ear)
-    again = store.reload("m1")
+    again = await reloaded(store, "m1")
     assert again.lines == lines(1, 2)
     store.append(again.stream, 3, b'{"seq":3}', ear)
     await store.flush()
@@ -442,10 +449,10 @@ async def test_reloading_a_long_stream_goes_on_with_its_chain(path: Path) -> Non
     store = opened(path)
     stream = written(store, count=50)
     await store.flush()
-    again = store.reload("m1")
+    again = await reloaded(store, "m1")
     assert (again.lines, again.stream.chain) == (lines(1, 50), stream.chain)
-    with pytest.raises(StoreError, match="no stream 'm9'"):
-        store.reload("m9")
+    found = await store.reload(["m9"])
+    assert isinstance(found["m9"], NotStored)
     await store.close()
 
 
@@ -464,6 +471,223 @@ async def test_an_owner_that_was_replaced_stops_writing(path: Path) -> None:
     fresh = written(store, "m2", 0, ear)
     await store.flush()
     assert fresh.failed
+    await store.close()
+
+
+async def test_nothing_is_lost_when_a_batch_was_given_up_before(path: Path, tmp_path: Path) -> None:
+    """What was durable before a failure is durable after it, however the journal is emptied."""
+    for more in (0, 1):
+        store = opened(path.with_name(f"{more}.db"), journal_bytes=20_000)
+        ear = Ear()
+        first, other = written(store, "m1", 3, ear), written(store, "m2")
+        await store.flush()
+        for seq in range(1, 200):
+            store.append(other, seq, b'{"seq":%d}' % seq, None)
+            await store.flush()
+        db = stubborn(store, "COMMIT", 1)
+        store.append(first, 4, b"{}", ear)
+        await store.flush()
+        assert db.times == 0
+        assert len(ear.errors) == 1
+        again = (await reloaded(store, "m1")).stream
+        for seq in range(4, 4 + more):
+            store.append(again, seq, b'{"seq":%d}' % seq, ear)
+        for seq in range(200, 700):
+            store.append(other, seq, b'{"seq":%d}' % seq, None)
+            await store.flush()
+            await asyncio.sleep(0)
+        assert store.row("SELECT value > 250 FROM setting", ()) == (1,)
+        copy = opened(crashed(path.with_name(f"{more}.db"), tmp_path / f"copy{more}.db"))
+        found = {stored.stream.key: stored.lines for stored in copy.load("match")}
+        assert found == {"m1": lines(1, 3 + more), "m2": lines(1, 699)}
+        await copy.close()
+        await store.close()
+
+
+@pytest.mark.parametrize("word", ["durable", "lost"])
+async def test_a_waiter_that_raises_harms_nobody(
+    path: Path, caplog: pytest.LogCaptureFixture, word: str
+) -> None:
+    class Bad(Ear):
+        def durable(self, seq: int) -> None:
+            if word == "durable":
+                raise ValueError("a waiter that raises")
+
+        def lost(self, error: StoreError) -> None:
+            raise ValueError("a waiter that raises")
+
+    store = opened(path)
+    ear = Ear()
+    written(store, "bad", 1, Bad())
+    good = written(store, "good", 1, ear)
+    if word == "lost":
+        stubborn(store, "COMMIT", 1)
+    await asyncio.wait_for(store.flush(), 5)
+    assert (ear.told, len(ear.errors)) == (([0, 1], 0) if word == "durable" else ([], 1))
+    assert "match bad" in caplog.text
+    assert "a waiter that raises" in caplog.text
+    later = Ear()
+    store.execute("DELETE FROM player", (), Bad())
+    if word == "durable":
+        store.append(good, 2, b"{}", later)
+    else:
+        written(store, "later", 1, later)
+    await asyncio.wait_for(store.flush(), 5)
+    assert later.told[-1] == (2 if word == "durable" else 1)
+    await asyncio.wait_for(store.close(), 5)
+
+
+async def test_after_another_owner_has_written_everything_is_lost_at_once(path: Path) -> None:
+    store = opened(path)
+    ear = Ear()
+    failures: list[StoreError] = []
+    store.on_failure = failures.append
+    stream = written(store, count=1, ear=ear)
+    await store.flush()
+    other = connect_beside(path)
+    steal(other)
+    other.close()
+
+    class Again(Ear):
+        """Appends whenever it is told that something was lost, as a match does that goes on."""
+
+        def lost(self, error: StoreError) -> None:
+            super().lost(error)
+            if len(self.errors) < 2000:
+                written(store, f"again{len(self.errors)}", 1, self)
+
+    again = Again()
+    store.append(stream, 2, b"{}", again)
+    await asyncio.wait_for(store.flush(), 30)
+    assert len(again.errors) == 2000
+    assert len(failures) == 1
+    assert not store.healthy
+    store.execute("DELETE FROM player", (), ear)
+    await asyncio.wait_for(store.flush(), 5)
+    assert len(ear.errors) == 1
+    await asyncio.wait_for(store.close(), 5)
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM stream").fetchone() == (1,)
+    db.close()
+
+
+@pytest.mark.parametrize("where", ["writer", "reader"])
+async def test_a_disk_that_never_answers_is_left(
+    path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    store = opened(path)
+    written(store, count=3)
+    await store.flush()
+    stuck = threading.Event()
+    if where == "writer":
+        monkeypatch.setattr(store, "_commit", lambda batch: stuck.wait())
+        written(store, "m2", 1)
+    else:
+        reading = asyncio.ensure_future(store._read(lambda db: stuck.wait()))
+    await asyncio.wait_for(store.close(patience_s=0.2), 5)
+    with pytest.raises(DatabaseInUse):
+        opened(path)
+    stuck.set()
+    if where == "reader":
+        await reading
+    for thread in threading.enumerate():
+        if thread.name.startswith("kibitz-closing"):
+            thread.join()
+    store._lock.release()
+
+
+async def test_a_disk_that_is_well_again_is_noticed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kibitz_server.store.PROBE_S", 0.01)
+    store = opened(path)
+    db = stubborn(store, "COMMIT", 3)
+    written(store)
+    await store.flush()
+    assert not store.healthy
+    for _ in range(500):
+        await asyncio.sleep(0.01)
+        if store.healthy:
+            break
+    assert store.healthy
+    assert db.times == 0
+    await store.close()
+
+
+async def test_a_given_up_batch_that_was_written_all_the_same_is_taken_as_it_is(
+    path: Path,
+) -> None:
+    """The commit reports an error, has happened, and the disk cannot be asked."""
+    store = opened(path)
+    ear = Ear()
+    written(store, count=2, ear=ear)
+    stubborn(store, "COMMIT", 1, after=True)
+    asked = stubborn(store, "SELECT checks", 1)
+    await store.flush()
+    assert asked.times == 0
+    assert (ear.told, len(ear.errors)) == ([], 1)
+    found = await reloaded(store, "m1")
+    assert found.lines == lines(1, 2)
+    store.append(found.stream, 3, b'{"seq":3}', ear)
+    await store.flush()
+    assert (ear.told, store.failure) == ([3], None)
+    store = await reopened(store, path)
+    assert store.load("match")[0].lines == lines(1, 3)
+    await store.close()
+
+
+async def test_many_streams_are_reloaded_in_one_pass(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(path)
+    for number in range(200):
+        written(store, f"m{number}", 5)
+    await store.flush()
+    reads: list[str] = []
+    original = store._query
+
+    def query(work: Any) -> Any:
+        def counted(db: sqlite3.Connection) -> Any:
+            db.set_trace_callback(reads.append)
+            return work(db)
+
+        return original(counted)
+
+    monkeypatch.setattr(store, "_query", query)
+    found = await store.reload([f"m{number}" for number in range(0, 200, 2)])
+    assert len(found) == 100
+    assert all(isinstance(each, Stored) and each.lines == lines(1, 5) for each in found.values())
+    assert len([sql for sql in reads if "FROM journal" in sql]) == 1
+    await store.close()
+
+
+async def test_a_reloaded_stream_is_compacted_and_closed_like_any_other(path: Path) -> None:
+    store = opened(path, journal_bytes=5_000)
+    other = written(store, "m2")
+    stream = written(store, count=5)
+    await store.flush()
+    tail = 0
+    for seq in range(6, 60):
+        if seq % 9 == 0:
+            stubborn(store, "COMMIT", 1)
+            store.append(stream, seq, b"lost", None)
+            await store.flush()
+            stream = (await reloaded(store, "m1")).stream
+        store.append(stream, seq, b'{"seq":%d}' % seq, None)
+        for _ in range(3):
+            if not other.failed:
+                tail += 1
+                store.append(other, tail, b'{"seq":%d}' % tail, None)
+            await store.flush()
+            await asyncio.sleep(0.001)
+    store.finish(stream, b"{}", b"{}")
+    await store.flush()
+    found = await store.transcript("m1")
+    assert found is not None
+    assert found.lines == lines(1, 59)
+    assert store.row("SELECT value > 0 FROM setting", ()) == (1,)
+    store = await reopened(store, path)
+    assert store.load("match")[0].lines == lines(1, tail)
     await store.close()
 
 
@@ -539,7 +763,7 @@ async def test_what_a_checkpoint_has_replaced_is_not_read(path: Path) -> None:
     assert (found.checkpoint.seq, found.checkpoint.data) == (40, b"as it is now")
     assert (found.lines, found.stream.tail, found.stream.chain) == (lines(41, 44), 44, link)
     assert await store.lines(found.stream, 1, 44) == lines(1, 44)
-    whole = store.reload("m1")
+    whole = store.whole(found)
     assert (whole.lines, whole.checkpoint, whole.stream.chain) == (lines(1, 44), None, link)
     store.append(found.stream, 45, b'{"seq":45}', None)
     store = await reopened(store, path)

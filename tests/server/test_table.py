@@ -194,16 +194,18 @@ def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
         (0, 0, {"z": 1}, "malformed", 1),
     ],
 )
-def test_refusals_come_at_once_and_illegal_moves_are_noted(
+def test_refusals_come_when_what_they_speak_of_is_durable_and_illegal_moves_are_noted(
     seat: int, ply: int, xy: dict[str, int], code: str, noted: int
 ) -> None:
     play = Play()
     play.begin()
     assert not play.move(seat, 0, ply, None, **xy)
-    [refused] = play.heard(seat)
-    assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
-    assert play.heard(1 - seat) == []
     assert play.tape.waiting == noted
+    if noted:
+        assert play.heard(seat) == []
+        play.tape.commit()
+    [refused] = [message for message in play.heard(seat) if message["type"] == "refused"]
+    assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
 
 
 def test_a_connection_without_a_seat_moves_nothing() -> None:

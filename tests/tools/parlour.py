@@ -30,6 +30,7 @@ from kibitz_server.house import Staff
 from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
+from kibitz_server.store import Store
 from kibitz_server.sweep import Patience, Sweep
 from tests.server.wires import HANDSHAKE, FakeTransport, masked, unframed
 from tests.tools.agenda import Agenda, Loop
@@ -45,6 +46,9 @@ class Calm(Disk):
 
     def put(self, batch: Any) -> None:
         self._life.call_later(0.001, self._write_now, batch)
+
+    def _insert(self, batch: Any) -> None:
+        Store._insert(self, batch)
 
     def _write_now(self, batch: Any) -> None:
         self._commit(batch)

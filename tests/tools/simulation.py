@@ -8,8 +8,10 @@ and below them is simulated, from one random source:
                                                               `--- killed, started again ---'
 
 A commit takes its time, and a crash may come before it, or after it and before anybody was told;
-it may fail, or report a failure and have happened. Clients are impatient: they send a move
-twice, play for others, come a second time with the same secret, stop reading, leave.
+it may fail, report a failure and have happened, or fail for so long that the batch is given up and
+its matches are loaded again. The journal is small, so that it is compacted all the time. Clients
+are impatient: they send a move twice, play for others, come a second time with the same secret,
+stop reading, leave.
 
 When all matches have ended, `faults` names what is wrong: contradictions of the auditor, holes
 in what any connection was told, events that the fold of the log does not show, clocks whose sums
@@ -47,6 +49,7 @@ from kibitz_protocol.session import (
 from kibitz_server import accounts, hall, http, journal
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
+from kibitz_server.database import StoreError
 from kibitz_server.door import Door, Quotas
 from kibitz_server.hall import Hall
 from kibitz_server.house import Staff
@@ -88,6 +91,8 @@ class Climate:
     """Share of turns at which something is sent that has to be refused."""
     commit_fails: float = 0.03
     """Share of commits that report an error, half of which have happened."""
+    outages: float = 0.06
+    """How often the disk is full, for longer than the store goes on trying."""
     journal_bytes: int = 5_000
     """How heavy the journal may be: a few dozen batches, so that a short run compacts it."""
 
@@ -118,9 +123,19 @@ class Disk(Store):
         chance = self._world.chance.random() / (self._world.climate.commit_fails or 1e-9)
         if self._world.stormy and chance < 1:
             error = sqlite3.OperationalError("disk I/O error")
-        if error is None or chance < 0.5:
+        if self._world.agenda.now < self._world.full_until:
+            error = sqlite3.OperationalError("database or disk is full")
+        elif error is None or chance < 0.5:
             self._commit(batch)
         self._life.call_later(self._world.delay(0.01), self._settled, error)
+
+    def _give_up(self, batch: Any, error: StoreError) -> None:
+        self._world.losses += 1
+        super()._give_up(batch, error)
+
+    def _insert(self, batch: Any) -> None:
+        super()._insert(batch)
+        self._world.trims += batch.trims is not None
 
     def _read_journal(self, compacting: object) -> None:
         """Read at once; what was read arrives when the disk has gone on."""
@@ -274,6 +289,11 @@ class World:
         self.secrets: dict[str, str] = {}
         self.wrongs: list[str] = []
         self.crashes = 0
+        self.losses = 0
+        """Batches that were given up."""
+        self.trims = 0
+        """Times that rows were deleted from the journal of a running server."""
+        self.full_until = 0.0
         self._over = False
         self._trace = hashlib.sha256()
         self._links: list[Link] = []
@@ -396,6 +416,9 @@ class World:
             secret = self.secrets[player.name]
             Seated(self, player.name, player._lobby, resume=secret, life=newest.life + 1)
 
+    def _fill_disk(self) -> None:
+        self.full_until = self.agenda.now + 4.0 + self.delay(4.0)
+
     def _pause(self, watcher: Watcher) -> None:
         link, loop = watcher.link, self._loop
         if link is None or link.server_gone or not loop.alive:
@@ -421,6 +444,7 @@ class World:
             watchers = [Watcher(self, f"w{n}") for n in range(self.climate.lobbies)]
             meetings = [Meeting(self, n, watcher) for n, watcher in enumerate(watchers)]
             self._often(self.climate.crashes, self.crash)
+            self._often(self.climate.outages, self._fill_disk)
             for watcher in watchers:
                 self._often(self.climate.pauses, partial(self._pause, watcher))
             for meeting in meetings:

@@ -1,0 +1,60 @@
+"""Requests that wait for the disk, and what becomes of them when what they wait for is lost.
+
+A match or lobby whose entries could not be written is loaded again from the disk (`reloads.py`).
+Nobody was told anything of what was lost, so its requests are not refused: they are carried out
+again, in their order, on what was loaded; and so are those that come in the meantime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kibitz_protocol.refusals import Code
+from kibitz_server.peer import Peer
+
+_Runner = TypeVar("_Runner")
+RETRY_AFTER_MS = 1000
+MOST = 256
+"""How many requests wait for one match or lobby that is being loaded; more are refused."""
+
+
+@dataclass(slots=True)
+class Request(Generic[_Runner]):
+    """A request; called, it is answered, as what it made is on the disk now."""
+
+    again: Callable[[_Runner], object]
+    """Carries it out on the match or lobby as it was loaded again."""
+    peer: Peer | None = None
+    number: int = 0
+    answer: Callable[[], object] | None = None
+
+    def __call__(self) -> None:
+        if self.answer is not None:
+            self.answer()
+
+    def refuse(self, message: str) -> None:
+        if self.peer is not None and not self.peer.leaving:
+            self.peer.refuse(self.number, Code.UNAVAILABLE, message, retry_after_ms=RETRY_AFTER_MS)
+
+
+class Backlog(Generic[_Runner]):
+    """The requests of a match or lobby that is being loaded again."""
+
+    def __init__(self) -> None:
+        self._requests: list[Request[_Runner]] = []
+
+    def add(self, request: Request[_Runner]) -> None:
+        if len(self._requests) >= MOST:
+            request.refuse("too many requests wait for this log to be read again")
+        else:
+            self._requests.append(request)
+
+    def take(self) -> list[Request[_Runner]]:
+        requests, self._requests = self._requests, []
+        return requests
+
+    def refuse(self, message: str) -> None:
+        for request in self.take():
+            request.refuse(message)
