@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("kibitz.forensic", "Say why a seat dropped out of a match."),
     "retry": ("kibitz.forensic", "Send a recorded turn to a bot once more."),
     "doctor": ("kibitz.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
+    "db": ("kibitz.db", "Check a server's database, and back it up."),
     "token": ("kibitz.token", "Make, list and revoke the tokens of accounts."),
 }
 """Each command: the module that has a function of its name, and its line in the help."""
@@ -83,15 +84,20 @@ def _sentence(error: BaseException) -> str | None:
     """Return what to tell of an error, or None where only a traceback helps."""
     if isinstance(error, BaseExceptionGroup):
         return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
+    import sqlite3
+
     from kibitz_games.api import GameError
     from kibitz_protocol.errors import KibitzError
     from kibitz_protocol.recordfile import RecordError
+    from kibitz_server.database import StoreError
 
-    if isinstance(error, KibitzError | GameError | RecordError):
+    if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)
     if isinstance(error, OSError):  # with the last lines of a log, perhaps
         return printable.lines(str(error) or type(error).__name__)
-    return None
+    return (
+        f"the database: {printable.line(str(error))}" if isinstance(error, sqlite3.Error) else None
+    )
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

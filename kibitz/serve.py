@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from kibitz_server.app import Config, Server
 
 PORT = 8765
+DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
+"""Where the database is if nothing else is said."""
 
 db_option = click.option(
     "--db",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db",
+    default=DATABASE,
     show_default="kibitz.db in the user's data directory",
     help="The server's database.",
 )
@@ -96,13 +99,12 @@ def serve(
     config = configured(
         usual | _read(file) | {k: v for k, v in given.items() if k not in usual}, file
     )
-    config.db.parent.mkdir(parents=True, exist_ok=True)
     _log()
+    house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
     try:
-        house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
         run(config, games("compiled"), house, started=_told(config, as_json=as_json))
     except StoreError as error:
-        raise click.ClickException(f"{config.db}: {error}") from None
+        raise click.ClickException(str(error)) from None
 
 
 def _log() -> None:
@@ -153,10 +155,16 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
 def _told(config: Config, *, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
+        damaged = server.hall.quarantine.count
         if as_json:
-            echo_json(json.dumps(where))
+            echo_json(json.dumps(where | {"damaged": damaged}))
         else:
             echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            if damaged:
+                echo(
+                    f"set aside as damaged: {damaged} of its matches and lobbies;"
+                    f" `kibitz db check {shlex.quote(str(config.db))}` tells which, and why"
+                )
             echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
 
     return told

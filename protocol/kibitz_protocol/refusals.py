@@ -39,6 +39,7 @@ class Code(StrEnum):
     STALE = "stale"
     ILLEGAL = "illegal"
     OVER = "over"
+    DAMAGED = "damaged"
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
 
@@ -74,6 +75,7 @@ MEANINGS: Final[dict[Code, str]] = {
     Code.STALE: "the move is for another ply than the present one",
     Code.ILLEGAL: "the rules do not allow the action",
     Code.OVER: "the match has ended",
+    Code.DAMAGED: "the log of this match or lobby is damaged on the server's disk",
     Code.UNAVAILABLE: "the server starts, goes down, or cannot write its log",
     Code.INTERNAL: "a fault of the server",
 }
@@ -110,6 +112,7 @@ HINTS: Final[dict[Code, str]] = {
     Code.STALE: "the match has moved on; answer the newest your_turn",
     Code.ILLEGAL: "choose one of the legal actions in your_turn",
     Code.OVER: "the match is over",
+    Code.DAMAGED: "it does not go on; the operator can look into it with `kibitz db check`",
     Code.UNAVAILABLE: "the server is going down or starting; connect again in a while",
     Code.INTERNAL: "report this to the operator",
 }

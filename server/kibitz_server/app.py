@@ -15,6 +15,7 @@ import logging
 import os
 import signal
 import socket
+import sqlite3
 import sys
 import threading
 import time
@@ -30,7 +31,7 @@ from kibitz_server.accounts import Guests
 from kibitz_server.bouncer import Bouncer
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
-from kibitz_server.database import StoreError
+from kibitz_server.database import StoreError, faults
 from kibitz_server.door import Door, Quotas
 from kibitz_server.hall import Hall
 from kibitz_server.house import House, Staff
@@ -188,7 +189,7 @@ class Pages:
 
     async def record(self, match: str) -> bytes | None:
         """Return the record of a finished match."""
-        found = await self._store.transcript(match)
+        found = await self._hall.transcript("match", match)
         if found is None or found.footer is None:
             return None
         if self._notes:
@@ -348,6 +349,8 @@ def run(
     The process ends in any case: also where a disk does not answer, and a thread waits for it.
     Raises `StoreError` where the database cannot be used, or was taken over by another server.
     """
+    for fault in faults(sqlite3.sqlite_version_info):
+        LOG.warning("%s", fault)
     with_loop(_serve(config, games, house, started))
 
 

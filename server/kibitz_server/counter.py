@@ -323,8 +323,15 @@ class Counter:
     def _room(self, peer: Peer, request: int, key: str) -> Room | None:
         room = self._hall.rooms.get(key)
         if room is None:
-            peer.refuse(request, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
+            self._refuse_absent(peer, request, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
         return room
+
+    def _refuse_absent(self, peer: Peer, request: int, key: str, code: Code, message: str) -> None:
+        """Refuse what is about a match or lobby that is not there, or was set aside."""
+        if self._hall.quarantine.reason(key) is not None:
+            # The reason itself may tell what is hidden in the match.
+            code, message = Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
+        peer.refuse(request, code, message)
 
     def _join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
         room = self._room(peer, request.id, request.lobby)
@@ -416,8 +423,12 @@ class Counter:
     def _table(self, peer: Peer, request: int, key: str) -> Table | None:
         table = self._hall.tables.get(key) or self._hall.lingering.get(key)
         if table is None:
-            peer.refuse(request, Code.NO_SUCH_MATCH, f"no running match {key!r}")
+            message = f"no running match {key!r}"
+            self._refuse_absent(peer, request, key, Code.NO_SUCH_MATCH, message)
         return table
+
+    def _refuse_no_match(self, peer: Peer, request: int, match: str) -> None:
+        self._refuse_absent(peer, request, match, Code.NO_SUCH_MATCH, f"no match {match!r}")
 
     def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
         table = self._table(peer, request.id, request.match)
@@ -490,7 +501,7 @@ class Counter:
         async def load() -> None:
             table = await self._hall.load_finished(match)
             if table is None:
-                peer.refuse(request, Code.NO_SUCH_MATCH, f"no match {match!r}")
+                self._refuse_no_match(peer, request, match)
             else:
                 self._hall.linger(table)
                 then(table)
@@ -507,11 +518,11 @@ class Counter:
         if request.match in self._hall.tables:
             peer.refuse(request.id, Code.WRONG_STATE, "the match is not over")
             return
-        found = await self._hall.store.transcript(request.match)
+        found = await self._hall.transcript("match", request.match)
         setup = None if found is None else record.read_setup(found.head)
         game = None if setup is None else self._hall.games.get(setup.game)
         if found is None or setup is None or game is None:
-            peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
+            self._refuse_no_match(peer, request.id, request.match)
             return
         entries = [record.read_entry(line) for line in found.lines]
         told = await asyncio.to_thread(inquest.report, game, setup, entries, request.seat)
@@ -530,7 +541,7 @@ class Counter:
         room = self._hall.rooms.get(lobby) or self._hall.closing.get(lobby)
         if room is not None:
             return room.lobby.host.player == player
-        found = await self._hall.store.transcript(lobby)
+        found = await self._hall.transcript("lobby", lobby)
         return found is not None and roll.host_of(found.head) == player
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
@@ -542,9 +553,9 @@ class Counter:
         """Answer with events as this viewer may see them; read and folded in a thread."""
         table = self._hall.tables.get(request.match)
         if table is None or table.match.result is not None:
-            found = await self._hall.store.transcript(request.match)
+            found = await self._hall.transcript("match", request.match)
             if found is None:
-                peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
+                self._refuse_no_match(peer, request.id, request.match)
                 return
             setup, lines, viewer = record.read_setup(found.head), found.lines, REFEREE
             own = _seat_in(setup, identity.key)

@@ -54,6 +54,26 @@ class Absence:
     until_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the entries so far have led to, but for the game's state: the values of a `Fold`."""
+
+    seq: int
+    at_ms: int
+    ply: int
+    to_act: int
+    turn: int
+    turn_at: int
+    clocks: list[Clock] | None
+    players: tuple[Player, ...]
+    away: dict[int, Absence]
+    out: dict[int, Departure]
+    flagged: bool
+    result: Result | None
+    last: list[tuple[int, int, int] | None]
+    taken_over: frozenset[int]
+
+
 class Fold:
     """The durable part of a match."""
 
@@ -78,14 +98,17 @@ class Fold:
         "turn",
     )
 
-    def __init__(self, game: Game, setup: Setup) -> None:
+    def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
+        """Begin with the first state of the game, or with one that is known already."""
         game = _rules(game, setup)
         seats = len(setup.seats)
-        options = game.Options.read(setup.options)
         control = setup.time_control
+        if state is None:
+            options = game.Options.read(setup.options)
+            state = game.start(options, seats, setup.deal)
         self.game = game
         self.setup = lean(setup)
-        self.state: State = game.start(options, seats, setup.deal)
+        self.state: State = state
         self.seq = 0
         self.at_ms = 0
         """When the last entry was made, in milliseconds of the match."""
@@ -124,12 +147,61 @@ class Fold:
         return match
 
     @classmethod
+    def resume(
+        cls, game: Game, setup: Setup, kept: Kept, state: State, entries: Iterable[Entry]
+    ) -> Self:
+        """Return the match that `entries` lead to from what `kept` and `state` say.
+
+        The same as `restore` with all entries; `state` is the match's own from now on.
+        """
+        match = cls(game, setup, state)
+        match._take(kept)
+        for entry in entries:
+            match._apply(entry)
+        return match
+
+    @classmethod
     def replay(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[Sight]:
         """Yield what viewers saw of each entry; an unused sight costs no view."""
         match = cls(game, setup)
         for entry in entries:
             match._apply(entry)
             yield match._sight(entry)
+
+    def kept(self) -> Kept:
+        """Return all that the entries so far determine, but for `state`."""
+        return Kept(
+            seq=self.seq,
+            at_ms=self.at_ms,
+            ply=self.ply,
+            to_act=self.to_act,
+            turn=self.turn,
+            turn_at=self._turn_at,
+            clocks=self.clocks,
+            players=self.players,
+            away=dict(self.away),
+            out=dict(self.out),
+            flagged=self.flagged,
+            result=self.result,
+            last=self._last.copy(),
+            taken_over=self.taken_over,
+        )
+
+    def _take(self, kept: Kept) -> None:
+        own = self.setup.seats
+        self.seq, self.at_ms = kept.seq, kept.at_ms
+        self.ply, self.to_act = kept.ply, kept.to_act
+        self.turn, self._turn_at = kept.turn, kept.turn_at
+        self.clocks = kept.clocks
+        self.players = tuple(
+            mine if mine == player else player
+            for mine, player in zip(own, kept.players, strict=True)
+        )
+        self.away, self.out = dict(kept.away), dict(kept.out)
+        self.flagged = kept.flagged
+        self.result = kept.result
+        self._last = kept.last.copy()
+        self.taken_over = kept.taken_over
 
     # --- one entry after the other ----------------------------------------------------------
 

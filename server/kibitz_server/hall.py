@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sqlite3
 import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,29 +19,34 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
+from pydantic import ValidationError
+
 from kibitz_games.api import Game
 from kibitz_protocol.messages import (
     Farewell,
+    LobbyClosed,
 )
-from kibitz_protocol.records import Cause, Player, Result, SeatResult, Setup
+from kibitz_protocol.records import Cause, Footer, Player, Result, SeatResult, Setup
 from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import LobbySettings, MatchBrief
-from kibitz_server import ladder, record, roll
+from kibitz_server import checkpoint, ladder, record, roll, sources
 from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
-from kibitz_server.database import NotStored, StoreError
+from kibitz_server.checkpoint import Checkpoints
+from kibitz_server.database import NotStored, StoreError, explained
 from kibitz_server.door import Door
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
 from kibitz_server.lobby import Lobby
 from kibitz_server.metrics import Figures
 from kibitz_server.peer import Peer
+from kibitz_server.quarantine import Quarantine
 from kibitz_server.reloads import Reloads
 from kibitz_server.room import Room
 from kibitz_server.scribe import Scribe
 from kibitz_server.stand_in import StandIns
-from kibitz_server.store import Store, Stored, Stream
+from kibitz_server.store import Kind, Store, Stored, Stream, Transcript
 from kibitz_server.table import Table
 
 LOG = logging.getLogger("kibitz.hall")
@@ -48,6 +54,8 @@ LINGERING = 256
 """Matches that are over and still in memory."""
 LISTED_FINISHED = 50
 """Finished matches in lists."""
+DAMAGED = "its log is damaged"
+"""The reason in the result of a match that was set aside."""
 RETRY_AFTER_MS = 1000
 """What clients are told to wait when the server goes down."""
 
@@ -86,6 +94,8 @@ class Hall:
         self.loop = loop
         self.clock = clock
         self.store = store
+        self.quarantine = Quarantine(store)
+        self._checkpoints = Checkpoints(sources.digest())
         self.ledger = Ledger(store)
         self.figures = figures
         self.scribe = Scribe()
@@ -114,19 +124,30 @@ class Hall:
     # --- beginning and end ------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Take up every match and lobby that the disk says is open. Blocks; for the start."""
+        """Take up every match and lobby that the disk says is open. Blocks; for the start.
+
+        What cannot be taken up is set aside; nothing that is wrong with one stops the others.
+        Raises `StoreError` where the file itself cannot be read.
+        """
+        with explained(self.store.path):
+            self._restore()
+        self._restored = True
+
+    def _restore(self) -> None:
         for line in reversed(self.store.summaries("match", LISTED_FINISHED)):
-            self.finished.append(MatchBrief.model_validate_json(line))
-        for stored in self.store.load("match"):
+            self._list_finished(line)
+        matches, lobbies = self.store.load("match"), self.store.load("lobby")
+        self.quarantine.open()
+        for stored in matches:
             self._restore_match(stored)
-        for stored in self.store.load("lobby"):
+        for stored in lobbies:
             self._restore_lobby(stored)
         for room in list(self.rooms.values()):
             self._resume_lobby(room)
         for table in list(self.tables.values()):
             table.listed = self._is_listed(table)
             table.resume()
-        self._restored = True
+            self._end_without_lobby(table)
 
     @property
     def open(self) -> bool:
@@ -170,6 +191,7 @@ class Hall:
             "matches_live": len(self.tables),
             "lobbies_open": len(self.rooms),
             "house_bots": self.staff.count,
+            "damaged": self.quarantine.count,
             "ready": int(self.ready()),
         }
 
@@ -203,9 +225,17 @@ class Hall:
             if key not in self.rooms and not self.store.knows(key):
                 return key
 
+    async def transcript(self, kind: Kind, key: str) -> Transcript | None:
+        """Return a match or lobby that is over as it was written; a damaged one is set aside."""
+        try:
+            return await self.store.transcript(key)
+        except StoreError as error:
+            self.quarantine.add(kind, key, error)
+            return None
+
     async def load_finished(self, match: str) -> Table | None:
         """Return a match that was over before this is asked, or None."""
-        found = await self.store.transcript(match)
+        found = await self.transcript("match", match)
         if found is None:
             return None
         setup = record.read_setup(found.head)
@@ -264,7 +294,12 @@ class Hall:
             self.over(fresh)
 
     def table_gone(self, former: Table, error: StoreError) -> None:
-        """Give up a match; one of which the disk has nothing is begun again by its lobby."""
+        """Give up a match: one of which the disk has nothing is begun again by its lobby.
+
+        One that cannot be read is set aside, and its lobby hears that it has ended.
+        """
+        if not isinstance(error, NotStored):
+            self.quarantine.add("match", former.key, error)
         self.tables.pop(former.key, None)
         self.stand_ins.over(former)
         for player in former.match.setup.seats:
@@ -274,14 +309,18 @@ class Hall:
         for peer in former.peers():
             peer.holdings.pop(former.key, None)
             if not isinstance(error, NotStored):
-                peer.close(1013, "the database cannot be used")
+                peer.close(1013, "the log of the match cannot be read")
         room = self.rooms.get(former.match.setup.lobby or "")
         planned = None if room is None else room.lobby.roll.running.get(former.key)
-        if room is not None and planned is not None and isinstance(error, NotStored):
+        if room is None or planned is None:
+            return
+        if isinstance(error, NotStored):
             self.begin(room, rules.Begin(former.key, planned))
+        else:
+            room.result(former.key, _infrastructure(len(planned.players), DAMAGED))
 
     def room_reloaded(self, former: Room, stored: Stored) -> None:
-        fresh = self._restore_lobby(stored)
+        fresh = self._restored_lobby(stored)
         self._resume_lobby(fresh)
         for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
             if self.peer_of(player) is not None:
@@ -293,13 +332,26 @@ class Hall:
             self.tie(player, fresh)
 
     def room_gone(self, former: Room, error: StoreError) -> None:
+        """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""
+        if not isinstance(error, NotStored):
+            self.quarantine.add("lobby", former.key, error)
         self.rooms.pop(former.key, None)
         if former.backlog is not None:
             former.backlog.refuse("the log of the lobby cannot be written")
-        for player in [former.lobby.host.player, *former.lobby.roll.members]:
+        players = [former.lobby.host.player, *former.lobby.roll.members]
+        news = LobbyClosed(lobby=former.key, reason="closed")
+        for peer in dict.fromkeys([*map(self.peer_of, players), *former.spectators]):
+            if peer is not None:
+                peer.tell(news)
+        for player in players:
             self.untied(player, former)
         for peer in former.spectators:
             peer.holdings.pop(former.key, None)
+        for table in list(self.tables.values()):
+            self._end_without_lobby(table)
+
+    def keep(self, table: Table) -> None:
+        self.store.keep(table.stream, self._checkpoints.write(table.match, table.stream.chain))
 
     def rate(self, setup: Setup, result: Result) -> None:
         if setup.rated is None or not ladder.counts(result):
@@ -328,6 +380,11 @@ class Hall:
 
     def begin(self, room: Room, begin: rules.Begin) -> None:
         if begin.match in self.tables or self._draining:
+            return
+        if self.store.knows(begin.match):
+            # The lobby's log is older than the match: a backup, or a log that lost its end.
+            LOG.error("match %s cannot begin: there is one of that name", begin.match)
+            room.result(begin.match, _infrastructure(len(begin.planned.players)))
             return
         planned = begin.planned
         settings = room.lobby.settings
@@ -466,26 +523,65 @@ class Hall:
 
     def _restored_table(self, stored: Stored) -> Table:
         setup = record.read_setup(stored.head)
-        game = self.games[setup.game]
-        entries = [record.read_entry(line) for line in stored.lines]
-        match = match_rules.Match.restore(game, setup, entries)
+        game = self._game_of(setup, stored.stream.key)
+        late = bool(setup.spectating.delay_ms or setup.spectating.delay_plies)
+        match = None if late else self._resumed(game, setup, stored)
+        if match is None:
+            stored = self._whole(stored)
+            match = match_rules.Match.restore(game, setup, map(record.read_entry, stored.lines))
         table = Table(self, match, stored.stream, listed=False)
-        if setup.spectating.delay_ms or setup.spectating.delay_plies:
+        if late:
+            entries = map(record.read_entry, stored.lines)
             table.gallery.recall(match_rules.Match.replay(game, setup, entries), self.clock())
         for player in match.players:
             self._seats.setdefault(player.player, set()).add(table.key)
         return table
 
+    def _resumed(self, game: Game, setup: Setup, stored: Stored) -> match_rules.Match | None:
+        """Return a match from its checkpoint and what followed, None where that cannot be."""
+        kept = stored.checkpoint
+        found = None if kept is None else self._checkpoints.read(kept.data, game, setup)
+        if kept is None or found is None or (kept.seq, kept.link) != (found.seq, found.link):
+            return None
+        try:
+            return checkpoint.resume(
+                game, setup, found, [record.read_entry(line) for line in stored.lines]
+            )
+        except match_rules.BrokenLog as error:
+            LOG.warning("match %s: its checkpoint is of no use: %s", setup.match, error)
+            return None
+
+    def _whole(self, stored: Stored) -> Stored:
+        return stored if stored.checkpoint is None else self.store.whole(stored)
+
+    def _game_of(self, setup: Setup, key: str) -> Game:
+        if setup.match != key:
+            raise match_rules.BrokenLog(f"its setup is that of match {setup.match!r}")
+        game = self.games.get(setup.game)
+        if game is None:
+            raise match_rules.BrokenLog(f"this server has no game {setup.game!r}")
+        return game
+
     def _restore_match(self, stored: Stored) -> None:
-        """Take a match up; one that this server cannot read stays as it is on the disk."""
+        """Take a match up, or set it aside and leave it as it is on the disk."""
         try:
             table = self._restored_table(stored)
-        except Exception:
-            LOG.exception("match %s cannot be restored", stored.stream.key)
-            return
-        self.tables[table.key] = table
+        except sqlite3.Error:
+            raise  # the disk fails: that says nothing about the match
+        except Exception as error:
+            LOG.debug("match %s cannot be restored", stored.stream.key, exc_info=True)
+            self.quarantine.add("match", stored.stream.key, error)
+        else:
+            self.tables[table.key] = table
 
-    def _restore_lobby(self, stored: Stored) -> Room:
+    def _restore_lobby(self, stored: Stored) -> None:
+        try:
+            self._restored_lobby(stored)
+        except Exception as error:
+            LOG.debug("lobby %s cannot be restored", stored.stream.key, exc_info=True)
+            self.quarantine.add("lobby", stored.stream.key, error)
+
+    def _restored_lobby(self, stored: Stored) -> Room:
         entries = [roll.ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         room = Room(self, Lobby.restore(entries, self.clock()), stored.stream)
         self.rooms[room.key] = room
@@ -495,16 +591,44 @@ class Hall:
 
     def _resume_lobby(self, room: Room) -> None:
         """Tell a lobby which of its matches exist, and how those ended that it did not hear of."""
-        there = {key for key in room.lobby.roll.running if key in self.tables}
+        running = room.lobby.roll.running
+        there = {key for key in running if key in self.tables}
         ended: dict[str, Result] = {}
-        for key in room.lobby.roll.running:
-            summary = None if key in there else self.store.summary(key)
-            if summary is not None:
-                result = MatchBrief.model_validate_json(summary).result
-                ended[key] = result or _infrastructure(0)
+        for key, planned in running.items():
+            result = None if key in there else self._result_of(key, len(planned.players))
+            if result is not None:
+                ended[key] = result
         room.do(rules.Resume(there | ended.keys()))
         for key, result in ended.items():
             room.result(key, result)
+
+    def _result_of(self, match: str, seats: int) -> Result | None:
+        """Return how a match ended that is not running; None where there never was one."""
+        if not self.store.knows(match):
+            return None
+        found = _result_in_brief(self.store.summary(match)) or _result_in_footer(
+            self.store.footer(match)
+        )
+        return found or _infrastructure(seats, DAMAGED)
+
+    def _list_finished(self, line: bytes) -> None:
+        try:
+            self.finished.append(MatchBrief.model_validate_json(line))
+        except ValidationError:
+            LOG.warning("the summary of a finished match is damaged: lists do not show it")
+
+    def _end_without_lobby(self, table: Table) -> None:
+        """End a match whose lobby is set aside, where it cannot be played on without it.
+
+        People and bots who come by themselves play it to its end, and the result counts. A house
+        bot is started by its lobby, so nobody would play for it.
+        """
+        match = table.match
+        lobby = match.setup.lobby
+        if lobby is None or lobby in self.rooms or self.quarantine.reason(lobby) is None:
+            return
+        if any(p.kind == "house" and s not in match.out for s, p in enumerate(match.players)):
+            table.abort("the log of its lobby is damaged")
 
     def _is_listed(self, table: Table) -> bool:
         room = self.rooms.get(table.match.setup.lobby or "")
@@ -563,11 +687,25 @@ def _utc() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _infrastructure(seats: int) -> Result:
+def _infrastructure(seats: int, reason: str = "it could not begin") -> Result:
     """Return the result of a match that the server could not play."""
     return Result(
         seats=[SeatResult(rank=1, score=0.0) for _ in range(seats)],
         cause=Cause.INFRASTRUCTURE,
-        reason="it could not begin",
+        reason=reason,
         plies=0,
     )
+
+
+def _result_in_brief(line: bytes | None) -> Result | None:
+    try:
+        return None if line is None else MatchBrief.model_validate_json(line).result
+    except ValidationError:
+        return None
+
+
+def _result_in_footer(line: bytes | None) -> Result | None:
+    try:
+        return None if line is None else Footer.model_validate_json(line).result
+    except ValidationError:
+        return None

@@ -357,7 +357,8 @@ def recover(db: sqlite3.Connection) -> Reading:
 def report(db: sqlite3.Connection, number: int, sound: int, reason: str) -> None:
     """Mark a stream as damaged after entry `sound`: nothing reads or continues it any more."""
     db.execute(
-        "UPDATE stream SET state = 'damaged', sound = ?, reason = ? WHERE number = ?",
+        "UPDATE stream SET state = 'damaged', sound = ?, reason = ?,"
+        " noticed = CAST(strftime('%s', 'now') AS INTEGER) WHERE number = ?",
         (sound, reason, number),
     )
 

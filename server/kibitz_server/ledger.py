@@ -9,11 +9,15 @@ what is on the disk when somebody asks for it, and each time only from where it 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
+
+from pydantic import ValidationError
 
 from kibitz_server.ladder import Counted, Ladder
 from kibitz_server.store import Store
 
+LOG = logging.getLogger("kibitz.ledger")
 AT_ONCE = 500
 """Matches that are folded without a pause: some 30 ms in a thread."""
 
@@ -44,5 +48,17 @@ class Ledger:
 
     def _fold(self, rows: Sequence[tuple[int, bytes]]) -> None:
         for place, line in rows:
-            self._ladder.add(Counted.model_validate_json(line))
             self._place = place
+            counted = _read(line)
+            if counted is None:
+                LOG.error("line %d of the ledger is damaged: its match counts for nobody", place)
+            else:
+                self._ladder.add(counted)
+
+
+def _read(line: bytes) -> Counted | None:
+    try:
+        counted = Counted.model_validate_json(line)
+    except ValidationError:
+        return None
+    return counted if len(counted.ranks) == len(counted.entrants) else None

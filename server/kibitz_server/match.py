@@ -38,7 +38,7 @@ from typing import Final, Literal, assert_never
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from kibitz_games.api import Game, IllegalAction
+from kibitz_games.api import Game, IllegalAction, State
 from kibitz_protocol import messages
 from kibitz_protocol.records import (
     Aborted,
@@ -117,8 +117,8 @@ class Match(Fold):
 
     __slots__ = ("_asked", "_flag_at", "_illegal", "_opened_at", "_origin")
 
-    def __init__(self, game: Game, setup: Setup) -> None:
-        super().__init__(game, setup)
+    def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
+        super().__init__(game, setup, state)
         self._origin: int | None = None
         """The caller's time at which the match's own time was 0."""
         self._opened_at: int | None = None

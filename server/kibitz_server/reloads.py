@@ -102,7 +102,8 @@ class Reloads:
                 directory.room_reloaded(former, stored)
         except Exception as error:
             if not isinstance(error, NotStored):
-                LOG.exception("%s cannot be read again; the next start takes it up", former.key)
+                unforeseen = not isinstance(error, StoreError | ValueError)
+                LOG.error("%s cannot be taken up again", former.key, exc_info=unforeseen)
             gone = error if isinstance(error, StoreError) else StoreError(str(error))
             if isinstance(former, Table):
                 directory.table_gone(former, gone)

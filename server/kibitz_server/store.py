@@ -63,14 +63,15 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 from kibitz_protocol.recordfile import NO_LINK, chain
 from kibitz_server import journal, mark
 from kibitz_server.database import (
-    ForeignDatabase,
     NotStored,
     StoreError,
     Value,
     WriteFailed,
     blob,
-    connect,
     connect_reader,
+    connect_writer,
+    explained,
+    located,
     lock,
     number_of,
     prepare,
@@ -136,12 +137,23 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint of a stream, made after entry `seq`, where the chain had come to `link`."""
+
+    seq: int
+    link: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """A stream as it was found on the disk."""
 
     stream: Stream
     head: bytes
     lines: list[bytes]
+    """All its entries, or those that follow `checkpoint`, where there is one."""
+    checkpoint: StoredCheckpoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +227,11 @@ class Store:
         self.on_failure: Callable[[StoreError], None] | None = None
         """Called once, before anybody is told, when nothing can be written any more."""
         self._retries = tuple(retries)
-        self._path = path
+        self.path = path = located(path)
         self._lock = lock(path)
         try:
-            self._open(path)
-        except sqlite3.Error as error:
-            self._lock.release()
-            raise ForeignDatabase(f"cannot open {str(path)!r}: {error}") from error
+            with explained(path):
+                self._open(path)
         except BaseException:
             self._lock.release()
             raise
@@ -254,13 +264,16 @@ class Store:
         self._thread.start()
 
     def _open(self, path: Path) -> None:
-        self._db = connect(path)
+        self._db = connect_writer(path)
         try:
             mark.require(self._db, path)
             prepare(self._db, path)
             mark.require(self._db, path)
-            for tail in journal.recover(self._db).faults:
-                LOG.error("stream %d is damaged: %s", tail.number, tail.fault)
+            journal.recover(self._db)
+            self._db.execute(
+                "DELETE FROM checkpoint WHERE stream NOT IN"
+                " (SELECT number FROM stream WHERE state = 'open')"
+            )
             self._mark = mark.MarkFile(path)
             self._look = connect_reader(path)
         except BaseException:
@@ -311,6 +324,9 @@ class Store:
                 (footer, summary, stream.number),
             )
         )
+        self._gathering.statements.append(
+            ("DELETE FROM checkpoint WHERE stream = ?", (stream.number,))
+        )
         self._gathering.closing.append(stream)
         stream.closed = True
         self._wait(stream, stream.tail, waiter)
@@ -319,6 +335,13 @@ class Store:
         """Write a row of another table with the next batch."""
         self._gathering.statements.append((sql, values))
         self._wait(None, 0, waiter)
+
+    def keep(self, stream: Stream, data: bytes) -> None:
+        """Write a checkpoint of a stream as it is now, in place of the one before."""
+        self.execute(
+            "INSERT OR REPLACE INTO checkpoint (stream, seq, link, data) VALUES (?, ?, ?, ?)",
+            (stream.number, stream.tail, stream.chain, data),
+        )
 
     async def flush(self) -> None:
         """Wait until everything appended so far is on the disk or was given up."""
@@ -352,7 +375,7 @@ class Store:
         try:
             await asyncio.wait_for(gone.wait(), patience_s / 2)
         except TimeoutError:
-            LOG.error("%s: the disk does not answer, it is left as it is", self._path)
+            LOG.error("%s: the disk does not answer, it is left as it is", self.path)
             return
         closing.join()
         self._lock.release()
@@ -377,17 +400,19 @@ class Store:
         Those that are damaged are not among them, but in `damaged()` from now on.
         """
         rows = self._db.execute(
-            "SELECT number, key, kind, head FROM stream WHERE state = 'open' AND kind = ?"
-            " ORDER BY number",
+            "SELECT number, key, kind, head, seq, checkpoint.link, data"
+            " FROM stream LEFT JOIN checkpoint ON checkpoint.stream = number"
+            " WHERE state = 'open' AND kind = ? ORDER BY number",
             (kind,),
         ).fetchall()
         found: list[Stored] = []
-        for row in rows:
+        for number, key, _, head, seq, link, data in rows:
+            kept = None if seq is None else StoredCheckpoint(seq, link, data)
             try:
-                found.append(_load(self._db, *row))
-            except _Unsound as error:
-                LOG.error("stream %s is damaged: %s", row[1], error)
-                journal.report(self._db, row[0], error.sound, str(error))
+                found.append(_load(self._db, number, key, kind, head, kept))
+            except StoreError as error:
+                sound = error.sound if isinstance(error, _Unsound) else 0
+                journal.report(self._db, number, sound, str(error))
         return found
 
     def damaged(self) -> list[Damaged]:
@@ -402,6 +427,11 @@ class Store:
         )
         return [Damaged(*row) for row in rows]
 
+    def whole(self, stored: Stored) -> Stored:
+        """Return all of a stream that was loaded from a checkpoint on. For the start: it blocks."""
+        stream = stored.stream
+        return _load(self._db, stream.number, stream.key, stream.kind, stored.head)
+
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
         """Return streams whose appends were lost as the disk has them: by key, or what is wrong.
 
@@ -411,7 +441,7 @@ class Store:
         try:
             found = await self._read(lambda db: _reload(db, keys))
         except sqlite3.Error as error:
-            raise StoreError(f"cannot read {str(self._path)!r}: {error}") from error
+            raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
         for stored in found.values():
             if isinstance(stored, Stored) and stored.stream.fresh:
                 self._fresh[stored.stream.number] = stored.stream
@@ -429,6 +459,11 @@ class Store:
     def summary(self, key: str) -> bytes | None:
         """Return what `finish` was given for a stream, None where it is open or unknown."""
         row = self.row("SELECT summary FROM stream WHERE key = ? AND state = 'closed'", (key,))
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def footer(self, key: str) -> bytes | None:
+        """Return the last line of a stream that is closed, None where there is none."""
+        row = self.row("SELECT footer FROM stream WHERE key = ? AND state = 'closed'", (key,))
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def knows(self, key: str) -> bool:
@@ -472,7 +507,7 @@ class Store:
         try:
             db = self._connections.get_nowait()
         except Empty:
-            db = connect_reader(self._path)
+            db = connect_reader(self.path)
         try:
             return query(db)
         finally:
@@ -707,7 +742,7 @@ class Store:
     def _again(self, batch: _Batch, error: Exception) -> None:
         self.healthy = False
         if batch.attempts >= len(self._retries):
-            self._give_up(batch, WriteFailed(f"cannot write to {str(self._path)!r}: {error}"))
+            self._give_up(batch, WriteFailed(f"cannot write to {str(self.path)!r}: {error}"))
             return
         delay = self._retries[batch.attempts]
         batch.attempts += 1
@@ -785,13 +820,29 @@ class _Unsound(StoreError):
         self.sound = sound
 
 
-def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes) -> Stored:
-    """Read a stream from its stretches and check the hashes that were stored with them."""
+def _load(
+    db: sqlite3.Connection,
+    number: int,
+    key: str,
+    kind: Kind,
+    head: bytes,
+    kept: StoredCheckpoint | None = None,
+) -> Stored:
+    """Read a stream from its stretches and check the hashes that were stored with them.
+
+    Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
+    chain goes on from its link, what came before it is not read.
+    """
     head = blob(head)
     hashed = chain(NO_LINK, head)
     [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
-    if link != hashed:
+    if link not in (hashed, None):  # None: it was closed before heads had links
         raise _Unsound(0, "its head is damaged")
+    rest = None if kept is None else _rest(db, number, kept)
+    if kept is not None and rest is not None:
+        tail, hashed = kept.seq + len(rest[0]), rest[1]
+        stream = Stream(number, key, kind, tail=tail, durable=tail, chain=hashed)
+        return Stored(stream, head, rest[0], kept)
     lines: list[bytes] = []
     rows = db.execute(
         "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
@@ -805,6 +856,35 @@ def _load(db: sqlite3.Connection, number: int, key: str, kind: Kind, head: bytes
         lines += part
     tail = len(lines)
     return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
+
+
+def _rest(
+    db: sqlite3.Connection, number: int, kept: StoredCheckpoint
+) -> tuple[list[bytes], str] | None:
+    """Return the entries after a checkpoint, and the chain's link at their end.
+
+    None where the stretches do not have the entry that it was made after, or the chain does not
+    go on from its link.
+    """
+    found: list[bytes] = []
+    last, link = 0, kept.link
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND first >="
+        " (SELECT max(first) FROM stretch WHERE stream = ? AND first <= ?) ORDER BY first",
+        (number, number, kept.seq),
+    )
+    for first, until, expected, text in rows:
+        part = blob(text).split(b"\n")
+        if first > (last or kept.seq) + 1 or until != first + len(part) - 1 or until < kept.seq:
+            return None
+        following = part[max(0, kept.seq + 1 - first) :]
+        for line in following:
+            link = chain(link, line)
+        if link != expected:
+            return None
+        found += following
+        last = until
+    return (found, link) if last else None
 
 
 def _reload(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
@@ -874,5 +954,5 @@ def _transcript(db: sqlite3.Connection, key: str) -> Transcript | None:
     if row is None:
         return None
     number, head, footer = row
-    lines = _stretches(db, number, 1, 2**62, 2**62)
-    return Transcript(blob(head), lines, None if footer is None else blob(footer))
+    found = _load(db, number, key, "match", head)
+    return Transcript(found.head, found.lines, None if footer is None else blob(footer))

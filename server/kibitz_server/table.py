@@ -33,6 +33,7 @@ from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, Seat
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import match as rules
+from kibitz_server.checkpoint import first_after
 from kibitz_server.database import StoreError
 from kibitz_server.door import same_program
 from kibitz_server.gallery import Gallery
@@ -80,6 +81,9 @@ class Floor(Protocol):
     def rate(self, setup: Setup, result: Result) -> None:
         """Count a match on the ladder, in the batch that closes its log."""
 
+    def keep(self, table: Table) -> None:
+        """Write a checkpoint of the match, in the batch of its last entry."""
+
     def want_stand_in(self, table: Table, want: rules.WantStandIn) -> None:
         """Find a house bot, then `replace` or `forfeit` the seat."""
 
@@ -91,6 +95,7 @@ class Table:
         "_cold",
         "_floor",
         "_held",
+        "_keep_at",
         "_news",
         "_now",
         "_sockets",
@@ -122,6 +127,8 @@ class Table:
         """Per seat the connection whose commands count."""
         self._news: list[Peer | None] = [None] * seats
         """Per seat the connection that is told what happens; it follows `_sockets`."""
+        self._keep_at = first_after(match.setup.match, match.seq)
+        """The entry at which the next checkpoint is due."""
         self._now = 0
         """When the store last said that something is durable."""
         self._told_turn = -1
@@ -149,8 +156,11 @@ class Table:
     def resume(self) -> None:
         """Go on after a restart, where nobody is connected yet."""
         self._cold = set(range(len(self._sockets)))
-        now = self._floor.clock()
-        self._carry_out(self.match.tick(now))
+        try:
+            self._carry_out(self.match.tick(self._floor.clock()))
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
         for seat in self._cold:
             if seat not in self.match.away and seat not in self.match.out:
                 self.command(rules.Leave(seat, "disconnect"))
@@ -523,6 +533,18 @@ class Table:
                     self._floor.want_stand_in(self, effect)
                 case _:
                     assert_never(effect)
+        if self.stream.tail >= self._keep_at and self.match.result is None:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Write a checkpoint. It saves time at the next start; without it nothing is lost."""
+        if self.stream.tail != self.match.seq:
+            return
+        self._keep_at = first_after(self.key, self.match.seq)
+        try:
+            self._floor.keep(self)
+        except Exception:
+            LOG.exception("match %s gets no checkpoint", self.key)
 
     def _hold(self, seq: int, told: Held) -> None:
         """Tell now what is durable already, and nothing before what is held."""

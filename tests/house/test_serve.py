@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from kibitz import serve as serving
+from kibitz.cli import kibitz
 from kibitz.serve import _log, configured, serve
 from kibitz_protocol import printable
+from kibitz_server.accounts import Register
 
 FILE = """
 name = "club"
@@ -66,7 +71,6 @@ def test_the_command_line_has_the_last_word(
     [config] = seen
     assert (config.name, config.guests, config.port) == ("club", "anyone", 8765)  # type: ignore[attr-defined]
     assert config.quotas.lobbies == 3  # type: ignore[attr-defined]
-    assert (tmp_path / "deep").is_dir()
 
 
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
@@ -80,4 +84,45 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_bytes(b"not a database at all" * 100)
     done = CliRunner().invoke(serve, ["--db", str(tmp_path / "other.db"), "--port", "0"])
     assert done.exit_code == 1
-    assert "other.db: " in done.output
+    assert "other.db' is no SQLite database" in done.output
+
+
+@pytest.mark.parametrize(("damaged", "lines"), [(0, 2), (3, 3)])
+def test_a_start_says_how_much_is_set_aside(
+    damaged: int, lines: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hall = SimpleNamespace(quarantine=SimpleNamespace(count=damaged))
+    server = SimpleNamespace(url="ws://x", http_url="http://x", hall=hall)
+    config = configured({"db": "my games.db"}, None)
+    serving._told(config, as_json=False)(server)
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == lines
+    if damaged:
+        assert told[1] == (
+            "set aside as damaged: 3 of its matches and lobbies;"
+            " `kibitz db check 'my games.db'` tells which, and why"
+        )
+    serving._told(config, as_json=True)(server)
+    assert json.loads(capsys.readouterr().out)["damaged"] == damaged
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "cut", "linked"])
+def test_a_database_that_cannot_be_used_is_one_sentence(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "kibitz.db"
+    if how in {"missing", "empty"}:
+        (tmp_path / "kibitz.db-wal").write_bytes(b"commits")
+    if how == "empty":
+        path.touch()
+    if how in {"cut", "linked"}:
+        with Register(path) as register:
+            register.issue("ada", "human")
+    if how == "cut":
+        path.write_bytes(path.read_bytes()[:9000])
+    if how == "linked":
+        (tmp_path / "second.db").hardlink_to(path)
+    done = CliRunner().invoke(kibitz, ["serve", "--db", str(path), "--port", "0"])
+    assert (done.exit_code, isinstance(done.exception, SystemExit)) == (1, True)
+    assert f"Error: '{path}' " in done.output
+    listed = CliRunner().invoke(kibitz, ["token", "list", "--db", str(path)])
+    assert (listed.exit_code, isinstance(listed.exception, SystemExit)) == (1, True)
+    assert "Traceback" not in done.output + listed.output

@@ -19,7 +19,7 @@ import pytest
 from kibitz_server.app import Config, running, with_loop
 from kibitz_server.database import DatabaseInUse, ForeignDatabase
 from kibitz_server.outbox import Allowance
-from kibitz_server.store import Store
+from kibitz_server.store import Store, Stored
 from kibitz_server.sweep import Patience
 from tests.server.toys import Grid, Race
 from tests.server.wires import Caller, calling, masked, until
@@ -286,7 +286,12 @@ async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
 async def audit(db: Path, moves: Moves) -> None:
     """Hold what was acknowledged against the log."""
     store = Store(db, asyncio.get_running_loop())
-    logs = {found.stream.key: found.lines for found in store.load("match")}
+    opened = [found.stream.key for found in store.load("match")]
+    logs = {
+        key: found.lines
+        for key, found in (await store.reload(opened)).items()
+        if isinstance(found, Stored)
+    }
     for match in moves.acknowledged:
         if match not in logs:
             finished = await store.transcript(match)

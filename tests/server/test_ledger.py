@@ -131,3 +131,21 @@ async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: P
     store = Store(path, loop)
     assert (await Ledger(store).ladder()).matches("toy") == 1
     await store.close()
+
+
+@pytest.mark.parametrize("line", [b"{}", b"\xff", b"no JSON"])
+async def test_a_damaged_line_counts_for_nobody_and_the_others_count(
+    store: Store, line: bytes
+) -> None:
+    ledger = Ledger(store)
+    ledger.enter(counted(1))
+    store.execute("INSERT INTO ledger (match, line) VALUES ('m2', ?)", (line,))
+    uneven = counted(3).model_copy(update={"ranks": [1]})
+    store.execute(
+        "INSERT INTO ledger (match, line) VALUES ('m3', ?)", (uneven.model_dump_json().encode(),)
+    )
+    ledger.enter(counted(4, winner="bob"))
+    await store.flush()
+    ladder = await ledger.ladder()
+    assert ladder.matches("toy") == 2
+    assert [each.matches for each in ladder.lines("toy")] == [2, 2]

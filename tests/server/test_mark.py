@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_server import mark
-from kibitz_server.database import CommitsMissing, connect
+from kibitz_server.database import CommitsMissing, UnusableDatabase, connect
 from kibitz_server.mark import Mark, MarkFile, mark_path
 from kibitz_server.store import Store
 
@@ -146,7 +146,7 @@ async def test_a_database_that_is_gone_is_not_begun_anew(path: Path) -> None:
     await write(store, "m1", 3)
     await store.close()
     remove(path)
-    with pytest.raises(CommitsMissing, match="but batch 3 was written"):
+    with pytest.raises(UnusableDatabase, match=r"is missing, but 'kibitz\.db-mark' lies beside it"):
         opened(path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Sequence
@@ -747,3 +748,51 @@ async def test_closing_leaves_no_thread_and_no_lock(path: Path) -> None:
     assert threading.active_count() == before
     assert not exists(f"{path}-wal")
     await opened(path).close()
+
+
+async def test_what_a_checkpoint_has_replaced_is_not_read(path: Path) -> None:
+    store = opened(path)
+    stream = written(store, count=40)
+    store.keep(stream, b"as it is now")
+    for seq in range(41, 45):
+        store.append(stream, seq, b'{"seq":%d}' % seq, None)
+    link = stream.chain
+    store = await reopened(store, path)
+    [found] = store.load("match")
+    assert found.checkpoint is not None
+    assert (found.checkpoint.seq, found.checkpoint.data) == (40, b"as it is now")
+    assert (found.lines, found.stream.tail, found.stream.chain) == (lines(41, 44), 44, link)
+    assert await store.lines(found.stream, 1, 44) == lines(1, 44)
+    whole = store.whole(found)
+    assert (whole.lines, whole.checkpoint, whole.stream.chain) == (lines(1, 44), None, link)
+    store.append(found.stream, 45, b'{"seq":45}', None)
+    store = await reopened(store, path)
+    assert [each.lines for each in store.load("match")] == [lines(41, 45)]
+    await store.close()
+
+
+@pytest.mark.parametrize("change", ["link = 'x'", "seq = 39", "seq = 41", "seq = 45", "seq = 0"])
+async def test_a_checkpoint_that_the_chain_does_not_go_on_from_is_not_used(
+    path: Path, change: str
+) -> None:
+    store = opened(path)
+    stream = written(store, count=40)
+    store.keep(stream, b"as it is now")
+    store.append(stream, 41, b'{"seq":41}', None)
+    await store.close()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"UPDATE checkpoint SET {change}")
+    store = opened(path)
+    [found] = store.load("match")
+    assert (found.lines, found.checkpoint) == (lines(1, 41), None)
+    await store.close()
+
+
+async def test_the_end_of_a_stream_takes_its_checkpoint_with_it(path: Path) -> None:
+    store = opened(path)
+    stream = written(store, count=5)
+    store.keep(stream, b"as it is now")
+    store.finish(stream, b"{}", b"{}")
+    await store.flush()
+    assert store.rows("SELECT * FROM checkpoint", ()) == []
+    await store.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from kibitz_games.api import Game
 from kibitz_protocol.messages import Move, Rejoin, Resign
 from kibitz_protocol.records import Cause, Conduct, Player, Result, Setup, Spectating
 from kibitz_protocol.refusals import CloseCode
+from kibitz_server import checkpoint
 from kibitz_server.accounts import Identity
 from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.match import Match, WantStandIn
@@ -35,6 +37,8 @@ class Floor:
     rated: list[Result] = field(default_factory=list)
     losses: list[StoreError] = field(default_factory=list)
     wants: list[WantStandIn] = field(default_factory=list)
+    kept: list[tuple[int, str]] = field(default_factory=list)
+    """The entry and the link of each checkpoint."""
 
     def __post_init__(self) -> None:
         self.loop = self.rig.loop.loop
@@ -49,6 +53,9 @@ class Floor:
 
     def rate(self, setup: Setup, result: Result) -> None:
         self.rated.append(result)
+
+    def keep(self, table: Table) -> None:
+        self.kept.append((table.match.seq, table.stream.chain))
 
     def want_stand_in(self, table: Table, want: WantStandIn) -> None:
         self.wants.append(want)
@@ -208,7 +215,7 @@ def test_who_sends_a_wrong_action_is_told_a_legal_one(xy: dict[str, int]) -> Non
     play.begin()
     play.move(0, 0, 0, None, **xy)
     play.tape.commit()
-    [refused] = play.heard(0)
+    [refused] = [message for message in play.heard(0) if message["type"] == "refused"]
     example = json.loads(refused["hint"][refused["hint"].index("{") :])
     assert play.move(0, **example)
 
@@ -585,6 +592,55 @@ def test_a_suspended_table_does_nothing_more() -> None:
     play.floor.rig.loop.advance(60)
     assert play.tape.waiting == 0
     assert play.match.result is None
+
+
+# --- checkpoints ------------------------------------------------------------------------------
+
+LONG: dict[str, Any] = {"options": {"columns": 8, "rows": 8, "row": 8}}
+
+
+def test_a_checkpoint_is_written_every_few_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 4)
+    play = Play(**LONG)
+    play.begin()
+    for ply in range(18):
+        play.move(ply % 2)
+        play.tape.commit()
+    seqs = [seq for seq, _ in play.floor.kept]
+    assert [later - former for former, later in itertools.pairwise(seqs)] == [4] * (len(seqs) - 1)
+    assert len(seqs) >= 4
+    assert seqs[0] <= 4
+
+
+def test_the_end_of_a_match_needs_no_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 1)
+    play = Play()
+    play.begin()
+    while play.match.result is None:
+        play.move(play.match.to_act)
+        play.tape.commit()
+    assert [seq for seq, _ in play.floor.kept] == list(range(1, play.match.seq))
+
+
+def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY", 4)
+    play = Play(**LONG)
+    play.begin()
+    asked: list[int] = []
+
+    def fail(table: Table) -> None:
+        asked.append(table.match.seq)
+        raise OSError("no room")
+
+    play.floor.keep = fail  # type: ignore[method-assign]
+    for ply in range(9):
+        assert play.move(ply % 2)
+        play.tape.commit()
+    assert len(asked) == 2
+    assert play.match.result is None
+    assert "match m1 gets no checkpoint" in caplog.messages
 
 
 # --- a restart --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -117,8 +117,8 @@ class Parlour:
 
     def __init__(self, games: Mapping[str, Game], path: Path) -> None:
         self._agenda = Agenda()
-        self._games = games
-        self._path = path
+        self.games = games
+        self.path = path
         self._start()
 
     def _start(self) -> None:
@@ -127,12 +127,13 @@ class Parlour:
             loop.loop, Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
         )
         figures = Figures()
-        self.store = Calm(self._path, loop, cast(Any, None))
+        self.store = Calm(self.path, loop, cast(Any, None))
+        self._running = True
         self.hall = Hall(
             loop=loop.loop,
             clock=self._milliseconds,
             store=self.store,
-            games=self._games,
+            games=self.games,
             staff=Staff(None, self._spawn, lambda: "ws://nowhere"),
             figures=figures,
             name="parlour",
@@ -155,7 +156,11 @@ class Parlour:
             origins=(),
             spawn=self._spawn,
         )
-        self.hall.restore()
+        try:
+            self.hall.restore()
+        except BaseException:
+            self.close()
+            raise
         sweep.start()
 
     def _milliseconds(self) -> int:
@@ -171,9 +176,13 @@ class Parlour:
         while not over:
             self._agenda.step()
 
-    def restart(self) -> None:
-        """Kill the server and start it again with what is on the disk; all connections are lost."""
+    def restart(self, between: Callable[[Path], object] = lambda path: None) -> None:
+        """Kill the server and start it again with what is on the disk; all connections are lost.
+
+        `between` is called with the database's path while no server runs.
+        """
         self.close()
+        between(self.path)
         self._start()
 
     def guest(self, name: str) -> Guest:
@@ -181,7 +190,7 @@ class Parlour:
 
     def account(self, name: str) -> Guest:
         """Let somebody in with a token, which every handshake carries in a header."""
-        with Register(self._path) as register:
+        with Register(self.path) as register:
             token = register.issue(name, "human").token
         return Guest(self, name, token).enter()
 
@@ -198,8 +207,10 @@ class Parlour:
         return b"\r\n".join([*lines, b"", body])
 
     def close(self) -> None:
-        self._loop.die()
-        self.store.crash()
+        if self._running:
+            self._running = False
+            self._loop.die()
+            self.store.crash()
 
 
 @contextmanager

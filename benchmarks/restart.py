@@ -1,0 +1,144 @@
+"""What a start costs with matches that are not over, with their checkpoints and without.
+
+    python -m benchmarks.restart [--matches N] [--plies N ...] [--game NAME]
+
+A database is filled with unfinished matches, as a server that was killed leaves them, and a server
+is started with it in a process of its own, which says how much CPU time it took until it listened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from kibitz.box import games
+from kibitz_games.api import OVER, Game
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.records import Entry, Player, Setup
+from kibitz_server import checkpoint, record, sources
+from kibitz_server.app import Config, running
+from kibitz_server.match import Append, Match, Play
+from kibitz_server.store import Store
+
+ROOT = Path(__file__).parent.parent
+SEED = "00c0ffee00c0ffee"
+
+
+def setup_of(game: Game, match: str) -> Setup:
+    """Return the setup of a match of the fewest seats."""
+    seats = game.info.seats[0]
+    return Setup(
+        match=match,
+        game=game.info.name,
+        rules_version=game.info.rules_version,
+        options={},
+        seats=[Player(player=f"p{n}", name=f"Player {n}", kind="bot") for n in range(seats)],
+        deal=game.deal(game.Options(), seats, 1),
+        seed=SEED,
+        commitment=record.commitment(SEED),
+        time_control=TimeControl.parse("100:00"),
+        started="2026-01-02T03:04:05Z",
+    )
+
+
+def played(game: Game, plies: int) -> list[Entry]:
+    """Return the entries of a match at random that is not over after so many plies."""
+    for seed in range(100):
+        source = random.Random(seed)
+        match = Match.new(game, setup_of(game, "m"))
+        entries: list[Entry] = []
+        while match.ply < plies and match.to_act != OVER:
+            match.open_turn(0)
+            action = game.moves(match.state, [source.choice(game.legal(match.state))])[0]
+            effects = match.handle(Play(match.to_act, match.ply + 1, match.ply, action), 0)
+            entries += [each.entry for each in effects if isinstance(each, Append)]
+        if match.result is None:
+            return entries
+    raise SystemExit(f"no match of {game.info.name} at random lasts {plies} plies")
+
+
+async def fill(path: Path, game: Game, matches: int, plies: int) -> None:
+    """Write unfinished matches, with the checkpoints that their tables would have written."""
+    entries = played(game, plies)
+    lines = [record.line(entry) for entry in entries]
+    made = checkpoint.Checkpoints(sources.digest())
+    store = Store(path, asyncio.get_running_loop())
+    for number in range(matches):
+        setup = setup_of(game, f"m{number}")
+        stream = store.create("match", setup.match, record.line(setup), owner=None, waiter=None)
+        due = _last_due(setup.match, len(lines))
+        for seq, line in enumerate(lines, start=1):
+            store.append(stream, seq, line, None)
+            if seq == due:
+                match = Match.restore(game, setup, entries[:seq])
+                store.keep(stream, made.write(match, stream.chain))
+        await store.flush()
+    await store.close()
+
+
+def _last_due(match: str, last: int) -> int:
+    due = seq = 0
+    while (seq := checkpoint.first_after(match, seq)) <= last:
+        due = seq
+    return due
+
+
+async def start(path: Path) -> float:
+    """Start a server and return the seconds of CPU that it took until it listened."""
+    known = games("compiled")
+    for game in known.values():
+        Match.new(game, setup_of(game, "warm"))
+    before = time.process_time()
+    async with running(Config(db=path), known) as server:
+        spent = time.process_time() - before
+        print(len(server.hall.tables), spent, flush=True)
+    return spent
+
+
+def measured(path: Path) -> tuple[int, float]:
+    """Start a server in a process of its own; return its matches and its CPU time."""
+    command = [sys.executable, "-m", "benchmarks.restart", "--start", str(path)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    found, spent = done.stdout.split()
+    return int(found), float(spent)
+
+
+def compare(game: Game, matches: int, plies: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
+        path = Path(folder) / "with.db"
+        asyncio.run(fill(path, game, matches, plies))
+        bare = Path(folder) / "without.db"
+        bare.write_bytes(path.read_bytes())
+        with closing(sqlite3.connect(bare, isolation_level=None)) as db:
+            db.execute("DELETE FROM checkpoint")
+        for name, each in (("without checkpoints", bare), ("with checkpoints", path)):
+            found, spent = measured(each)
+            print(f"{found} matches of {plies} plies, {name}: {spent:.2f} s of CPU", flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--matches", type=int, default=500)
+    parser.add_argument("--plies", type=int, nargs="+", default=[50, 500])
+    parser.add_argument("--game", default="chinese-checkers")
+    parser.add_argument("--start", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args(argv)
+    if given.start is not None:
+        asyncio.run(start(given.start))
+        return
+    game = games("compiled")[given.game]
+    for plies in given.plies:
+        compare(game, given.matches, plies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""What an operator may decide about a damaged database: that the rest of it shall count.
+
+Nothing is deleted but lines of the ledger that nobody can read. Damaged matches and lobbies get
+the state ``lost``: they stay as they are, nothing loads them, and no check reports them again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from kibitz_server import journal, mark
+from kibitz_server.database import connect_writer, explained, located, lock, transaction
+from kibitz_server.examine import Findings
+
+
+def accept_losses(path: Path, findings: Findings) -> None:
+    """Accept what `findings` says of a database that no server has open. Raises `StoreError`."""
+    path = located(path)
+    with lock(path), contextlib.closing(connect_writer(path)) as db, explained(path):
+        journal.recover(db)
+        with transaction(db):
+            db.execute("UPDATE stream SET state = 'lost' WHERE state = 'damaged'")
+            for problem in findings.problems:
+                if problem.about in {"match", "lobby"}:
+                    db.execute(
+                        "UPDATE stream SET state = 'lost', reason = coalesce(reason, ?)"
+                        " WHERE key = ?",
+                        (problem.text, problem.name),
+                    )
+                elif problem.about == "ledger":
+                    db.execute("DELETE FROM ledger WHERE place = ?", (int(problem.name),))
+        mark.accept(db, path)
