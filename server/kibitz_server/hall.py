@@ -73,6 +73,7 @@ class Hall:
         *,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], int],
+        lag: Callable[[], int] = lambda: 0,
         store: Store,
         games: Mapping[str, Game],
         staff: Staff,
@@ -84,6 +85,7 @@ class Hall:
     ) -> None:
         self.loop = loop
         self.clock = clock
+        self.lag = lag
         self.store = store
         self.ledger = Ledger(store)
         self.figures = figures

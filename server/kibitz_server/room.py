@@ -33,6 +33,7 @@ from kibitz_server.database import StoreError
 from kibitz_server.house import Employee
 from kibitz_server.lobby import Command, Effect, Lobby
 from kibitz_server.peer import Peer
+from kibitz_server.server_clock import Deadline
 from kibitz_server.store import Store, Stream
 from kibitz_server.table import encoded
 
@@ -90,7 +91,7 @@ class Room:
         """The process of each house seat, and whom it plays as."""
         self.closed = False
         self._held: deque[tuple[int, Held]] = deque()
-        self._timer: TimerHandle | None = None
+        self._timer: Deadline | None = None
         self._news_timer: TimerHandle | None = None
         self._news_at = 0.0
         """When the last news went out."""
@@ -339,8 +340,7 @@ class Room:
             self._timer.cancel()
             self._timer = None
         if due is not None and not self.closed:
-            wait = max(0, due - self._estate.clock()) / 1000
-            self._timer = self._estate.loop.call_later(wait, self.tick)
+            self._timer = Deadline(self._estate.loop, self._estate.clock, due, self.tick)
 
     # --- house bots -------------------------------------------------------------------------
 
@@ -351,7 +351,9 @@ class Room:
             hire.personality, self.key, hire.player, partial(self._ended, seat)
         )
         self.staff[seat] = (employee, admission.identity.player)
-        self._estate.loop.call_later(HIRE_PATIENCE_S, self._look_after, seat, employee)
+        clock = self._estate.clock
+        due = clock() + round(HIRE_PATIENCE_S * 1000)
+        Deadline(self._estate.loop, clock, due, partial(self._look_after, seat, employee))
 
     def _dismiss(self, seat: int) -> None:
         employed = self.staff.pop(seat, None)

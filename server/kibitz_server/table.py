@@ -20,7 +20,7 @@ match again as the disk has it.
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop, TimerHandle
+from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -39,6 +39,7 @@ from kibitz_server.outbox import text_frame
 from kibitz_server.peer import Peer
 from kibitz_server.record import line
 from kibitz_server.scribe import Scribe, done_frame
+from kibitz_server.server_clock import Deadline
 from kibitz_server.store import Store, Stream
 from kibitz_server.view import PUBLIC, Sight
 
@@ -62,6 +63,8 @@ class Floor(Protocol):
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
+    lag: Callable[[], int]
+    """How many milliseconds the clock has left out so far."""
     store: Store
     scribe: Scribe
 
@@ -122,7 +125,7 @@ class Table:
         """The newest turn that was sent and opened."""
         self._cold: set[int] = set()
         """Seats that nobody has come back to since a restart: no turn is opened for them."""
-        self._timer: TimerHandle | None = None
+        self._timer: Deadline | None = None
         self._timer_at = 0
         self.watchers: dict[Peer, None] = {}
         self.gallery = Gallery(match, floor.scribe.event, self._when_settled, floor.clock)
@@ -144,7 +147,7 @@ class Table:
         """Go on after a restart, where nobody is connected yet."""
         self._cold = set(range(len(self._sockets)))
         now = self._floor.clock()
-        self._carry_out(self.match.tick(now))
+        self._carry_out(self.match.tick(now, self._floor.lag()))
         for seat in self._cold:
             if seat not in self.match.away and seat not in self.match.out:
                 self.command(rules.Leave(seat, "disconnect"))
@@ -350,8 +353,9 @@ class Table:
         if self.closed:
             return
         try:
-            now = self._floor.clock()
-            self._carry_out(self.match.handle(command, now), peer, request, now)
+            now = self._arrival()
+            lag = self._floor.lag()
+            self._carry_out(self.match.handle(command, now, lag), peer, request, now)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
@@ -401,7 +405,7 @@ class Table:
     def _refusal_of(self, command: Command) -> rules.Refuse | None:
         """Carry out a command that is answered by its only effect, a refusal, or not at all."""
         try:
-            effects = self.match.handle(command, self._floor.clock())
+            effects = self.match.handle(command, self._arrival(), self._floor.lag())
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
@@ -489,7 +493,7 @@ class Table:
             peer = self._news[match.to_act]
             if peer is not None:
                 peer.outbox.send(self._floor.scribe.turn(match.your_turn()))
-            match.open_turn(self._floor.clock())
+            match.open_turn(self._floor.clock(), self._floor.lag())
         self._arm()
 
     def _entrance(
@@ -577,6 +581,15 @@ class Table:
 
     # --- the timer --------------------------------------------------------------------------
 
+    def _arrival(self) -> int:
+        """Return when a command that is read now has come, for the match to judge.
+
+        A deadline that is over is not carried out before its timer has had the sockets read. What
+        is read until then comes before it: the move that was in time, though not read in time.
+        """
+        now, due = self._floor.clock(), self.match.deadline()
+        return now if due is None or now < due else due - 1
+
     def _arm(self) -> None:
         """Have the timer fire by the next deadline; one that fires too early costs less."""
         due = self.match.deadline()
@@ -591,14 +604,14 @@ class Table:
             self._timer.cancel()
         floor = self._floor
         self._timer_at = due
-        self._timer = floor.loop.call_later(max(0, due - floor.clock()) / 1000, self._tick)
+        self._timer = Deadline(floor.loop, floor.clock, due, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
         now = self._floor.clock()
         try:
             self.gallery.shift(now)
-            self._carry_out(self.match.tick(now))
+            self._carry_out(self.match.tick(now, self._floor.lag()))
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()

@@ -10,17 +10,27 @@ import pytest
 
 from kibitz_games.api import Game
 from kibitz_protocol.messages import Move, Rejoin, Resign
-from kibitz_protocol.records import Cause, Conduct, Player, Result, Setup, Spectating
+from kibitz_protocol.records import (
+    Cause,
+    Conduct,
+    Flagged,
+    Moved,
+    Player,
+    Result,
+    Setup,
+    Spectating,
+)
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server.accounts import Identity
 from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.match import Match, WantStandIn
 from kibitz_server.record import line, read_entry
 from kibitz_server.scribe import Scribe
+from kibitz_server.server_clock import ServerClock
 from kibitz_server.store import Store, Stream
 from kibitz_server.table import Table
 from tests.server.toys import Grid, Veil, setup
-from tests.server.wires import FakeFigures, Line, Rig, Tape
+from tests.server.wires import FakeFigures, FakeLoop, Line, Rig, Tape
 
 
 @dataclass
@@ -35,10 +45,13 @@ class Floor:
     rated: list[Result] = field(default_factory=list)
     losses: list[StoreError] = field(default_factory=list)
     wants: list[WantStandIn] = field(default_factory=list)
+    stood: int = 0
+    """How long the server stood still so far, in milliseconds."""
 
     def __post_init__(self) -> None:
         self.loop = self.rig.loop.loop
         self.clock = self.rig.loop.clock
+        self.lag = lambda: self.stood
         self.store: Store = self.tape.store
 
     def over(self, table: Table) -> None:
@@ -568,3 +581,95 @@ def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     again.tape.commit()
     assert again.match.result is not None
     assert again.match.result.seats[0].cause is Cause.DISCONNECT
+
+
+# --- a server that stands still ---------------------------------------------------------------
+
+
+def on_server_clock(play: Play) -> FakeLoop:
+    """Let the table measure time as a server does."""
+    loop = play.floor.rig.loop
+    clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
+    play.floor.clock, play.floor.lag = clock.milliseconds, clock.lag_ms
+    clock.start()
+    return loop
+
+
+def test_a_stop_of_the_server_is_charged_to_nobody_and_is_in_the_log() -> None:
+    play = Play(clock="move=3")
+    loop = on_server_clock(play)
+    play.begin()
+    loop.advance(2)
+    loop.now += 5
+    loop.advance(0.5)
+    assert play.match.result is None
+    assert play.move(0)
+    play.tape.commit()
+    moved = read_entry(play.tape.lines["m1"][-1])
+    assert isinstance(moved, Moved)
+    assert 2450 <= moved.elapsed_ms <= 2500
+    assert moved.lag_ms is not None
+    assert 5000 <= moved.lag_ms <= 5050
+    assert moved.at_ms == moved.wait_ms + moved.elapsed_ms
+    loop.advance(3.2)
+    assert play.match.result is not None
+    flag = next(e for e in map(read_entry, play.tape.lines["m1"][1:]) if e.kind == "flag")
+    assert isinstance(flag, Flagged)
+    assert (flag.lag_ms, 3000 <= flag.elapsed_ms <= 3150) == (None, True)
+
+
+def test_a_stop_of_the_server_is_no_part_of_a_grace() -> None:
+    play = Play(conduct=Conduct(grace_ms=3000))
+    loop = on_server_clock(play)
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.tape.commit()
+    loop.advance(2.5)
+    loop.now += 60
+    loop.advance(0.4)
+    assert play.match.result is None
+    loop.advance(0.3)
+    assert play.match.result is not None
+
+
+def test_a_move_that_is_in_the_socket_is_read_before_a_flag_falls() -> None:
+    """The loop looks at timers and sockets in any order."""
+    play = Play(clock="move=3")
+    play.begin()
+    loop = play.floor.rig.loop
+    play.lines["p0"].peer._round_trips = (100,)
+    due = play.match.deadline()
+    assert due is not None
+    moved: list[bool] = []
+    loop.call_at(due / 1000, loop.call_soon, lambda: moved.append(play.move(0)))
+    loop.advance(4)
+    assert moved == [True]
+    assert play.match.ply == 1
+
+
+def test_somebody_else_s_request_does_not_bring_a_flag_down_before_its_time() -> None:
+    play = Play(clock="move=3")
+    play.begin()
+    loop = play.floor.rig.loop
+    play.lines["p0"].peer._round_trips = (100,)
+    due = play.match.deadline()
+    assert due is not None
+    loop.now = due / 1000 + 0.01  # the timer is late
+    play.table.note(play.lines["p1"].peer, 77, "hm")
+    assert play.move(0)
+    assert play.match.ply == 1
+
+
+def test_who_comes_back_in_the_last_moment_of_its_grace_is_back() -> None:
+    play = Play(conduct=Conduct(grace_ms=3000))
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.tape.commit()
+    loop = play.floor.rig.loop
+    again, due = play.another(1).peer, play.match.deadline()
+    assert due is not None
+    loop.now = due / 1000
+    play.table.rejoin(again, "p1", Rejoin(id=5, match="m1"))
+    loop.advance(1)
+    assert play.match.result is None
+    assert play.match.away == {}

@@ -390,7 +390,8 @@ class Caller:
 @asynccontextmanager
 async def calling(url: str, **options: Any) -> AsyncIterator[Caller]:
     """Connect to a server; the connection is closed at the end."""
-    async with connect(url, compression=None, open_timeout=5, **options) as socket:
+    options = {"compression": None, "open_timeout": 5, **options}
+    async with connect(url, **options) as socket:
         yield Caller(socket)
 
 
