@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 
 from pydantic import ValidationError
+from websockets.frames import CloseCode as Standard
 
 from kibitz_games.api import GameError, InvalidSetup
 from kibitz_protocol import messages
@@ -103,7 +104,13 @@ class Counter:
     def move(self, peer: Peer, move: messages.Move) -> None:
         table = self._hall.tables.get(move.match)
         if table is not None and peer.identity is not None:
-            if not table.move(peer, move):
+            try:
+                accepted = table.move(peer, move)
+            except Exception:
+                LOG.exception("request Move failed")
+                peer.fail(move.id)
+                return
+            if not accepted:
                 peer.owe(1)
             return
         peer.owe(1)
@@ -111,17 +118,31 @@ class Counter:
             self._move_after_end(peer, move)
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
-        if isinstance(message, messages.Hello):
-            self._hello(peer, message)
-            return
-        identity = self._greeted(peer, message.id)
-        if identity is None:
-            return
+        """Carry a request out, or refuse it: each is answered, whatever raises."""
         try:
-            self._requests[type(message)](peer, identity, message)
+            if isinstance(message, messages.Hello):
+                self._hello(peer, message)
+                return
+            identity = self._greeted(peer, message.id)
+            if identity is not None:
+                self._requests[type(message)](peer, identity, message)
         except Exception:
             LOG.exception("request %s failed", type(message).__name__)
-            peer.refuse(message.id, Code.INTERNAL, "the request could not be carried out")
+            peer.fail(message.id)
+            if isinstance(message, messages.Hello):
+                peer.close(Standard.INTERNAL_ERROR, "hello failed")
+
+    def _spawn(self, peer: Peer, request: int, work: Awaitable[None]) -> None:
+        """Carry out a request that has to wait for the disk, and answer it when that raises."""
+
+        async def answered() -> None:
+            try:
+                await work
+            except Exception:
+                LOG.exception("request %d failed", request)
+                peer.fail(request)
+
+        self._hall.spawn(answered())
 
     # --- hello ------------------------------------------------------------------------------
 
@@ -173,6 +194,14 @@ class Counter:
         if not saved:
             self._turn_away(peer, request, Code.UNAVAILABLE, "the database cannot be written")
             return
+        try:
+            self._let_in(peer, request, version, admission)
+        except Exception:
+            LOG.exception("request Hello failed")
+            peer.fail(request)
+            peer.close(Standard.INTERNAL_ERROR, "hello failed")
+
+    def _let_in(self, peer: Peer, request: int, version: int, admission: Admission) -> None:
         identity = admission.identity
         key = identity.key
         rooms = self._hall.rooms_of(key)
@@ -250,7 +279,7 @@ class Counter:
         if request.game is not None and request.game not in self._hall.games:
             peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
             return
-        self._hall.spawn(self._tell_ladder(peer, request))
+        self._spawn(peer, request.id, self._tell_ladder(peer, request))
 
     async def _tell_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
         ladder = await self._hall.ledger.ladder()
@@ -494,10 +523,10 @@ class Counter:
                 self._hall.linger(table)
                 then(table)
 
-        self._hall.spawn(load())
+        self._spawn(peer, request, load())
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
-        self._hall.spawn(self._tell_report(peer, identity, request))
+        self._spawn(peer, request.id, self._tell_report(peer, identity, request))
 
     async def _tell_report(
         self, peer: Peer, identity: Identity, request: messages.AskReport
@@ -529,11 +558,11 @@ class Counter:
         room = self._hall.rooms.get(lobby) or self._hall.closing.get(lobby)
         if room is not None:
             return room.lobby.host.player == player
-        found = await self._hall.store.transcript(lobby)
+        found = await self._hall.store.transcript(lobby, "lobby")
         return found is not None and roll.host_of(found.head) == player
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
-        self._hall.spawn(self._tell_history(peer, identity, request))
+        self._spawn(peer, request.id, self._tell_history(peer, identity, request))
 
     async def _tell_history(
         self, peer: Peer, identity: Identity, request: messages.History

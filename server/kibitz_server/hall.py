@@ -293,14 +293,14 @@ class Hall:
             game = self.games[planned.item.game]
             setup = self._setup(room, begin, game)
             match = match_rules.Match.new(game, setup)
+            table = Table(self, match, Stream(0, begin.match, "match"), listed=settings.listed)
+            table.stream = self.store.create(
+                "match", begin.match, record.line(setup), owner=room.key, waiter=table
+            )
         except Exception:
             LOG.exception("match %s cannot begin", begin.match)
             room.result(begin.match, _infrastructure(len(planned.players)))
             return
-        table = Table(self, match, Stream(0, begin.match, "match"), listed=settings.listed)
-        table.stream = self.store.create(
-            "match", begin.match, record.line(setup), owner=room.key, waiter=table
-        )
         self.tables[table.key] = table
         for player in match.players:
             self._seats.setdefault(player.player, set()).add(table.key)
@@ -418,6 +418,7 @@ class Hall:
         except Exception:
             LOG.exception("lobby %s cannot be read again; the next start takes it up", room.key)
             return
+        fresh.reloads = room.reloads
         self._resume_lobby(fresh)
         for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
             if self.peer_of(player) is not None:

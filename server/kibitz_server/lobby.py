@@ -260,7 +260,7 @@ class Gone:
     """Tell `player` that it is no longer in the lobby."""
 
     player: str
-    reason: Literal["closed", "kicked", "expired"]
+    reason: Literal["closed", "kicked", "expired", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,14 +335,21 @@ class Lobby:
         return self.settings.watchable or self._inside(player)
 
     def handle(self, command: Command, now: int) -> list[Effect]:
-        """Carry a command out, or refuse it."""
+        """Carry a command out, or refuse it.
+
+        When this or `tick` raises anything, nothing of it may be carried out, and the lobby is of
+        no use any more if `roll.seq` has gone on: it is ahead of its log.
+        """
         try:
             self._carry_out(command, now)
+            self._go_on()
+            return self._taken(now)
         except _Refusal as refusal:
             assert not self._effects, "a refused command has no other effect"
             return [Refuse(_sender(command), refusal.code, refusal.message)]
-        self._go_on()
-        return self._taken(now)
+        except BaseException:
+            self._effects = []
+            raise
 
     def deadline(self) -> int | None:
         """Return when `tick` is due, if nothing happens before."""
@@ -357,13 +364,17 @@ class Lobby:
         """Let those go who are away for too long, and the lobby itself if nobody is here."""
         if self.state == "closed":
             return []
-        for player, since in list(self._away.items()):
-            if now >= since + self._away_ms() and player in self.roll.members:
-                self._let_go(self.roll.members[player], now)
-        self._go_on()
-        if self._expired(now):
-            self._close("expired")
-        return self._taken(now)
+        try:
+            for player, since in list(self._away.items()):
+                if now >= since + self._away_ms() and player in self.roll.members:
+                    self._let_go(self.roll.members[player], now)
+            self._go_on()
+            if self._expired(now):
+                self._close("expired")
+            return self._taken(now)
+        except BaseException:
+            self._effects = []
+            raise
 
     # --- what members and lists see -------------------------------------------------------
 

@@ -47,7 +47,8 @@ from kibitz_server.programme import (
 )
 from kibitz_server.standings import Table
 
-CloseReason: TypeAlias = Literal["closed", "expired"]
+CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
+"""By its host, for nobody was there any more, or because the server could not go on with it."""
 LobbyKey: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=16, pattern=r"^[A-Za-z0-9_-]+$")
 ]

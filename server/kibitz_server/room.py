@@ -1,6 +1,9 @@
 """A room: one lobby with its log, its members' connections, spectators and house bots.
 
-As at a table, what a command makes goes to the store first and is told when it is durable.
+As at a table, what a command makes goes to the store first and is told when it is durable. A lobby
+is never ahead of its log: when something raises after an entry has changed the lobby and before
+the entry was appended, the room is closed and given back to the hall, which loads the lobby again
+as the disk has it. One that had to be loaded again `RELOADS` times is closed for good.
 News of a lobby are the whole lobby, so they are sent at most every `NEWS_EVERY_S`: the first
 at once, later ones together.
 """
@@ -39,9 +42,15 @@ from kibitz_server.table import encoded
 
 LOG = logging.getLogger("kibitz.room")
 NEWS_EVERY_S = 0.1
+TICK_AGAIN_MS = 1000
+"""When what is due is looked at again after something raised."""
 HIRE_PATIENCE_S = 30.0
 """How long a house bot may take to join and to be warm."""
+RELOADS = 3
+"""How often a lobby that was ahead of its log is loaded again."""
 Held: TypeAlias = Callable[[], None]
+_LATER = (Code.UNAVAILABLE, "nothing can be written just now; ask again in a while")
+"""How a request is refused that this room cannot carry out, and another one soon can."""
 
 
 class Estate(Protocol):
@@ -90,7 +99,12 @@ class Room:
         self.staff: dict[int, tuple[Employee, Player]] = {}
         """The process of each house seat, and whom it plays as."""
         self.closed = False
-        self._held: deque[tuple[int, Held]] = deque()
+        """Whether nothing is carried out here any more."""
+        self.reloads = 0
+        """How often this lobby was loaded again because it was ahead of its log."""
+        self._held: deque[tuple[int, Held, Peer | None, int]] = deque()
+        """What may be told once the entry of that number is durable, and which request of whom it
+        answers, if any."""
         self._timer: Deadline | None = None
         self._news_timer: TimerHandle | None = None
         self._news_at = 0.0
@@ -105,27 +119,41 @@ class Room:
     def open(self, effects: list[Effect], peer: Peer, request: int) -> None:
         """Carry out what a new lobby begins with; its head is on its way to the disk."""
         done = Done(re=request, lobby=self.key, invite=self.lobby.roll.opened.invite)
-        self._held.append((0, partial(peer.answer, done)))
-        self._held.append((0, self.changed))
-        self._carry_out(effects[1:], None, 0)
-        self._arm()
+        self._held.append((0, partial(peer.answer, done), peer, request))
+        self._held.append((0, self.changed, None, 0))
+        self._attempt(lambda: effects[1:], None, 0)
 
     def do(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command; return whether it was refused to nobody."""
-        if self.closed:
-            if peer is not None:
-                peer.refuse(request, Code.CLOSED, "the lobby is closed")
-            return False
+        if not self.closed:
+            effects = self._attempt(
+                lambda: self.lobby.handle(command, self._estate.clock()), peer, request
+            )
+            return effects is not None and not any(isinstance(e, rules.Refuse) for e in effects)
+        if peer is not None and self.lobby.state == "closed":
+            peer.refuse(request, Code.CLOSED, "the lobby is closed")
+        elif peer is not None:
+            peer.fail(request, *_LATER)
+        return False
+
+    def _attempt(
+        self, work: Callable[[], list[Effect]], peer: Peer | None, request: int
+    ) -> list[Effect] | None:
+        """Do something with the lobby and what it asks for; None when something raised."""
         try:
-            effects = self.lobby.handle(command, self._estate.clock())
+            effects = work()
+            self._carry_out(effects, peer, request)
+            self._arm()
         except Exception:
-            LOG.exception("lobby %s cannot carry out %s", self.key, type(command).__name__)
-            if peer is not None:
-                peer.refuse(request, Code.INTERNAL, "the lobby could not do this")
-            return False
-        self._carry_out(effects, peer, request)
-        self._arm()
-        return not any(isinstance(effect, rules.Refuse) for effect in effects)
+            LOG.exception("lobby %s cannot go on", self.key)
+            self._recover()
+            if peer is not None and not self._answers_later(peer, request):
+                peer.fail(request)
+            return None
+        return effects
+
+    def _answers_later(self, peer: Peer, request: int) -> bool:
+        return any(each[2] is peer and each[3] == request for each in self._held)
 
     def join(
         self,
@@ -215,16 +243,61 @@ class Room:
     def durable(self, seq: int) -> None:
         held = self._held
         while held and held[0][0] <= seq:
-            told = held.popleft()[1]
-            try:
-                told()
-            except Exception:
-                LOG.exception("lobby %s cannot be told", self.key)
+            _, told, peer, request = held.popleft()
+            self._tell_now(told, peer, request)
 
     def lost(self, error: StoreError) -> None:
         self.suspend()
-        self._held.clear()
+        self._drop_held()
         self._estate.room_unwritten(self, error)
+
+    def _drop_held(self) -> None:
+        """Refuse what can only be answered by what is not on the disk."""
+        held, self._held = self._held, deque()
+        for _, _, peer, request in held:
+            if peer is not None:
+                peer.fail(request, *_LATER)
+
+    def _tell_now(self, told: Held, peer: Peer | None, request: int) -> None:
+        try:
+            told()
+        except Exception:
+            LOG.exception("lobby %s cannot be told", self.key)
+            if peer is not None:
+                peer.fail(request)
+
+    # --- when something raised --------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Go on if the lobby is what its log says, and otherwise have it loaded from there."""
+        if self.closed or self.lobby.roll.seq == self.stream.tail:
+            return
+        if self.reloads >= RELOADS:
+            self._cut_off()
+            return
+        self.reloads += 1
+        self.suspend()
+
+        def hand_over() -> None:
+            self.stream.failed = True  # whatever the store still means to do with it
+            self._drop_held()
+            self._estate.room_unwritten(self, StoreError("the lobby was ahead of its log"))
+
+        self._hold(self.stream.tail, hand_over)
+
+    def _cut_off(self) -> None:
+        """Close a lobby that cannot be gone on with; its running matches go on."""
+        LOG.error("lobby %s is closed: it cannot be gone on with", self.key)
+        self.suspend()
+        self.lobby.roll.closed = "failed"
+        try:
+            closed = roll.Closed(seq=self.stream.tail + 1, reason="failed")
+            self._estate.store.append(self.stream, closed.seq, _line(closed), self)
+        except Exception:
+            LOG.exception("lobby %s cannot even be closed in its log", self.key)
+        for player in list(self.lobby.roll.members):
+            self._tell(partial(self._enact, rules.Gone(player, "failed")))
+        self._tell(partial(self._enact, rules.Closed("failed")))
 
     def suspend(self) -> None:
         """Stop the timers: the server goes down, or the lobby is closed."""
@@ -237,20 +310,25 @@ class Room:
     def tick(self) -> None:
         self._timer = None
         if not self.closed:
-            self._carry_out(self.lobby.tick(self._estate.clock()), None, 0)
-            self._arm()
+            done = self._attempt(lambda: self.lobby.tick(self._estate.clock()), None, 0)
+            if done is None and not self.closed:
+                again = self._estate.clock() + TICK_AGAIN_MS
+                self._timer = Deadline(self._estate.loop, self._estate.clock, again, self.tick)
 
     def _carry_out(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
+        """Do what the lobby asks for. All that is to be written can be, or nothing of it is."""
+        lines = iter([_line(each.entry) for each in effects if isinstance(each, rules.Append)])
         for effect in effects:
             match effect:
                 case rules.Append(entry):
-                    self._append(entry)
+                    self._append(entry, next(lines))
                 case rules.Accepted():
                     if peer is not None:
-                        self._tell(partial(peer.answer, Done(re=request)))
+                        answer = partial(peer.answer, Done(re=request))
+                        self._tell(answer, peer, request)
                 case rules.Briefed(_, tags):
                     if peer is not None:
-                        self._tell(partial(self._brief, peer, request, tags))
+                        self._tell(partial(self._brief, peer, request, tags), peer, request)
                 case rules.Refuse(_, code, message):
                     if peer is not None:
                         peer.refuse(request, code, message)
@@ -263,18 +341,17 @@ class Room:
         briefs = self.lobby.arranged(tags, self.stream.durable, plies=plies)
         peer.answer(Arranged(re=request, matches=briefs))
 
-    def _append(self, entry: roll.Entry) -> None:
-        line = entry.model_dump_json().encode()
+    def _append(self, entry: roll.Entry, line: bytes) -> None:
         self._estate.store.append(self.stream, entry.seq, line, self)
-        self._held.append((entry.seq, self.changed))
+        self._held.append((entry.seq, self.changed, None, 0))
 
-    def _tell(self, told: Held) -> None:
-        self._hold(self.stream.tail, told)
+    def _tell(self, told: Held, peer: Peer | None = None, request: int = 0) -> None:
+        self._hold(self.stream.tail, told, peer, request)
 
     def _when_settled(self, told: Held) -> None:
         """Tell how the lobby is once nothing of it waits for the disk, or to be carried out."""
         if not self._held and self.stream.tail <= self.stream.durable:
-            told()
+            self._tell_now(told, None, 0)
             return
         seq = self.stream.tail
 
@@ -284,13 +361,13 @@ class Room:
             else:
                 self._when_settled(told)
 
-        self._held.append((seq, tell))
+        self._held.append((seq, tell, None, 0))
 
-    def _hold(self, seq: int, told: Held) -> None:
+    def _hold(self, seq: int, told: Held, peer: Peer | None = None, request: int = 0) -> None:
         if not self._held and seq <= self.stream.durable:
-            told()
+            self._tell_now(told, peer, request)
         else:
-            self._held.append((seq, told))
+            self._held.append((seq, told, peer, request))
 
     def _enact(
         self,
@@ -347,9 +424,14 @@ class Room:
     def _hire(self, hire: rules.Hire) -> None:
         self._dismiss(hire.seat)
         seat = hire.seat
-        employee, admission = self._estate.hire(
-            hire.personality, self.key, hire.player, partial(self._ended, seat)
-        )
+        try:
+            employee, admission = self._estate.hire(
+                hire.personality, self.key, hire.player, partial(self._ended, seat)
+            )
+        except Exception:
+            LOG.exception("house bot %s cannot be started", hire.personality)
+            self.do(rules.HouseFailed(seat, "its process could not be started"))
+            return
         self.staff[seat] = (employee, admission.identity.player)
         clock = self._estate.clock
         due = clock() + round(HIRE_PATIENCE_S * 1000)
@@ -387,3 +469,7 @@ class Room:
     def result(self, match: str, result: Result) -> None:
         """A match of this lobby is over."""
         self.do(rules.MatchEnded(match, result))
+
+
+def _line(entry: roll.Entry) -> bytes:
+    return entry.model_dump_json().encode()

@@ -13,8 +13,10 @@ A seat is answered on its present connection only. A newer connection of the sea
 replaces the older one, which is closed, once the claim was found valid.
 
 When something in here raises, the match ends with cause `infrastructure`, and nothing else
-does. When the log cannot be written, the table is given back to the hall, which loads the
-match again as the disk has it.
+does. The match and its log never disagree: where an entry has changed the match and could not
+be appended, or where the log cannot be written, the table is closed and given back to the hall,
+which loads the match again as the disk has it. Every request is answered all the same: refused
+as `internal` where something raised, as `unavailable` where nothing was written of it.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal, Protocol, TypeAlias, assert_never
 
+from websockets.frames import CloseCode as Standard
+
 from kibitz_protocol.codec import encode
 from kibitz_protocol.messages import Done, Finished, Move, Rejoin, Resign, ServerMessage
-from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult, Setup
+from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import match as rules
@@ -40,7 +44,8 @@ from kibitz_server.peer import Peer
 from kibitz_server.record import line
 from kibitz_server.scribe import Scribe, done_frame
 from kibitz_server.server_clock import Deadline
-from kibitz_server.store import Store, Stream
+from kibitz_server.store import Store, Stream, Waiter
+from kibitz_server.verdict import by_departure, verdict
 from kibitz_server.view import PUBLIC, Sight
 
 LOG = logging.getLogger("kibitz.table")
@@ -48,6 +53,10 @@ CRASH_NOTICE_S = 0.5
 """How long a house bot's lost connection waits for the word that its process has crashed:
 the first reason for which a seat is away is the one that counts."""
 Held: TypeAlias = Callable[[], None]
+_LATER = (Code.UNAVAILABLE, "nothing can be written just now; ask again in a while")
+"""How a request is refused that a table cannot carry out, and another one soon can."""
+OUT = "the match goes on without this seat, and its end is told to it too"
+"""What is said to a seat that is out of a match, instead of that the match is over."""
 
 
 class MoveFigures(Protocol):
@@ -89,6 +98,7 @@ class Table:
 
     __slots__ = (
         "_cold",
+        "_entering",
         "_floor",
         "_held",
         "_news",
@@ -97,6 +107,7 @@ class Table:
         "_timer",
         "_timer_at",
         "_told_turn",
+        "broken",
         "closed",
         "gallery",
         "listed",
@@ -113,8 +124,14 @@ class Table:
         self.listed = listed
         """Whether lists show the match to everybody."""
         self.closed = False
-        self._held: deque[tuple[int, Held]] = deque()
-        """What may be told once the entry of that number is durable."""
+        """Whether nothing is carried out here any more."""
+        self.broken = False
+        """Whether something raised after which the match has to be read from its log again."""
+        self._held: deque[tuple[int, Held, Peer | None, int]] = deque()
+        """What may be told once the entry of that number is durable, and which request of whom it
+        answers, if any."""
+        self._entering: dict[Peer, int] = {}
+        """Connections that are to be let in, by request, once the match is settled."""
         self._sockets: list[Peer | None] = [None] * seats
         """Per seat the connection whose commands count."""
         self._news: list[Peer | None] = [None] * seats
@@ -146,31 +163,69 @@ class Table:
     def resume(self) -> None:
         """Go on after a restart, where nobody is connected yet."""
         self._cold = set(range(len(self._sockets)))
-        now = self._floor.clock()
-        self._carry_out(self.match.tick(now, self._floor.lag()))
+        self._begin_again()
         for seat in self._cold:
             if seat not in self.match.away and seat not in self.match.out:
                 self.command(rules.Leave(seat, "disconnect"))
         self._arm()
 
     def inherit(self, former: Table) -> None:
-        """Take the connections of a table whose log was lost, and tell them where things are."""
+        """Take the connections of a table whose log was lost, and tell them where things are.
+
+        When it was given back because something raised, the match ends here.
+        """
+        self.broken = former.broken
+        self._begin_again()
         for seat, peer in enumerate(former._sockets):
             if peer is not None and not peer.leaving:
                 self._sockets[seat] = peer
-                self._entrance(seat, peer, "rejoined")()
-        for peer in former.watchers:
-            self.watchers[peer] = None
-            self.gallery.enter(peer.outbox)
+                self._when_settled(self._admission(peer, former, seat))
+        for peer in dict.fromkeys([*former.watchers, *former._entering]):
+            if self.seat_of(peer) is None and not peer.leaving:
+                self._when_settled(self._admission(peer, former, None))
         for seat, peer in enumerate(self._sockets):
             if peer is None and seat not in self.match.away:
                 self.command(rules.Leave(seat, "disconnect"))
-        self._turn()
+            elif peer is not None and seat in self.match.away:
+                self.command(rules.Return(seat))
+        if self.broken:
+            self.abort("internal error")
+        elif not self._held:
+            self._turn_guarded()
+
+    def _begin_again(self) -> None:
+        """Settle what a crash has cut off."""
+        try:
+            result = self.match.result
+            if result is None:
+                self._carry_out(self.match.tick(self._floor.clock(), self._floor.lag()))
+            elif not self.stream.closed:
+                self._finish(result, self)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
+
+    def _admission(self, peer: Peer, former: Table, seat: int | None) -> Held:
+        """Return what lets a connection of a former table in, and answers it if it had asked."""
+        request = former._entering.pop(peer, None)
+
+        def admit() -> None:
+            if request is not None:
+                peer.answer(Done(re=request))
+            if seat is not None:
+                self._entrance(seat, peer, "rejoined")()
+            elif not peer.leaving:
+                self._let_watch(peer)
+
+        return admit
 
     # --- requests ---------------------------------------------------------------------------
 
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was a new one and accepted."""
+        if self.closed:
+            peer.fail(move.id, *_LATER)
+            return False
         seat = self.match.to_act
         if seat < 0 or self._sockets[seat] is not peer:
             found = self.seat_of(peer)
@@ -223,24 +278,32 @@ class Table:
             former.close(CloseCode.REPLACED, "a newer connection took the seat")
         if seat in self.match.away:
             self.command(rules.Return(seat, player))
-        entrance = self._entrance(seat, peer, "rejoined")
-
-        def enter() -> None:
-            peer.answer(Done(re=request.id))
-            entrance()
-
-        self._when_settled(enter)
+        self._enter(peer, request.id, self._entrance(seat, peer, "rejoined"))
 
     def watch(self, peer: Peer, request: int) -> None:
         """Let a spectator in, whom the hall found entitled to it."""
 
         def enter() -> None:
-            peer.answer(Done(re=request))
             if not peer.leaving:
-                self.watchers[peer] = None
-                self.gallery.enter(peer.outbox)
+                self._let_watch(peer)
 
-        self._when_settled(enter)
+        self._enter(peer, request, enter)
+
+    def _let_watch(self, peer: Peer) -> None:
+        self.watchers[peer] = None
+        self.gallery.enter(peer.outbox)
+
+    def _enter(self, peer: Peer, request: int, entrance: Held) -> None:
+        """Answer a request and let its connection in, once the match is settled."""
+        self._entering[peer] = request
+
+        def enter() -> None:
+            if self._entering.get(peer) == request:
+                del self._entering[peer]
+            peer.answer(Done(re=request))
+            entrance()
+
+        self._when_settled(enter, peer, request)
 
     def unwatch(self, peer: Peer) -> None:
         self.watchers.pop(peer, None)
@@ -321,8 +384,9 @@ class Table:
         return None
 
     def peers(self) -> list[Peer]:
-        """Return the connections that are seated here or watch."""
-        return [peer for peer in self._sockets if peer is not None] + list(self.watchers)
+        """Return the connections that are seated here, watch, or are about to."""
+        seated = [peer for peer in self._sockets if peer is not None]
+        return list(dict.fromkeys([*seated, *self.watchers, *self._entering]))
 
     def unfinished_for(self, player: str) -> bool:
         """Whether the player still has to play here."""
@@ -351,6 +415,8 @@ class Table:
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
         """Let the match carry out a command, and do what it asks for."""
         if self.closed:
+            if peer is not None:
+                peer.fail(request, *_LATER)
             return
         try:
             now = self._arrival()
@@ -359,8 +425,15 @@ class Table:
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
+            self._fail(peer, request)
         if self._timer is None:
             self._arm()
+
+    def _fail(self, peer: Peer | None, request: int) -> None:
+        """Answer a request that raised, unless its answer only waits for the disk."""
+        waits = any(each[2] is peer and each[3] == request for each in self._held)
+        if peer is not None and not waits:
+            peer.fail(request)
 
     def durable(self, seq: int) -> None:
         """The store has everything up to entry `seq`: tell it."""
@@ -368,21 +441,28 @@ class Table:
         self._now = self._floor.clock()
         told: list[Held] = []
         """Keeps what was just shown alive: the next turn shows the same view."""
-        try:
-            while held and held[0][0] <= seq:
-                told.append(held.popleft()[1])
-                told[-1]()
-            if not held:
-                self._turn()
-        except Exception:
-            LOG.exception("match %s cannot be told", self.key)
+        trouble = False
+        while held and held[0][0] <= seq:
+            _, tell, peer, request = held.popleft()
+            told.append(tell)
+            trouble |= not self._tell(tell, peer, request)
+        if trouble:
             self._break()
+        elif not held:
+            self._turn_guarded()
 
     def lost(self, error: StoreError) -> None:
         """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
         self.suspend()
-        self._held.clear()
+        self._drop_held()
         self._floor.unwritten(self, error)
+
+    def _drop_held(self) -> None:
+        """Refuse what can only be answered by what is not on the disk; who enters is let in."""
+        held, self._held = self._held, deque()
+        for _, _, peer, request in held:
+            if peer is not None and self._entering.get(peer) != request:
+                peer.fail(request, *_LATER)
 
     def _seated(self, peer: Peer, request: int, command: Callable[[int], Command]) -> None:
         """Carry out a command of a seat and answer it when it is durable."""
@@ -392,26 +472,27 @@ class Table:
             return
         before = self.match.seq
         if self.closed:
-            peer.refuse(request, Code.UNAVAILABLE, "the server is going down")
+            peer.fail(request, *_LATER)
             return
         made = command(seat)
         refusal = self._refusal_of(made)
         if refusal is not None:
-            peer.refuse(request, refusal.code, refusal.message)
+            self._refuse(peer, request, refusal)
             return
         seq = self.match.seq if self.match.seq > before else None
-        self._hold(self.match.seq, lambda: peer.answer(Done(re=request, seq=seq)))
+        answer = partial(peer.answer, Done(re=request, seq=seq))
+        self._hold(self.match.seq, answer, peer, request)
 
     def _refusal_of(self, command: Command) -> rules.Refuse | None:
         """Carry out a command that is answered by its only effect, a refusal, or not at all."""
         try:
             effects = self.match.handle(command, self._arrival(), self._floor.lag())
+            refusals = [effect for effect in effects if isinstance(effect, rules.Refuse)]
+            self._carry_out([effect for effect in effects if effect not in refusals])
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
             return rules.Refuse(-1, None, Code.INTERNAL, "the match cannot go on", self.match.ply)
-        refusals = [effect for effect in effects if isinstance(effect, rules.Refuse)]
-        self._carry_out([effect for effect in effects if effect not in refusals])
         self._arm()
         return refusals[0] if refusals else None
 
@@ -425,12 +506,14 @@ class Table:
                 case rules.Append(entry, sight):
                     text = line(entry)
                     self._floor.store.append(self.stream, entry.seq, text, self)
-                    self._held.append((entry.seq, partial(self._show, sight, text)))
+                    self._held.append((entry.seq, partial(self._show, sight, text), None, 0))
                     arrived = now
                 case rules.Accepted(_, id, seq):
-                    self._hold(seq, partial(self._acknowledge, peer, id, seq, arrived))
-                case rules.Refuse(_, _, code, message, ply):
-                    self._refuse(peer, request, code, message, ply)
+                    told = partial(self._acknowledge, peer, id, seq, arrived)
+                    self._hold(seq, told, peer, id)
+                case rules.Refuse():
+                    if peer is not None:
+                        self._refuse(peer, request, effect)
                 case rules.Finished(result):
                     self._finish(result)
                 case rules.WantStandIn():
@@ -438,20 +521,33 @@ class Table:
                 case _:
                     assert_never(effect)
 
-    def _hold(self, seq: int, told: Held) -> None:
+    def _hold(self, seq: int, told: Held, peer: Peer | None = None, request: int = 0) -> None:
         """Tell now what is durable already, and nothing before what is held."""
         if not self._held and seq <= self.stream.durable:
-            told()
+            if not self._tell(told, peer, request):
+                self._break()
         else:
-            self._held.append((seq, told))
+            self._held.append((seq, told, peer, request))
 
-    def _when_settled(self, told: Held) -> None:
+    def _tell(self, told: Held, peer: Peer | None, request: int) -> bool:
+        """Tell, and return whether that went well; the request that it answers is answered."""
+        try:
+            told()
+        except Exception:
+            LOG.exception("match %s cannot be told", self.key)
+            if peer is not None:
+                peer.fail(request)
+            return False
+        return True
+
+    def _when_settled(self, told: Held, peer: Peer | None = None, request: int = 0) -> None:
         """Tell once nothing of the match waits for the disk any more.
 
         What has been added since is ahead of it then; others who wait for the same are not.
         """
         if not self._held and self.match.seq <= self.stream.durable:
-            told()
+            if not self._tell(told, peer, request):
+                self._break()
             return
         seq = self.match.seq
 
@@ -459,20 +555,28 @@ class Table:
             if self.match.seq == seq:
                 told()
             else:
-                self._when_settled(told)
+                self._when_settled(told, peer, request)
 
-        self._held.append((seq, tell))
+        self._held.append((seq, tell, peer, request))
 
     def _acknowledge(self, peer: Peer | None, request: int, seq: int, arrived: int | None) -> None:
         """Answer a move; one that was sent again has not arrived anew."""
         if peer is not None:
+            peer.unanswered.discard(request)
             peer.outbox.send(done_frame(request, seq))
         if arrived is not None:
             self._floor.figures.moved(self._now - arrived)
 
-    def _refuse(self, peer: Peer | None, request: int, code: Code, message: str, ply: int) -> None:
-        if peer is not None:
-            peer.refuse(request, code, message, ply=ply if code is Code.STALE else None)
+    def _refuse(self, peer: Peer, request: int, refusal: rules.Refuse) -> None:
+        code = refusal.code
+        goes_on = code is Code.OVER and self.match.result is None
+        peer.refuse(
+            request,
+            code,
+            refusal.message,
+            hint=OUT if goes_on else None,
+            ply=refusal.ply if code is Code.STALE else None,
+        )
 
     def _show(self, sight: Sight, text: bytes) -> None:
         """Show everybody a durable entry, whose line in the log is `text`."""
@@ -483,6 +587,10 @@ class Table:
                 own = text if event.entry is sight.entry else None
                 peer.outbox.send(scribe.event(event, own))
         self.gallery.show(sight, self._now)
+
+    def _turn_guarded(self) -> None:
+        if not self.broken and not self._tell(self._turn, None, 0):
+            self._break()
 
     def _turn(self) -> None:
         """Send the turn and start its clock, now that all before it is durable and told."""
@@ -524,12 +632,15 @@ class Table:
 
     # --- the end ----------------------------------------------------------------------------
 
-    def _finish(self, result: Result) -> None:
-        """Close the log in the batch of its last entry, and tell the end after it."""
+    def _finish(self, result: Result, waiter: Waiter | None = None) -> None:
+        """Close the log in the batch of its last entry, and tell the end after it.
+
+        Where that entry is on the disk already, the table itself waits for the end to be.
+        """
         footer = line(Footer(result=result, hash=self.stream.chain))
-        self._floor.store.finish(self.stream, footer, encode(self.brief()))
+        self._floor.store.finish(self.stream, footer, encode(self.brief()), waiter)
+        self._held.append((self.stream.tail, self._tell_end, None, 0))
         self._floor.rate(self.match.setup, result)
-        self._held.append((self.match.seq, self._tell_end))
 
     def _tell_end(self) -> None:
         self.gallery.reveal()
@@ -546,33 +657,60 @@ class Table:
 
     def _break(self) -> None:
         """Something raised: end this match and nothing else."""
+        if self.closed:
+            return
+        if not self.broken and not self._in_step():
+            self._give_back()
+            return
+        if self.match.result is not None:
+            if not self.stream.closed:
+                self._give_up()
+            return
         try:
-            if self.match.result is None:
-                self._carry_out(
-                    self.match.handle(rules.Abort("internal error"), self._floor.clock())
-                )
+            self._carry_out(self.match.handle(rules.Abort("internal error"), self._arrival()))
         except Exception:
             LOG.exception("match %s cannot even be aborted", self.key)
             self._cut_off()
 
+    def _in_step(self) -> bool:
+        """Whether the log has every entry that has changed the match, and its end if it ended."""
+        ended = self.match.result is not None
+        return self.match.seq == self.stream.tail and ended == self.stream.closed
+
+    def _give_back(self) -> None:
+        """Have the match loaded again, as its log has it, once the disk has all of that."""
+        self.broken = True
+        self.suspend()
+
+        def hand_over() -> None:
+            self.stream.failed = True  # whatever the store still means to do with it
+            self._drop_held()
+            self._floor.unwritten(self, StoreError("the match was ahead of its log"))
+
+        self._hold(self.stream.tail, hand_over)
+
     def _cut_off(self) -> None:
         """Write the end that the match itself cannot make any more."""
-        if self.closed:
-            return
-        seats = [SeatResult(rank=1, score=0.0) for _ in self._sockets]
-        result = Result(
-            seats=seats, cause=Cause.INFRASTRUCTURE, reason="internal error", plies=self.match.ply
-        )
+        outcome = by_departure(len(self._sockets), [*self.match.out])
+        result = verdict(outcome, self.match.out, Cause.INFRASTRUCTURE, self.match.ply)
         seq = self.stream.tail + 1
         entry = Aborted(seq=seq, at_ms=self.match.at_ms, detail="internal error")
-        self._held.clear()
         self.match.result = result
         try:
             self._floor.store.append(self.stream, seq, line(entry), self)
             self._finish(result)
-        except StoreError:
-            self.suspend()
-            self._floor.over(self)
+        except Exception:
+            LOG.exception("match %s cannot be ended", self.key)
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Leave the match as its log has it, for the next start."""
+        LOG.error("match %s is given up; the next start takes it up", self.key)
+        self.suspend()
+        self._drop_held()
+        for peer in self.peers():
+            peer.close(Standard.INTERNAL_ERROR, "the match cannot go on")
+        self._floor.over(self)
 
     def _disarm(self) -> None:
         if self._timer is not None:
@@ -592,6 +730,13 @@ class Table:
 
     def _arm(self) -> None:
         """Have the timer fire by the next deadline; one that fires too early costs less."""
+        try:
+            self._set_timer()
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
+
+    def _set_timer(self) -> None:
         due = self.match.deadline()
         late = self.gallery.deadline()
         if late is not None and (due is None or late < due):
@@ -609,6 +754,8 @@ class Table:
     def _tick(self) -> None:
         self._timer = None
         now = self._floor.clock()
+        if self.closed:
+            return
         try:
             self.gallery.shift(now)
             self._carry_out(self.match.tick(now, self._floor.lag()))

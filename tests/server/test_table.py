@@ -21,6 +21,7 @@ from kibitz_protocol.records import (
     Spectating,
 )
 from kibitz_protocol.refusals import CloseCode
+from kibitz_server import table as table_module
 from kibitz_server.accounts import Identity
 from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.match import Match, WantStandIn
@@ -513,10 +514,101 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
     play = Play()
     play.begin()
-    play.move(0)
+    peer = play.lines["p0"].peer
+    peer.unanswered.add(9)
+    play.move(0, id=9)
     play.tape.fail(WriteFailed("disk full"))
-    assert (play.heard(0), play.heard(1)) == ([], [])
+    [refused] = play.heard(0)
+    assert (refused["re"], refused["code"], refused["retry_after_ms"]) == (9, "unavailable", 1000)
+    assert play.heard(1) == []
     assert len(play.floor.losses) == 1
+    peer.unanswered.add(10)
+    assert not play.move(0, id=10)  # until the match is loaded again
+    assert [(each["re"], each["code"]) for each in play.heard(0)] == [(10, "unavailable")]
+
+
+def test_a_match_is_never_ahead_of_its_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An entry that changed the match cannot be written: the match is what its log says."""
+    play = Play()
+    play.begin()
+    play.move(0, id=1)
+    peer = play.lines["p1"].peer
+    peer.unanswered |= {2, 3}
+    with monkeypatch.context() as patch:
+        patch.setattr(table_module, "line", lambda entry: 1 // 0)
+        play.move(1, id=2)
+    # The table carries out nothing more, tells what is in the log, and is given back then.
+    assert not play.move(1, id=3)
+    assert play.floor.losses == []
+    play.tape.commit()
+    assert len(play.floor.losses) == 1
+    assert play.types(0) == ["event", "done"]
+    heard = [(each["type"], each.get("re"), each.get("code")) for each in play.heard(1)]
+    assert heard == [
+        ("refused", 2, "internal"),
+        ("refused", 3, "unavailable"),
+        ("event", None, None),
+    ]
+    fresh = reloaded(play)
+    play.tape.commit()
+    assert fresh.match.result is not None
+    assert fresh.match.result.cause is Cause.INFRASTRUCTURE
+    lines = play.tape.lines["m1"]
+    assert [json.loads(each)["kind"] for each in lines[1:]] == ["move", "abort"]
+    footer = play.tape.finished["m1"][0]
+    assert footer is not None
+    assert json.loads(footer)["result"] == json.loads(
+        fresh.match.result.model_dump_json(exclude_none=True)
+    )
+    assert play.types(1)[-1] == "finished"
+    assert play.floor.ended == [fresh]
+
+
+def reloaded(play: Play) -> Table:
+    """Load the match again as a hall does, from what the disk has."""
+    lines = play.tape.lines["m1"]
+    tail = len(lines) - 1
+    match = Match.restore(play.match.game, play.setup, [read_entry(each) for each in lines[1:]])
+    stream = Stream(1, "m1", "match", tail=tail, durable=tail)
+    fresh = Table(play.floor, match, stream, listed=True)
+    fresh.inherit(play.table)
+    return fresh
+
+
+def test_who_comes_while_a_match_is_loaded_again_is_let_in_after_it() -> None:
+    play = Play()
+    play.begin()
+    play.move(0)
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    back = play.another(1)
+    play.table.watch(watcher.peer, 7)
+    play.table.rejoin(back.peer, "p1", Rejoin(id=8, match="m1"))
+    play.tape.lines["m1"].pop()
+    play.tape.fail(WriteFailed("disk full"))
+    assert (watcher.heard(), back.heard()) == ([], [])
+    reloaded(play)
+    assert [each["type"] for each in watcher.heard()] == ["done", "snapshot"]
+    assert [each["type"] for each in back.heard()] == ["done", "snapshot"]
+
+
+def test_an_end_that_could_not_be_written_is_written_after_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    play = Play()
+    play.begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(play.tape, "finish", lambda *_: 1 // 0)
+        play.table.resign(play.lines["p0"].peer, Resign(id=9, match="m1"))
+    play.tape.commit()
+    assert len(play.floor.losses) == 1
+    fresh = reloaded(play)
+    play.tape.commit()
+    assert fresh.match.result is not None
+    assert fresh.match.result.cause is Cause.RESIGNATION
+    assert play.tape.finished["m1"][0] is not None
+    assert play.types(1)[-1] == "finished"
 
 
 def test_a_suspended_table_does_nothing_more() -> None:
