@@ -34,7 +34,6 @@ from kibitz_protocol.records import Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import (
     Arrangement,
-    HouseSeat,
     LadderTable,
     LobbySettings,
     ProgrammeItem,
@@ -46,6 +45,7 @@ from kibitz_server.accounts import Admission, Denied, Identity
 from kibitz_server.door import Door
 from kibitz_server.hall import RETRY_AFTER_MS, Hall
 from kibitz_server.history import events
+from kibitz_server.hosting import house_objection, item_objection
 from kibitz_server.peer import Peer
 from kibitz_server.room import Room
 from kibitz_server.table import Table, viewer_of
@@ -96,10 +96,16 @@ class Counter:
         holdings = list(peer.holdings.values())
         peer.holdings.clear()
         for holding in holdings:
-            holding.disconnected(peer)
+            try:
+                holding.disconnected(peer)
+            except Exception:
+                LOG.exception("the end of a connection could not be told")
         if peer.identity is not None and self._door.depart(peer, peer.identity):
-            for room in self._hall.rooms_of(peer.identity.key):
-                room.do(rules.Disconnected(peer.identity.key))
+            try:
+                for room in self._hall.rooms_of(peer.identity.key):
+                    room.do(rules.Disconnected(peer.identity.key))
+            except Exception:
+                LOG.exception("the end of a connection could not be told")
 
     def move(self, peer: Peer, move: messages.Move) -> None:
         table = self._hall.tables.get(move.match)
@@ -318,7 +324,7 @@ class Counter:
             if trouble is not None:
                 return trouble
         balanced = {name for name, game in self._hall.games.items() if game.info.balanced}
-        return self._house_trouble(settings) or rules.objection(settings, balanced)
+        return rules.objection(settings, balanced) or house_objection(settings, self._hall.staff)
 
     def _game_trouble(self, item: ProgrammeItem, path: str) -> tuple[Code, str] | None:
         game = self._hall.games.get(item.game)
@@ -338,15 +344,6 @@ class Counter:
             return Code.BAD_OPTION, f"{path}: {error}"
         flaw = item.time_control.flaw
         return None if flaw is None else (Code.BAD_OPTION, f"{path}.time_control: {flaw}")
-
-    def _house_trouble(self, settings: LobbySettings) -> tuple[Code, str] | None:
-        wanted = [spec.personality for spec in settings.seats if isinstance(spec, HouseSeat)]
-        if settings.conduct.stand_in is not None:
-            wanted.append(settings.conduct.stand_in)
-        for personality in wanted:
-            if not self._hall.staff.knows(personality):
-                return Code.UNKNOWN_PERSONALITY, f"no house bot {personality!r} on this server"
-        return None
 
     def _room(self, peer: Peer, request: int, key: str) -> Room | None:
         room = self._hall.rooms.get(key)
@@ -429,7 +426,10 @@ class Counter:
             if each.tag in room.lobby.roll.tags or kind in seen:
                 continue
             seen.add(kind)
-            trouble = self._game_trouble(each.item, f"matches.{index}.item")
+            path = f"matches.{index}.item"
+            trouble = self._game_trouble(each.item, path) or item_objection(
+                each.item, path, room.lobby.settings, self._hall.staff
+            )
             if trouble is not None:
                 return trouble
         return None

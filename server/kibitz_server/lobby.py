@@ -42,6 +42,7 @@ from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import (
     Arrangement,
     HouseSeat,
+    HouseTrouble,
     LobbyBrief,
     LobbySettings,
     LobbyState,
@@ -395,6 +396,7 @@ class Lobby:
             planned=kept.planned,
             done=kept.done,
             void=kept.void,
+            house_trouble=self._house_trouble(),
             live=[self.match_brief(match, plies=plies) for match in kept.running],
             standings=kept.table.lines(self._ranked()),
         )
@@ -474,6 +476,22 @@ class Lobby:
             tag=tag,
             void=result is None,
         )
+
+    def _house_trouble(self) -> list[HouseTrouble]:
+        trouble = []
+        for seat, count in sorted(self.roll.failures.items()):
+            spec = self.settings.seats[seat]
+            assert isinstance(spec, HouseSeat), "only a house seat's bot fails"
+            trouble.append(
+                HouseTrouble(
+                    seat=seat,
+                    personality=spec.personality,
+                    failures=count,
+                    reason=self.roll.failure_reasons[seat],
+                    given_up=seat in self.roll.given_up,
+                )
+            )
+        return trouble
 
     def _shows_matches(self) -> bool:
         return self.settings.watchable and self.settings.spectating.mode != "off"

@@ -243,6 +243,8 @@ class Roll:
     """House seats that no house bot is hired for any more: anybody may take them."""
     failures: dict[int, int] = field(default_factory=dict)
     """How often the house bot of a seat has failed in this round."""
+    failure_reasons: dict[int, str] = field(default_factory=dict)
+    """What became of the house bot of a seat when it failed the last time in this round."""
     round: int = 1
     started: bool = False
     roster: tuple[Player, ...] = ()
@@ -358,7 +360,7 @@ class Roll:
             case Readied():
                 self._ready(entry.player, entry.ready)
             case HouseLost():
-                self._lose_house(entry.seat)
+                self._lose_house(entry.seat, entry.reason)
             case Started():
                 self._start()
             case Arranged():
@@ -420,7 +422,8 @@ class Roll:
         else:
             self.barred.add(player)
 
-    def _lose_house(self, seat: int) -> None:
+    def _lose_house(self, seat: int, reason: str) -> None:
+        self.failure_reasons[seat] = reason
         self.failures[seat] = self.failures.get(seat, 0) + 1
         bot = self.occupant(seat)
         if bot is not None:
@@ -471,6 +474,7 @@ class Roll:
         self.planned = self.ended = self.aborted = self.void = 0
         self.repeated = set()
         self.failures = {}
+        self.failure_reasons = {}
         self.table = Table()
         for each in self.members.values():
             if each.player.kind != "house":
