@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kibitz import fetch, report
+from kibitz_clients import words
 from kibitz_protocol import printable
 from kibitz_protocol.client import Client
 from kibitz_protocol.errors import RefusedError
@@ -120,7 +121,9 @@ class Course:
             for member in view.members
             if member.player not in known
         ]
-        return arrived + self._began(view.live)
+        said = before.house_trouble if before else []
+        trouble = [words.house_trouble(each) for each in view.house_trouble if each not in said]
+        return arrived + trouble + self._began(view.live)
 
     def _began(self, briefs: list[MatchBrief]) -> list[str]:
         return [f"match {b.number} begins: {self._title(b)}" for b in briefs if self.add(b)]

@@ -92,8 +92,9 @@ def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
     for each in seat.ledger:
         left = "-" if each.left_ms is None else each.left_ms
         flag = "  the flag fell" if each.flagged else ""
+        lag = f"  and {each.lag_ms} for which the server stood still" if each.lag_ms else ""
         numbers = (each.ply, each.elapsed_ms, each.allowance_ms, each.charged_ms, left)
-        yield "    " + "{:>6}{:>10}{:>10}{:>10}{:>10}".format(*numbers) + flag
+        yield "    " + "{:>6}{:>10}{:>10}{:>10}{:>10}".format(*numbers) + flag + lag
     if seat.sent is not None:
         yield f"  once more:     {again(record, seat.seat, int(str(seat.sent['ply'])))}"
 

@@ -24,6 +24,23 @@ class LocalHouse:
 
         return tuple(PERSONALITIES)
 
+    def flaw(self, personality: str) -> str | None:
+        """Return what is wrong with a name and its parameters, or None."""
+        from kibitz_bots.loading import SpecError
+        from kibitz_bots.personalities import find
+
+        try:
+            find(personality)
+        except SpecError as error:
+            return str(error)
+        return None
+
+    def seats(self, personality: str) -> Sequence[int]:
+        """Return with how many seats a bot plays; empty for as many as its game has."""
+        from kibitz_bots.personalities import named
+
+        return named(personality.partition(":")[0]).seats
+
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of the process that plays `personality` in `lobby`."""
         place = ("--url", url, "--lobby", lobby)

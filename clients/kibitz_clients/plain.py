@@ -31,7 +31,7 @@ from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchSt
 from kibitz_protocol.recordfile import RecordError
 from kibitz_protocol.records import Cause, Moved, Result, SeatResult
 from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import LobbyBrief, MatchBrief
+from kibitz_protocol.rooms import HouseTrouble, LobbyBrief, LobbyView, MatchBrief
 from kibitz_protocol.session import Gone, News
 
 Out = Callable[[str], None]
@@ -107,6 +107,7 @@ class Teller:
     # How far each match was told, and whether its result was.
     _told: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
+    _trouble: dict[str, list[HouseTrouble]] = field(default_factory=dict)
 
     def news(self, timeline: Timeline) -> list[str]:
         """Return the lines about what a timeline holds and was not told yet."""
@@ -127,6 +128,16 @@ class Teller:
         timeline = Timeline(Facts.of_brief(brief))
         assert brief.result is not None, "a match without an end has nothing to tell"
         return self._result(timeline, brief.result)
+
+    def house_trouble(self, view: LobbyView) -> list[str]:
+        """Return the lines about house bots that failed and were not told yet."""
+        known = self._trouble.get(view.lobby, [])
+        self._trouble[view.lobby] = view.house_trouble
+        fresh = [each for each in view.house_trouble if each not in known]
+        if self.as_json:
+            about = {"kind": "house_trouble", "lobby": view.lobby}
+            return [json.dumps(about | each.model_dump(), ensure_ascii=False) for each in fresh]
+        return [f"[{view.settings.name}] {words.house_trouble(each)}" for each in fresh]
 
     def gone(self, match: str, why: str) -> str:
         """Return the line about a match that cannot be followed."""
@@ -276,6 +287,8 @@ class _Course:
         match message:
             case LobbyNews(lobby=view):
                 self._teller.lobby_names[view.lobby] = view.settings.name
+                for line in self._teller.house_trouble(view):
+                    self._out(line)
                 for brief in view.live:
                     await self._watch(brief)
             case MatchStarted(match=brief):

@@ -29,6 +29,7 @@ from kibitz_protocol.records import (
     Result,
     Returned,
 )
+from kibitz_protocol.rooms import HouseTrouble
 from kibitz_protocol.values import Action
 
 CAUSES: dict[Cause, str] = {
@@ -48,6 +49,14 @@ _ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 def ordinal(rank: int) -> str:
     """Write a rank: ``1st``."""
     return _ORDINALS.get(rank, f"{rank}th")
+
+
+def house_trouble(trouble: HouseTrouble) -> str:
+    """Say that a house bot failed, and what follows from it."""
+    what = f"{trouble.personality} of seat {trouble.seat + 1} failed: {trouble.reason}"
+    if trouble.given_up:
+        return f"{what}; it is not started again, and the seat is open to anybody"
+    return f"{what}; it is started again"
 
 
 def move(game: Game | None, action: Action) -> str:

@@ -512,11 +512,14 @@ class MatchEnded(Tolerant):
 
 
 class LobbyClosed(Tolerant):
-    """The lobby is gone, or this player was removed from it."""
+    """The lobby is gone, or this player was removed from it.
+
+    `failed`: the server could not go on with it, for a reason of its own.
+    """
 
     type: Literal["lobby_closed"] = "lobby_closed"
     lobby: Key
-    reason: Literal["closed", "kicked", "expired"]
+    reason: Literal["closed", "kicked", "expired", "failed"]
 
 
 class Farewell(Tolerant):

@@ -126,7 +126,10 @@ class Comment(Strict):
 
 
 class EntryBase(Strict):
-    """`seq` numbers the entries of a match from 1; `at_ms` counts from its start."""
+    """`seq` numbers the entries of a match from 1; `at_ms` counts from its start.
+
+    Times are of the server's clock. It stands while the server is stopped or overloaded.
+    """
 
     seq: Seq
     at_ms: Millis
@@ -144,6 +147,8 @@ class Moved(EntryBase):
     """What the server's own measured round trip took off, capped."""
     wait_ms: Millis = 0
     """What the server itself took between the last entry and this turn; charged to nobody."""
+    lag_ms: Millis | None = None
+    """How long the server stood still while the turn was open; no other number counts it."""
     id: RequestId | None = None
     """The request that brought it; None when the server moved for the seat."""
     comment: Comment | None = None
@@ -158,6 +163,8 @@ class Flagged(EntryBase):
     ply: int
     seat: SeatIndex
     elapsed_ms: Millis
+    lag_ms: Millis | None = None
+    """As in a move."""
 
 
 class Resigned(EntryBase):

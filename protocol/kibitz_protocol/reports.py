@@ -38,6 +38,7 @@ class Spent(Tolerant):
     elapsed_ms: Millis
     allowance_ms: Millis = 0
     charged_ms: Millis
+    lag_ms: Millis = Field(0, description="what the server stood still meanwhile; not in elapsed")
     left_ms: Millis | None = Field(None, description="main time and bank after it; absent without")
     flagged: bool = False
 

@@ -223,6 +223,18 @@ class LobbyBrief(Tolerant):
     """How many seats the lobby has in all."""
 
 
+class HouseTrouble(Tolerant):
+    """A house bot that did not come, or that ended by itself, in the present round."""
+
+    seat: int
+    personality: Personality
+    failures: int
+    reason: str = Field(description="what became of it the last time")
+    given_up: bool = Field(
+        description="it is not started again, and its seat is open to anybody now"
+    )
+
+
 class LobbyView(Tolerant):
     """A lobby as its members and spectators see it.
 
@@ -240,5 +252,8 @@ class LobbyView(Tolerant):
     planned: int = Field(description="matches of this round in all")
     done: int
     void: int = Field(0, description="how many of those that are done were not played at all")
+    house_trouble: list[HouseTrouble] = Field(
+        default_factory=list, description="house bots that failed in this round, by seat"
+    )
     live: list[MatchBrief]
     standings: list[Standing]

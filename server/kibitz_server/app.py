@@ -18,7 +18,6 @@ import socket
 import sqlite3
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
 from kibitz_server.record import published
+from kibitz_server.server_clock import ServerClock
 from kibitz_server.store import Store
 from kibitz_server.sweep import Patience, Sweep
 
@@ -98,6 +98,7 @@ class Server:
         hall: Hall,
         listener: asyncio.Server,
         sweep: Sweep,
+        clock: ServerClock,
         bouncer: Bouncer,
         crew: Crew,
         store: Store,
@@ -109,6 +110,7 @@ class Server:
         self.hall = hall
         self._listener = listener
         self._sweep = sweep
+        self._clock = clock
         self._bouncer = bouncer
         self._crew = crew
         self._store = store
@@ -158,6 +160,7 @@ class Server:
         self.hall.staff.close()
         await self._see_off()
         self._sweep.stop()
+        self._clock.stop()
         self._bouncer.stop()
         await self._crew.close()
         await self._store.close(self.config.drain_s / 2)
@@ -252,11 +255,13 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
     crew = Crew()
     tariff = _tariff(config)
     door = Door(loop, tariff, BOUNDLESS if config.unlimited else config.quotas)
-    sweep = Sweep(loop, config.patience, figures.lagged)
+    clock = ServerClock(loop)
+    sweep = Sweep(loop, config.patience, figures.lagged, clock.seconds)
     url = f"ws://{_reachable(config.host)}:{port}"
     hall = Hall(
         loop=loop,
-        clock=_milliseconds,
+        clock=clock.milliseconds,
+        lag=clock.lag_ms,
         store=store,
         games=games,
         staff=Staff(house, crew.spawn, lambda: url),
@@ -269,7 +274,7 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
     figures.gauges = hall.gauges
     shared = Port(
         loop=loop,
-        clock=_milliseconds,
+        clock=clock.milliseconds,
         desk=Counter(hall, door),
         site=Pages(hall, figures, store, notes=config.notes),
         figures=figures,
@@ -287,10 +292,11 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
         sock.close()
         await store.close()
         raise
+    clock.start()
     sweep.start()
     bouncer = Bouncer(loop, lambda: door.peers, hall.accounts)
     bouncer.start()
-    return Server(config, hall, listener, sweep, bouncer, crew, store, port)
+    return Server(config, hall, listener, sweep, clock, bouncer, crew, store, port)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -314,10 +320,6 @@ def _tariff(config: Config) -> Tariff:
     if not config.unlimited:
         return config.tariff
     return Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
-
-
-def _milliseconds() -> int:
-    return time.monotonic_ns() // 1_000_000
 
 
 def _reachable(host: str) -> str:

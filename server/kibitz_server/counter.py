@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 
 from pydantic import ValidationError
+from websockets.frames import CloseCode as Standard
 
 from kibitz_games.api import GameError, InvalidSetup
 from kibitz_protocol import messages, printable
@@ -33,7 +34,6 @@ from kibitz_protocol.records import Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import (
     Arrangement,
-    HouseSeat,
     LadderTable,
     LobbySettings,
     ProgrammeItem,
@@ -45,6 +45,7 @@ from kibitz_server.accounts import Admission, Denied, Identity
 from kibitz_server.door import Door
 from kibitz_server.hall import RETRY_AFTER_MS, Hall
 from kibitz_server.history import events
+from kibitz_server.hosting import house_objection, item_objection
 from kibitz_server.peer import Peer
 from kibitz_server.room import Room
 from kibitz_server.table import Table, viewer_of
@@ -95,15 +96,27 @@ class Counter:
         holdings = list(peer.holdings.values())
         peer.holdings.clear()
         for holding in holdings:
-            holding.disconnected(peer)
+            try:
+                holding.disconnected(peer)
+            except Exception:
+                LOG.exception("the end of a connection could not be told")
         if peer.identity is not None and self._door.depart(peer, peer.identity):
-            for room in self._hall.rooms_of(peer.identity.key):
-                room.do(rules.Disconnected(peer.identity.key))
+            try:
+                for room in self._hall.rooms_of(peer.identity.key):
+                    room.do(rules.Disconnected(peer.identity.key))
+            except Exception:
+                LOG.exception("the end of a connection could not be told")
 
     def move(self, peer: Peer, move: messages.Move) -> None:
         table = self._hall.tables.get(move.match)
         if table is not None and peer.identity is not None:
-            if not table.move(peer, move):
+            try:
+                accepted = table.move(peer, move)
+            except Exception:
+                LOG.exception("request Move failed")
+                peer.fail(move.id)
+                return
+            if not accepted:
                 peer.owe(1)
             return
         peer.owe(1)
@@ -111,17 +124,31 @@ class Counter:
             self._move_after_end(peer, move)
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
-        if isinstance(message, messages.Hello):
-            self._hello(peer, message)
-            return
-        identity = self._greeted(peer, message.id)
-        if identity is None:
-            return
+        """Carry a request out, or refuse it: each is answered, whatever raises."""
         try:
-            self._requests[type(message)](peer, identity, message)
+            if isinstance(message, messages.Hello):
+                self._hello(peer, message)
+                return
+            identity = self._greeted(peer, message.id)
+            if identity is not None:
+                self._requests[type(message)](peer, identity, message)
         except Exception:
             LOG.exception("request %s failed", type(message).__name__)
-            peer.refuse(message.id, Code.INTERNAL, "the request could not be carried out")
+            peer.fail(message.id)
+            if isinstance(message, messages.Hello):
+                peer.close(Standard.INTERNAL_ERROR, "hello failed")
+
+    def _spawn(self, peer: Peer, request: int, work: Awaitable[None]) -> None:
+        """Carry out a request that has to wait for the disk, and answer it when that raises."""
+
+        async def answered() -> None:
+            try:
+                await work
+            except Exception:
+                LOG.exception("request %d failed", request)
+                peer.fail(request)
+
+        self._hall.spawn(answered())
 
     # --- hello ------------------------------------------------------------------------------
 
@@ -174,6 +201,14 @@ class Counter:
         if not saved:
             self._turn_away(peer, request, Code.UNAVAILABLE, "the database cannot be written")
             return
+        try:
+            self._let_in(peer, request, version, admission)
+        except Exception:
+            LOG.exception("request Hello failed")
+            peer.fail(request)
+            peer.close(Standard.INTERNAL_ERROR, "hello failed")
+
+    def _let_in(self, peer: Peer, request: int, version: int, admission: Admission) -> None:
         identity = admission.identity
         key = identity.key
         rooms = self._hall.rooms_of(key)
@@ -251,7 +286,7 @@ class Counter:
         if request.game is not None and request.game not in self._hall.games:
             peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
             return
-        self._hall.spawn(self._tell_ladder(peer, request))
+        self._spawn(peer, request.id, self._tell_ladder(peer, request))
 
     async def _tell_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
         ladder = await self._hall.ledger.ladder()
@@ -290,7 +325,7 @@ class Counter:
             if trouble is not None:
                 return trouble
         balanced = {name for name, game in self._hall.games.items() if game.info.balanced}
-        return self._house_trouble(settings) or rules.objection(settings, balanced)
+        return rules.objection(settings, balanced) or house_objection(settings, self._hall.staff)
 
     def _game_trouble(self, item: ProgrammeItem, path: str) -> tuple[Code, str] | None:
         game = self._hall.games.get(item.game)
@@ -310,15 +345,6 @@ class Counter:
             return Code.BAD_OPTION, f"{path}: {error}"
         flaw = item.time_control.flaw
         return None if flaw is None else (Code.BAD_OPTION, f"{path}.time_control: {flaw}")
-
-    def _house_trouble(self, settings: LobbySettings) -> tuple[Code, str] | None:
-        wanted = [spec.personality for spec in settings.seats if isinstance(spec, HouseSeat)]
-        if settings.conduct.stand_in is not None:
-            wanted.append(settings.conduct.stand_in)
-        for personality in wanted:
-            if not self._hall.staff.knows(personality):
-                return Code.UNKNOWN_PERSONALITY, f"no house bot {personality!r} on this server"
-        return None
 
     def _room(self, peer: Peer, request: int, key: str) -> Room | None:
         room = self._hall.rooms.get(key)
@@ -408,7 +434,10 @@ class Counter:
             if each.tag in room.lobby.roll.tags or kind in seen:
                 continue
             seen.add(kind)
-            trouble = self._game_trouble(each.item, f"matches.{index}.item")
+            path = f"matches.{index}.item"
+            trouble = self._game_trouble(each.item, path) or item_objection(
+                each.item, path, room.lobby.settings, self._hall.staff
+            )
             if trouble is not None:
                 return trouble
         return None
@@ -506,10 +535,10 @@ class Counter:
                 self._hall.linger(table)
                 then(table)
 
-        self._hall.spawn(load())
+        self._spawn(peer, request, load())
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
-        self._hall.spawn(self._tell_report(peer, identity, request))
+        self._spawn(peer, request.id, self._tell_report(peer, identity, request))
 
     async def _tell_report(
         self, peer: Peer, identity: Identity, request: messages.AskReport
@@ -545,7 +574,7 @@ class Counter:
         return found is not None and roll.host_of(found.head) == player
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
-        self._hall.spawn(self._tell_history(peer, identity, request))
+        self._spawn(peer, request.id, self._tell_history(peer, identity, request))
 
     async def _tell_history(
         self, peer: Peer, identity: Identity, request: messages.History

@@ -82,6 +82,7 @@ class Hall:
         *,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], int],
+        lag: Callable[[], int] = lambda: 0,
         store: Store,
         games: Mapping[str, Game],
         staff: Staff,
@@ -93,6 +94,7 @@ class Hall:
     ) -> None:
         self.loop = loop
         self.clock = clock
+        self.lag = lag
         self.store = store
         self.quarantine = Quarantine(store)
         self._checkpoints = Checkpoints(sources.digest())
@@ -228,7 +230,7 @@ class Hall:
     async def transcript(self, kind: Kind, key: str) -> Transcript | None:
         """Return a match or lobby that is over as it was written; a damaged one is set aside."""
         try:
-            return await self.store.transcript(key)
+            return await self.store.transcript(key, kind)
         except StoreError as error:
             self.quarantine.add(kind, key, error)
             return None
@@ -321,6 +323,7 @@ class Hall:
 
     def room_reloaded(self, former: Room, stored: Stored) -> None:
         fresh = self._restored_lobby(stored)
+        fresh.reloads = former.reloads
         self._resume_lobby(fresh)
         for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
             if self.peer_of(player) is not None:
@@ -394,14 +397,14 @@ class Hall:
             game = self.games[planned.item.game]
             setup = self._setup(room, begin, game)
             match = match_rules.Match.new(game, setup)
+            table = Table(self, match, Stream(0, begin.match, "match"), listed=settings.listed)
+            table.stream = self.store.create(
+                "match", begin.match, record.line(setup), owner=room.key, waiter=table
+            )
         except Exception:
             LOG.exception("match %s cannot begin", begin.match)
             room.result(begin.match, _infrastructure(len(planned.players)))
             return
-        table = Table(self, match, Stream(0, begin.match, "match"), listed=settings.listed)
-        table.stream = self.store.create(
-            "match", begin.match, record.line(setup), owner=room.key, waiter=table
-        )
         self.tables[table.key] = table
         for player in match.players:
             self._seats.setdefault(player.player, set()).add(table.key)

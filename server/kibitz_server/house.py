@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -26,6 +27,7 @@ from typing import Protocol
 from kibitz_protocol import printable
 from kibitz_server import ending
 
+LOG = logging.getLogger("kibitz.house")
 LAST_LINES = 20
 LINE_BYTES = 200
 TERM_PATIENCE_S = 3.0
@@ -53,6 +55,12 @@ class House(Protocol):
     """Which house bots there are, and how their processes are started."""
 
     def personalities(self) -> Sequence[str]: ...
+
+    def flaw(self, personality: str) -> str | None:
+        """Return why no bot can be made of a known name with these parameters; None if one can."""
+
+    def seats(self, personality: str) -> Sequence[int]:
+        """Return with how many seats a known bot plays; empty for as many as its game has."""
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of a process that plays `personality` in a lobby.
@@ -219,6 +227,14 @@ class Staff:
         """Whether there is such a bot, whatever parameters follow its name."""
         return personality.partition(":")[0] in self.personalities()
 
+    def flaw(self, personality: str) -> str | None:
+        """Return why no bot can be made of a known name with these parameters; None if one can."""
+        return None if self._house is None else self._house.flaw(personality)
+
+    def seats(self, personality: str) -> Sequence[int]:
+        """Return with how many seats a known bot plays; empty for as many as its game has."""
+        return () if self._house is None else self._house.seats(personality)
+
     @property
     def count(self) -> int:
         return len(self._working)
@@ -234,7 +250,13 @@ class Staff:
         """Start a process; `ended` is called once, when it has ended and was not dismissed."""
         if self._house is None or self._closed or employee.dismissed:
             return
-        command = list(self._house.command(personality, self._url(), lobby))
+        try:
+            command = list(self._house.command(personality, self._url(), lobby))
+        except Exception:
+            LOG.exception("house bot %s cannot be started", personality)
+            employee.fail("it cannot be started")
+            ended(employee)
+            return
         environment = inherited(os.environ)
         self._working.add(employee)
         self._spawn(self._employ(employee, command, environment, resume, ended))

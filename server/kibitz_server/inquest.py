@@ -241,6 +241,7 @@ def _spent(entry: Moved | Flagged, match: Match) -> Spent:
         elapsed_ms=entry.elapsed_ms,
         allowance_ms=allowed,
         charged_ms=max(0, entry.elapsed_ms - allowed),
+        lag_ms=entry.lag_ms or 0,
         left_ms=None if clock is None else clock.main_ms + clock.bank_ms,
         flagged=isinstance(entry, Flagged),
     )

@@ -42,6 +42,7 @@ from kibitz_protocol.refusals import Code
 from kibitz_protocol.rooms import (
     Arrangement,
     HouseSeat,
+    HouseTrouble,
     LobbyBrief,
     LobbySettings,
     LobbyState,
@@ -260,7 +261,7 @@ class Gone:
     """Tell `player` that it is no longer in the lobby."""
 
     player: str
-    reason: Literal["closed", "kicked", "expired"]
+    reason: Literal["closed", "kicked", "expired", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,14 +336,21 @@ class Lobby:
         return self.settings.watchable or self._inside(player)
 
     def handle(self, command: Command, now: int) -> list[Effect]:
-        """Carry a command out, or refuse it."""
+        """Carry a command out, or refuse it.
+
+        When this or `tick` raises anything, nothing of it may be carried out, and the lobby is of
+        no use any more if `roll.seq` has gone on: it is ahead of its log.
+        """
         try:
             self._carry_out(command, now)
+            self._go_on()
+            return self._taken(now)
         except _Refusal as refusal:
             assert not self._effects, "a refused command has no other effect"
             return [Refuse(_sender(command), refusal.code, refusal.message)]
-        self._go_on()
-        return self._taken(now)
+        except BaseException:
+            self._effects = []
+            raise
 
     def deadline(self) -> int | None:
         """Return when `tick` is due, if nothing happens before."""
@@ -357,13 +365,17 @@ class Lobby:
         """Let those go who are away for too long, and the lobby itself if nobody is here."""
         if self.state == "closed":
             return []
-        for player, since in list(self._away.items()):
-            if now >= since + self._away_ms() and player in self.roll.members:
-                self._let_go(self.roll.members[player], now)
-        self._go_on()
-        if self._expired(now):
-            self._close("expired")
-        return self._taken(now)
+        try:
+            for player, since in list(self._away.items()):
+                if now >= since + self._away_ms() and player in self.roll.members:
+                    self._let_go(self.roll.members[player], now)
+            self._go_on()
+            if self._expired(now):
+                self._close("expired")
+            return self._taken(now)
+        except BaseException:
+            self._effects = []
+            raise
 
     # --- what members and lists see -------------------------------------------------------
 
@@ -384,6 +396,7 @@ class Lobby:
             planned=kept.planned,
             done=kept.done,
             void=kept.void,
+            house_trouble=self._house_trouble(),
             live=[self.match_brief(match, plies=plies) for match in kept.running],
             standings=kept.table.lines(self._ranked()),
         )
@@ -463,6 +476,22 @@ class Lobby:
             tag=tag,
             void=result is None,
         )
+
+    def _house_trouble(self) -> list[HouseTrouble]:
+        trouble = []
+        for seat, count in sorted(self.roll.failures.items()):
+            spec = self.settings.seats[seat]
+            assert isinstance(spec, HouseSeat), "only a house seat's bot fails"
+            trouble.append(
+                HouseTrouble(
+                    seat=seat,
+                    personality=spec.personality,
+                    failures=count,
+                    reason=self.roll.failure_reasons[seat],
+                    given_up=seat in self.roll.given_up,
+                )
+            )
+        return trouble
 
     def _shows_matches(self) -> bool:
         return self.settings.watchable and self.settings.spectating.mode != "off"

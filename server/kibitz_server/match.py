@@ -14,6 +14,8 @@ in order, and nothing of an `Append` is told before its entry is durable. Whenev
 changed and the match goes on, the seat `to_act` is sent `your_turn` and then `open_turn` is
 called; its clock runs from there. `tick` is called when `deadline` has come, and once after a
 restore: it anchors the match to the caller's clock and settles what a crash has cut off.
+`lag` is how much time the caller's clock has left out so far because the server stood still; what
+of it fell into a turn is only noted in the turn's entry.
 
     turn comes (Moved, a drop, Replaced)
        | open_turn(now)               the clock of the seat to act runs
@@ -115,7 +117,7 @@ _NOTE_KEPT: Final = 2000
 class Match(Fold):
     """A match that is played: the fold, and what belongs to the present moment."""
 
-    __slots__ = ("_asked", "_flag_at", "_illegal", "_opened_at", "_origin")
+    __slots__ = ("_asked", "_flag_at", "_illegal", "_lag", "_lag_before", "_opened_at", "_origin")
 
     def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
         super().__init__(game, setup, state)
@@ -125,6 +127,10 @@ class Match(Fold):
         """When the present turn was opened."""
         self._flag_at: int | None = None
         """When the flag of the open turn falls, the cap of the allowance included."""
+        self._lag = 0
+        """What the caller's clock has left out so far ..."""
+        self._lag_before = 0
+        """... and what it had left out when the present turn was opened."""
         self._illegal = [0] * len(setup.seats)
         self._asked: frozenset[int] = frozenset()
         """The seats that a stand-in has been asked for."""
@@ -136,22 +142,24 @@ class Match(Fold):
 
     # --- commands ---------------------------------------------------------------------------
 
-    def handle(self, command: Command, now: int) -> list[Effect]:
+    def handle(self, command: Command, now: int, lag: int = 0) -> list[Effect]:
         """Carry out a command: after whatever timers are due, before those that it makes due.
 
         Who leaves, drops out or comes back may be the one that others have waited for.
         """
         at = self._at(now)
+        self._lag = lag
         effects = self._settle(at)
         effects += self._obey(command, at)
         effects += self._settle(at)
         return effects
 
-    def tick(self, now: int) -> list[Effect]:
+    def tick(self, now: int, lag: int = 0) -> list[Effect]:
         """Carry out what the timers that are due ask for."""
+        self._lag = lag
         return self._settle(self._at(now))
 
-    def open_turn(self, now: int) -> None:
+    def open_turn(self, now: int, lag: int = 0) -> None:
         """Start the clock of the seat to act: its turn is durable and on its way.
 
         Does nothing while the turn is open already, or when the match is over.
@@ -160,6 +168,7 @@ class Match(Fold):
         if self._opened_at is not None or self.result is not None:
             return
         self._opened_at = at
+        self._lag = self._lag_before = lag
         if self.clocks is not None:
             total = ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
             self._flag_at = at + total + ledger.ALLOWANCE_CAP_MS
@@ -285,8 +294,7 @@ class Match(Fold):
             return [self._refuse(play, Code.STALE, f"the match is at ply {self.ply}")]
         if seat != self.to_act:
             return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {self.to_act} is to act")]
-        opened = at if self._opened_at is None else self._opened_at
-        elapsed = at - opened
+        opened, elapsed, lag = self._spent(at)
         allowed = ledger.allowance(elapsed, play.rtt_ms)
         if self._too_late(elapsed - allowed):
             return [*self._flag(at), *self._settle(at), self._refuse_late(play)]
@@ -306,12 +314,21 @@ class Match(Fold):
             "elapsed_ms": elapsed,
             "allowance_ms": allowed,
             "wait_ms": opened - self._turn_at,
+            "lag_ms": lag or None,
             "id": play.id,
             "comment": play.comment,
         }
         effects = self._append(trusted(Moved, values), action)
         effects.insert(1, Accepted(seat, play.id, self.seq))
         return effects
+
+    def _spent(self, at: int) -> tuple[int, int, int]:
+        """Return when the turn was opened, what it took, and the lag, which is no part of that."""
+        if self._opened_at is None:
+            return at, 0, 0
+        # A caller may date a command back, so that it comes before a deadline.
+        elapsed = max(0, at - self._opened_at)
+        return self._opened_at, elapsed, max(0, self._lag - self._lag_before)
 
     def _too_late(self, charged: int) -> bool:
         if self.clocks is None:
@@ -470,13 +487,14 @@ class Match(Fold):
         return self._drop_out(seat, cause, _WENT[self.away[seat].reason], at)
 
     def _flag(self, at: int) -> list[Effect]:
-        opened = at if self._opened_at is None else self._opened_at
+        _, elapsed, lag = self._spent(at)
         entry = Flagged(
             seq=self.seq + 1,
             at_ms=at,
             ply=self.ply,
             seat=self.to_act,
-            elapsed_ms=at - opened,
+            elapsed_ms=elapsed,
+            lag_ms=lag or None,
         )
         return self._append(entry)
 

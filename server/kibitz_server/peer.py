@@ -76,6 +76,8 @@ PATHS = frozenset({"/", "/ws"})
 """Where websockets are served."""
 HTTP_PATIENCE_S = 30.0
 """How long a page may take to be read."""
+RETRY_AFTER_MS = 1000
+"""When to ask again for what could not be carried out just now."""
 ROUND_TRIPS = 8
 """How many measurements a round trip is taken from."""
 _SECRETS = re.compile(r"token|secret|resume|instance|auth|password|key", re.IGNORECASE)
@@ -162,6 +164,7 @@ class Peer(asyncio.Protocol):
         "outbox",
         "purse",
         "token",
+        "unanswered",
     )
 
     def __init__(self, port: Port) -> None:
@@ -198,6 +201,8 @@ class Peer(asyncio.Protocol):
         """What the bot said in hello that it can do."""
         self.holdings: dict[str, Holding] = {}
         """The matches and lobbies that hear of it when this connection is lost, by key."""
+        self.unanswered: set[int] = set()
+        """The requests that were handed to the desk and are not answered yet."""
 
     # --- the transport's callbacks ----------------------------------------------------------
 
@@ -265,6 +270,7 @@ class Peer(asyncio.Protocol):
 
     def answer(self, message: Answer) -> None:
         """Send the answer to a request."""
+        self.unanswered.discard(message.re)
         self.outbox.send(text_frame(encode(message)))
 
     def tell(self, message: ServerMessage) -> None:
@@ -293,6 +299,17 @@ class Peer(asyncio.Protocol):
                 ply=ply,
             )
         )
+
+    def fail(
+        self,
+        request: int,
+        code: Code = Code.INTERNAL,
+        message: str = "the server failed to carry this out",
+    ) -> None:
+        """Refuse a request that something has gone wrong with, unless it is answered already."""
+        if request in self.unanswered:
+            after = RETRY_AFTER_MS if code is Code.UNAVAILABLE else None
+            self.refuse(request, code, message, retry_after_ms=after)
 
     def pay(self, cost: float, request: int) -> bool:
         """Charge the peer; where that fails, it is refused or closed, and False returned."""
@@ -456,8 +473,10 @@ class Peer(asyncio.Protocol):
             return
         if type(message) is Move:
             if not self._in_debt or self.pay(1, message.id):
+                self.unanswered.add(message.id)
                 self._port.desk.move(self, message)
         elif self.pay(self._port.tariff.cost(type(message)), message.id):
+            self.unanswered.add(message.id)
             self._port.desk.request(self, message)
 
     def _garbage(self, payload: bytes | bytearray, error: DecodeError) -> None:

@@ -7,15 +7,14 @@ again, in their order, on what was loaded; and so are those that come in the mea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kibitz_protocol.refusals import Code
 from kibitz_server.peer import Peer
 
 _Runner = TypeVar("_Runner")
-RETRY_AFTER_MS = 1000
 MOST = 256
 """How many requests wait for one match or lobby that is being loaded; more are refused."""
 
@@ -34,9 +33,23 @@ class Request(Generic[_Runner]):
         if self.answer is not None:
             self.answer()
 
+    def is_of(self, peer: Peer, number: int) -> bool:
+        return self.peer is peer and self.number == number
+
     def refuse(self, message: str) -> None:
+        """Answer that it cannot be carried out now, if it is not answered already."""
         if self.peer is not None and not self.peer.leaving:
-            self.peer.refuse(self.number, Code.UNAVAILABLE, message, retry_after_ms=RETRY_AFTER_MS)
+            self.peer.fail(self.number, Code.UNAVAILABLE, message)
+
+    def fail(self) -> None:
+        """Answer that something went wrong with it, if it is not answered already."""
+        if self.peer is not None and not self.peer.leaving:
+            self.peer.fail(self.number)
+
+
+def requests_in(held: Iterable[object]) -> list[Request[Any]]:
+    """Return the requests in what waits for the disk."""
+    return [each for each in held if isinstance(each, Request)]
 
 
 class Backlog(Generic[_Runner]):
@@ -50,6 +63,9 @@ class Backlog(Generic[_Runner]):
             request.refuse("too many requests wait for this log to be read again")
         else:
             self._requests.append(request)
+
+    def waiting(self) -> list[Request[_Runner]]:
+        return self._requests.copy()
 
     def take(self) -> list[Request[_Runner]]:
         requests, self._requests = self._requests, []

@@ -47,7 +47,8 @@ from kibitz_server.programme import (
 )
 from kibitz_server.standings import Table
 
-CloseReason: TypeAlias = Literal["closed", "expired"]
+CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
+"""By its host, for nobody was there any more, or because the server could not go on with it."""
 LobbyKey: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=16, pattern=r"^[A-Za-z0-9_-]+$")
 ]
@@ -242,6 +243,8 @@ class Roll:
     """House seats that no house bot is hired for any more: anybody may take them."""
     failures: dict[int, int] = field(default_factory=dict)
     """How often the house bot of a seat has failed in this round."""
+    failure_reasons: dict[int, str] = field(default_factory=dict)
+    """What became of the house bot of a seat when it failed the last time in this round."""
     round: int = 1
     started: bool = False
     roster: tuple[Player, ...] = ()
@@ -357,7 +360,7 @@ class Roll:
             case Readied():
                 self._ready(entry.player, entry.ready)
             case HouseLost():
-                self._lose_house(entry.seat)
+                self._lose_house(entry.seat, entry.reason)
             case Started():
                 self._start()
             case Arranged():
@@ -405,7 +408,7 @@ class Roll:
     def _settle(self, planned: Planned, result: Result | None) -> None:
         """Keep what became of an arranged match, for the host to ask."""
         if planned.tag is not None:
-            line = None if result is None else result.__pydantic_serializer__.to_json(result)
+            line = None if result is None else result.__pydantic_serializer__.to_json(result, exclude_none=True)
             match = self.match_of(planned.number)
             self.settled[planned.number] = Settled(
                 self.seq, match, planned.item, planned.players, line
@@ -419,7 +422,8 @@ class Roll:
         else:
             self.barred.add(player)
 
-    def _lose_house(self, seat: int) -> None:
+    def _lose_house(self, seat: int, reason: str) -> None:
+        self.failure_reasons[seat] = reason
         self.failures[seat] = self.failures.get(seat, 0) + 1
         bot = self.occupant(seat)
         if bot is not None:
@@ -470,6 +474,7 @@ class Roll:
         self.planned = self.ended = self.aborted = self.void = 0
         self.repeated = set()
         self.failures = {}
+        self.failure_reasons = {}
         self.table = Table()
         for each in self.members.values():
             if each.player.kind != "house":

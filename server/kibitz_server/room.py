@@ -1,6 +1,9 @@
 """A room: one lobby with its log, its members' connections, spectators and house bots.
 
-As at a table, what a command makes goes to the store first and is told when it is durable.
+As at a table, what a command makes goes to the store first and is told when it is durable. A lobby
+is never ahead of its log: when something raises after an entry has changed the lobby and before
+the entry was appended, the room is closed and given back to the hall, which loads the lobby again
+as the disk has it. One that had to be loaded again `RELOADS` times is closed for good.
 News of a lobby are the whole lobby, so they are sent at most every `NEWS_EVERY_S`: the first
 at once, later ones together.
 """
@@ -33,15 +36,22 @@ from kibitz_server.database import StoreError
 from kibitz_server.house import Employee
 from kibitz_server.lobby import Command, Effect, Lobby
 from kibitz_server.peer import Peer
-from kibitz_server.pending import Backlog, Request
+from kibitz_server.pending import Backlog, Request, requests_in
+from kibitz_server.server_clock import Deadline
 from kibitz_server.store import Store, Stream
 from kibitz_server.table import encoded
 
 LOG = logging.getLogger("kibitz.room")
 NEWS_EVERY_S = 0.1
+TICK_AGAIN_MS = 1000
+"""When what is due is looked at again after something raised."""
 HIRE_PATIENCE_S = 30.0
 """How long a house bot may take to join and to be warm."""
+RELOADS = 3
+"""How often a lobby that was ahead of its log is loaded again."""
 Held: TypeAlias = Callable[[], None]
+_LATER = (Code.UNAVAILABLE, "nothing can be written just now; ask again in a while")
+"""How a request is refused that this room cannot carry out, and another one soon can."""
 
 
 class Estate(Protocol):
@@ -90,10 +100,14 @@ class Room:
         self.staff: dict[int, tuple[Employee, Player]] = {}
         """The process of each house seat, and whom it plays as."""
         self.closed = False
+        """Whether nothing is carried out here any more."""
+        self.reloads = 0
+        """How often this lobby was loaded again because it was ahead of its log."""
         self.backlog: Backlog[Room] | None = None
         """What is to be done once the lobby was loaded again; None while its log is sound."""
         self._held: deque[tuple[int, Held]] = deque()
-        self._timer: TimerHandle | None = None
+        """What may be told once the entry of that number is durable."""
+        self._timer: Deadline | None = None
         self._news_timer: TimerHandle | None = None
         self._news_at = 0.0
         """When the last news went out."""
@@ -108,31 +122,47 @@ class Room:
         """Carry out what a new lobby begins with; its head is on its way to the disk."""
         done = Done(re=request, lobby=self.key, invite=self.lobby.roll.opened.invite)
         answer = partial(peer.answer, done)
-        self._held.append((0, Request(lambda room: answer(), peer, request, answer)))
+        again: Request[Room] = Request(lambda room: answer(), peer, request, answer)
+        self._held.append((0, again))
         self._held.append((0, self.changed))
-        self._carry_out(effects[1:])
-        self._arm()
+        self._attempt(lambda: effects[1:], again)
 
     def do(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command; return whether it was refused to nobody."""
         again: Request[Room] = Request(lambda room: room.do(command, peer, request), peer, request)
         if self.backlog is not None:
             self.backlog.add(again)
-            return False
-        if self.closed:
-            if peer is not None:
-                peer.refuse(request, Code.CLOSED, "the lobby is closed")
-            return False
+        elif not self.closed:
+            effects = self._attempt(lambda: self.lobby.handle(command, self._estate.clock()), again)
+            return effects is not None and not any(isinstance(e, rules.Refuse) for e in effects)
+        elif peer is not None and self.lobby.state == "closed":
+            peer.refuse(request, Code.CLOSED, "the lobby is closed")
+        else:
+            again.refuse("the server is going down")
+        return False
+
+    def _attempt(
+        self, work: Callable[[], list[Effect]], request: Request[Room] | None = None
+    ) -> list[Effect] | None:
+        """Do something with the lobby and what it asks for; None when something raised."""
         try:
-            effects = self.lobby.handle(command, self._estate.clock())
+            effects = work()
+            self._carry_out(effects, request)
+            self._arm()
         except Exception:
-            LOG.exception("lobby %s cannot carry out %s", self.key, type(command).__name__)
-            if peer is not None:
-                peer.refuse(request, Code.INTERNAL, "the lobby could not do this")
-            return False
-        self._carry_out(effects, again)
-        self._arm()
-        return not any(isinstance(effect, rules.Refuse) for effect in effects)
+            LOG.exception("lobby %s cannot go on", self.key)
+            self._recover()
+            if request is not None and not self._answers_later(request):
+                request.fail()
+            return None
+        return effects
+
+    def _answers_later(self, request: Request[Room]) -> bool:
+        waiting = requests_in(held for _, held in self._held)
+        if self.backlog is not None:
+            waiting += self.backlog.waiting()
+        peer, number = request.peer, request.number
+        return peer is not None and any(each.is_of(peer, number) for each in waiting)
 
     def join(
         self,
@@ -222,20 +252,20 @@ class Room:
     def durable(self, seq: int) -> None:
         held = self._held
         while held and held[0][0] <= seq:
-            told = held.popleft()[1]
-            try:
-                told()
-            except Exception:
-                LOG.exception("lobby %s cannot be told", self.key)
+            self._tell_now(held.popleft()[1])
 
     def lost(self, error: StoreError) -> None:
         self.suspend()
-        self.backlog = Backlog()
-        for _, told in self._held:
-            if isinstance(told, Request):
-                self.backlog.add(told)
-        self._held.clear()
+        self._keep_requests()
         self._estate.room_unwritten(self, error)
+
+    def _keep_requests(self) -> None:
+        """Drop what waits for the disk, but for the requests, which are carried out again."""
+        if self.backlog is None:
+            self.backlog = Backlog()
+        for request in requests_in(held for _, held in self._held):
+            self.backlog.add(request)
+        self._held.clear()
 
     def inherit(self, former: Room) -> None:
         """Take the spectators of a lobby whose log was lost, and do what was asked of it."""
@@ -249,7 +279,49 @@ class Room:
                 request.again(self)
             except Exception:
                 LOG.exception("lobby %s: a request that was lost", self.key)
-                request.refuse("the request could not be carried out")
+                request.fail()
+
+    def _tell_now(self, told: Held) -> None:
+        try:
+            told()
+        except Exception:
+            LOG.exception("lobby %s cannot be told", self.key)
+            if isinstance(told, Request):
+                told.fail()
+
+    # --- when something raised --------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Go on if the lobby is what its log says, and otherwise have it loaded from there."""
+        if self.closed or self.lobby.roll.seq == self.stream.tail:
+            return
+        if self.reloads >= RELOADS:
+            self._cut_off()
+            return
+        self.reloads += 1
+        self.suspend()
+        self.backlog = Backlog()
+
+        def hand_over() -> None:
+            self.stream.failed = True  # whatever the store still means to do with it
+            self._keep_requests()
+            self._estate.room_unwritten(self, StoreError("the lobby was ahead of its log"))
+
+        self._hold(self.stream.tail, hand_over)
+
+    def _cut_off(self) -> None:
+        """Close a lobby that cannot be gone on with; its running matches go on."""
+        LOG.error("lobby %s is closed: it cannot be gone on with", self.key)
+        self.suspend()
+        self.lobby.roll.closed = "failed"
+        try:
+            closed = roll.Closed(seq=self.stream.tail + 1, reason="failed")
+            self._estate.store.append(self.stream, closed.seq, _line(closed), self)
+        except Exception:
+            LOG.exception("lobby %s cannot even be closed in its log", self.key)
+        for player in list(self.lobby.roll.members):
+            self._tell(partial(self._enact, rules.Gone(player, "failed")))
+        self._tell(partial(self._enact, rules.Closed("failed")))
 
     def suspend(self) -> None:
         """Stop the timers: the server goes down, or the lobby is closed."""
@@ -262,15 +334,19 @@ class Room:
     def tick(self) -> None:
         self._timer = None
         if not self.closed:
-            self._carry_out(self.lobby.tick(self._estate.clock()))
-            self._arm()
+            done = self._attempt(lambda: self.lobby.tick(self._estate.clock()))
+            if done is None and not self.closed:
+                again = self._estate.clock() + TICK_AGAIN_MS
+                self._timer = Deadline(self._estate.loop, self._estate.clock, again, self.tick)
 
     def _carry_out(self, effects: list[Effect], request: Request[Room] | None = None) -> None:
+        """Do what the lobby asks for. All that is to be written can be, or nothing of it is."""
         peer, number = (request.peer, request.number) if request is not None else (None, 0)
+        lines = iter([_line(each.entry) for each in effects if isinstance(each, rules.Append)])
         for effect in effects:
             match effect:
                 case rules.Append(entry):
-                    self._append(entry)
+                    self._append(entry, next(lines))
                 case rules.Accepted():
                     if peer is not None and request is not None:
                         answer = partial(peer.answer, Done(re=number))
@@ -291,8 +367,7 @@ class Room:
         briefs = self.lobby.arranged(tags, self.stream.durable, plies=plies)
         peer.answer(Arranged(re=request, matches=briefs))
 
-    def _append(self, entry: roll.Entry) -> None:
-        line = entry.model_dump_json().encode()
+    def _append(self, entry: roll.Entry, line: bytes) -> None:
         self._estate.store.append(self.stream, entry.seq, line, self)
         self._held.append((entry.seq, self.changed))
 
@@ -302,7 +377,7 @@ class Room:
     def _when_settled(self, told: Held) -> None:
         """Tell how the lobby is once nothing of it waits for the disk, or to be carried out."""
         if not self._held and self.stream.tail <= self.stream.durable:
-            told()
+            self._tell_now(told)
             return
         seq = self.stream.tail
 
@@ -316,7 +391,7 @@ class Room:
 
     def _hold(self, seq: int, told: Held) -> None:
         if not self._held and seq <= self.stream.durable:
-            told()
+            self._tell_now(told)
         else:
             self._held.append((seq, told))
 
@@ -368,19 +443,25 @@ class Room:
             self._timer.cancel()
             self._timer = None
         if due is not None and not self.closed:
-            wait = max(0, due - self._estate.clock()) / 1000
-            self._timer = self._estate.loop.call_later(wait, self.tick)
+            self._timer = Deadline(self._estate.loop, self._estate.clock, due, self.tick)
 
     # --- house bots -------------------------------------------------------------------------
 
     def _hire(self, hire: rules.Hire) -> None:
         self._dismiss(hire.seat)
         seat = hire.seat
-        employee, admission = self._estate.hire(
-            hire.personality, self.key, hire.player, partial(self._ended, seat)
-        )
+        try:
+            employee, admission = self._estate.hire(
+                hire.personality, self.key, hire.player, partial(self._ended, seat)
+            )
+        except Exception:
+            LOG.exception("house bot %s cannot be started", hire.personality)
+            self.do(rules.HouseFailed(seat, "its process could not be started"))
+            return
         self.staff[seat] = (employee, admission.identity.player)
-        self._estate.loop.call_later(HIRE_PATIENCE_S, self._look_after, seat, employee)
+        clock = self._estate.clock
+        due = clock() + round(HIRE_PATIENCE_S * 1000)
+        Deadline(self._estate.loop, clock, due, partial(self._look_after, seat, employee))
 
     def _dismiss(self, seat: int) -> None:
         employed = self.staff.pop(seat, None)
@@ -414,3 +495,7 @@ class Room:
     def result(self, match: str, result: Result) -> None:
         """A match of this lobby is over."""
         self.do(rules.MatchEnded(match, result))
+
+
+def _line(entry: roll.Entry) -> bytes:
+    return entry.model_dump_json().encode()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from kibitz_protocol.records import Cause, Player
@@ -18,6 +19,7 @@ from kibitz_server.house import Employee
 from kibitz_server.match import WantStandIn
 from kibitz_server.peer import Peer
 from kibitz_server.room import HIRE_PATIENCE_S
+from kibitz_server.server_clock import Deadline
 from kibitz_server.table import Table
 
 
@@ -25,6 +27,7 @@ class Agency(Protocol):
     """What stand-ins need of the hall."""
 
     loop: AbstractEventLoop
+    clock: Callable[[], int]
 
     def hire(
         self,
@@ -59,7 +62,9 @@ class StandIns:
         employee, admission = self._agency.hire(want.personality, lobby, None, self._ended)
         player = admission.identity.player
         self._contracts[player.player] = Contract(table, want, employee, player)
-        self._agency.loop.call_later(HIRE_PATIENCE_S, self._late, player.player)
+        clock = self._agency.clock
+        due = clock() + round(HIRE_PATIENCE_S * 1000)
+        Deadline(self._agency.loop, clock, due, partial(self._late, player.player))
 
     def expects(self, player: str) -> bool:
         """Whether somebody is, or will be, a stand-in, who is a member of no lobby."""

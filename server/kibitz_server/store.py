@@ -479,9 +479,9 @@ class Store:
         """Return the rows of a small table that a query finds. It blocks for a moment."""
         return self._look.execute(sql, values).fetchall()
 
-    async def transcript(self, key: str) -> Transcript | None:
-        """Return a closed stream as it was written, or None."""
-        return await self._read(lambda db: _transcript(db, key))
+    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
+        """Return a closed stream of that kind as it was written, or None."""
+        return await self._read(lambda db: _transcript(db, key, kind))
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         """Return the durable entries `first` to `last` of a stream."""
@@ -947,9 +947,10 @@ def _stretches(
     return found
 
 
-def _transcript(db: sqlite3.Connection, key: str) -> Transcript | None:
+def _transcript(db: sqlite3.Connection, key: str, kind: Kind) -> Transcript | None:
     row = db.execute(
-        "SELECT number, head, footer FROM stream WHERE key = ? AND state = 'closed'", (key,)
+        "SELECT number, head, footer FROM stream WHERE key = ? AND kind = ? AND state = 'closed'",
+        (key, kind),
     ).fetchone()
     if row is None:
         return None

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from kibitz_server.server_clock import AfterInput
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
@@ -58,17 +60,20 @@ class Sweep:
         loop: AbstractEventLoop,
         patience: Patience,
         observe_lag: Callable[[float], None] | None = None,
+        seconds: Callable[[], float] | None = None,
     ) -> None:
+        """Measure deadlines in `seconds`, the server's own clock: usually the loop's."""
         self._loop = loop
         self._patience = patience
         self._observe_lag = observe_lag
+        self._seconds = loop.time if seconds is None else seconds
         self._young: dict[Watched, float] = {}
         self._to_ping: dict[Watched, float] = {}
         self._to_ping_soon: dict[Watched, float] = {}
         self._pinged: dict[Watched, float] = {}
         self._leaving: dict[Watched, float] = {}
         self._stuck: dict[Watched, tuple[float, int]] = {}
-        self._timer: TimerHandle | None = None
+        self._timer: TimerHandle | AfterInput | None = None
         self._due = 0.0
 
     def start(self) -> None:
@@ -83,11 +88,11 @@ class Sweep:
     # --- what peers tell --------------------------------------------------------------------
 
     def connected(self, peer: Watched) -> None:
-        self._young[peer] = self._loop.time() + self._patience.handshake_s
+        self._young[peer] = self._seconds() + self._patience.handshake_s
 
     def opened(self, peer: Watched) -> None:
         """The handshake is done; the first ping goes out at once and measures the round trip."""
-        self._young[peer] = self._loop.time() + self._patience.hello_s
+        self._young[peer] = self._seconds() + self._patience.hello_s
         self._ping(peer)
 
     def greeted(self, peer: Watched) -> None:
@@ -98,18 +103,18 @@ class Sweep:
         if self._pinged.pop(peer, None) is None:
             return
         if soon:
-            self._to_ping_soon[peer] = self._loop.time() + self._patience.ping_soon_s
+            self._to_ping_soon[peer] = self._seconds() + self._patience.ping_soon_s
         else:
-            self._to_ping[peer] = self._loop.time() + self._patience.ping_every_s
+            self._to_ping[peer] = self._seconds() + self._patience.ping_every_s
 
     def leaving(self, peer: Watched, patience: float | None = None) -> None:
         """The peer is being closed, and is aborted if that takes too long."""
         self.forget(peer)
         patience = self._patience.close_s if patience is None else patience
-        self._leaving[peer] = self._loop.time() + patience
+        self._leaving[peer] = self._seconds() + patience
 
     def paused(self, peer: Watched) -> None:
-        self._stuck[peer] = (self._loop.time(), peer.backlog())
+        self._stuck[peer] = (self._seconds(), peer.backlog())
 
     def resumed(self, peer: Watched) -> None:
         self._stuck.pop(peer, None)
@@ -129,7 +134,7 @@ class Sweep:
 
     def sweep(self) -> None:
         """Deal with all that is due."""
-        now = self._loop.time()
+        now = self._seconds()
         for peer in [peer for peer, due in self._young.items() if due <= now]:
             del self._young[peer]
             peer.overdue()
@@ -154,13 +159,18 @@ class Sweep:
             peer.abort()
 
     def _ping(self, peer: Watched) -> None:
-        self._pinged[peer] = self._loop.time() + self._patience.pong_s
+        self._pinged[peer] = self._seconds() + self._patience.pong_s
         peer.ping()
 
     def _tick(self) -> None:
         now = self._loop.time()
         if self._observe_lag is not None:
             self._observe_lag(max(0.0, now - self._due))
+        # A pong that came in time, but to a server that was stopped, is still in the socket.
+        self._timer = AfterInput(self._loop, self._sweep_and_wait)
+
+    def _sweep_and_wait(self) -> None:
+        now = self._loop.time()
         self.sweep()
         self._due = now + self._patience.sweep_s
         self._timer = self._loop.call_at(self._due, self._tick)

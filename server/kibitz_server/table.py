@@ -13,23 +13,27 @@ A seat is answered on its present connection only. A newer connection of the sea
 replaces the older one, which is closed, once the claim was found valid.
 
 When something in here raises, the match ends with cause `infrastructure`, and nothing else
-does. When the log cannot be written, nothing of what was lost was told to anybody: the match is
-loaded again as the disk has it (`reloads.py`), and another table inherits the connections and
-carries out the requests that were lost, or have come since (`pending.py`).
+does. The match and its log never disagree: where an entry has changed the match and could not be
+appended, or where the log cannot be written, the table is closed, and the match is loaded again as
+the disk has it (`reloads.py`). Nobody was told anything of what was lost: another table inherits
+the connections and carries out the requests that were lost, or have come since (`pending.py`).
+A request in which something raised is refused as `internal`.
 """
 
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop, TimerHandle
+from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Literal, Protocol, TypeAlias, assert_never
 
+from websockets.frames import CloseCode as Standard
+
 from kibitz_protocol.codec import encode
 from kibitz_protocol.messages import Done, Finished, Move, Rejoin, Resign, ServerMessage
-from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, SeatResult, Setup
+from kibitz_protocol.records import Aborted, Cause, Footer, Player, Result, Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import match as rules
@@ -40,10 +44,12 @@ from kibitz_server.gallery import Gallery
 from kibitz_server.match import Command, Effect, Match, Play
 from kibitz_server.outbox import text_frame
 from kibitz_server.peer import Peer
-from kibitz_server.pending import Backlog, Request
+from kibitz_server.pending import Backlog, Request, requests_in
 from kibitz_server.record import line
 from kibitz_server.scribe import Scribe, done_frame
-from kibitz_server.store import Store, Stream
+from kibitz_server.server_clock import Deadline
+from kibitz_server.store import Store, Stream, Waiter
+from kibitz_server.verdict import by_departure, verdict
 from kibitz_server.view import PUBLIC, Sight
 
 LOG = logging.getLogger("kibitz.table")
@@ -51,6 +57,9 @@ CRASH_NOTICE_S = 0.5
 """How long a house bot's lost connection waits for the word that its process has crashed:
 the first reason for which a seat is away is the one that counts."""
 Held: TypeAlias = Callable[[], None]
+"""How a request is refused that a table cannot carry out, and another one soon can."""
+OUT = "the match goes on without this seat, and its end is told to it too"
+"""What is said to a seat that is out of a match, instead of that the match is over."""
 
 
 class MoveFigures(Protocol):
@@ -66,6 +75,8 @@ class Floor(Protocol):
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
+    lag: Callable[[], int]
+    """How many milliseconds the clock has left out so far."""
     store: Store
     scribe: Scribe
 
@@ -103,6 +114,7 @@ class Table:
         "_timer_at",
         "_told_turn",
         "backlog",
+        "broken",
         "closed",
         "gallery",
         "listed",
@@ -119,6 +131,9 @@ class Table:
         self.listed = listed
         """Whether lists show the match to everybody."""
         self.closed = False
+        """Whether nothing is carried out here any more."""
+        self.broken = False
+        """Whether something raised after which the match has to be read from its log again."""
         self.backlog: Backlog[Table] | None = None
         """What is to be done once the match was loaded again; None while its log is sound."""
         self._held: deque[tuple[int, Held]] = deque()
@@ -135,7 +150,7 @@ class Table:
         """The newest turn that was sent and opened."""
         self._cold: set[int] = set()
         """Seats that nobody has come back to since a restart: no turn is opened for them."""
-        self._timer: TimerHandle | None = None
+        self._timer: Deadline | None = None
         self._timer_at = 0
         self.watchers: dict[Peer, None] = {}
         self.gallery = Gallery(match, floor.scribe.event, self._when_settled, floor.clock)
@@ -156,29 +171,34 @@ class Table:
     def resume(self) -> None:
         """Go on after a restart, where nobody is connected yet."""
         self._cold = set(range(len(self._sockets)))
-        try:
-            self._carry_out(self.match.tick(self._floor.clock()))
-        except Exception:
-            LOG.exception("match %s cannot go on", self.key)
-            self._break()
+        self._begin_again()
         for seat in self._cold:
             if seat not in self.match.away and seat not in self.match.out:
                 self.command(rules.Leave(seat, "disconnect"))
         self._arm()
 
     def inherit(self, former: Table) -> None:
-        """Take the connections of a table whose log was lost, and tell them where things are."""
+        """Take the connections of a table whose log was lost, and tell them where things are.
+
+        When it was given back because something raised, the match ends here.
+        """
+        self.broken = former.broken
+        self._begin_again()
         for seat, peer in enumerate(former._sockets):
             if peer is not None and not peer.leaving:
                 self._sockets[seat] = peer
-                self._entrance(seat, peer, "rejoined")()
+                self._when_settled(self._entrance(seat, peer, "rejoined"))
         for peer in former.watchers:
-            self.watchers[peer] = None
-            self.gallery.enter(peer.outbox)
+            self._when_settled(partial(self._let_watch, peer))
         for seat, peer in enumerate(self._sockets):
             if peer is None and seat not in self.match.away:
                 self.command(rules.Leave(seat, "disconnect"))
-        self._turn()
+            elif peer is not None and seat in self.match.away:
+                self.command(rules.Return(seat))
+        if self.broken:
+            self.abort("internal error")
+        elif not self._held:
+            self._turn_guarded()
         if former.backlog is not None:
             for request in former.backlog.take():
                 self._again(request)
@@ -188,7 +208,19 @@ class Table:
             request.again(self)
         except Exception:
             LOG.exception("match %s: a request that was lost", self.key)
-            request.refuse("the request could not be carried out")
+            request.fail()
+
+    def _begin_again(self) -> None:
+        """Settle what a crash has cut off."""
+        try:
+            result = self.match.result
+            if result is None:
+                self._carry_out(self.match.tick(self._floor.clock(), self._floor.lag()))
+            elif not self.stream.closed:
+                self._finish(result, self)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -285,9 +317,7 @@ class Table:
 
         def enter() -> None:
             peer.answer(Done(re=request))
-            if not peer.leaving:
-                self.watchers[peer] = None
-                self.gallery.enter(peer.outbox)
+            self._let_watch(peer)
 
         def come_again(table: Table) -> None:
             if not peer.leaving:
@@ -298,6 +328,11 @@ class Table:
             self._put_off(again)
         else:
             self._when_settled(again)
+
+    def _let_watch(self, peer: Peer) -> None:
+        if not peer.leaving:
+            self.watchers[peer] = None
+            self.gallery.enter(peer.outbox)
 
     def unwatch(self, peer: Peer) -> None:
         self.watchers.pop(peer, None)
@@ -425,13 +460,23 @@ class Table:
             )
             return
         try:
-            now = self._floor.clock()
-            self._carry_out(self.match.handle(command, now), peer, request, now, command)
+            now = self._arrival()
+            effects = self.match.handle(command, now, self._floor.lag())
+            self._carry_out(effects, peer, request, now, command)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
+            self._fail(peer, request)
         if self._timer is None:
             self._arm()
+
+    def _fail(self, peer: Peer | None, request: int) -> None:
+        """Answer a request that raised, unless it is answered later."""
+        waiting = requests_in(held for _, held in self._held)
+        if self.backlog is not None:
+            waiting += self.backlog.waiting()
+        if peer is not None and not any(each.is_of(peer, request) for each in waiting):
+            peer.fail(request)
 
     def durable(self, seq: int) -> None:
         """The store has everything up to entry `seq`: tell it."""
@@ -439,25 +484,30 @@ class Table:
         self._now = self._floor.clock()
         told: list[Held] = []
         """Keeps what was just shown alive: the next turn shows the same view."""
-        try:
-            while held and held[0][0] <= seq:
-                told.append(held.popleft()[1])
-                told[-1]()
-            if not held:
-                self._turn()
-        except Exception:
-            LOG.exception("match %s cannot be told", self.key)
+        trouble = False
+        while held and held[0][0] <= seq:
+            told.append(held.popleft()[1])
+            trouble |= not self._tell(told[-1])
+        if trouble:
             self._break()
+        elif not held:
+            self._turn_guarded()
 
     def lost(self, error: StoreError) -> None:
         """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
         self.suspend()
-        self.backlog = Backlog()
+        self._keep_requests()
+        self._floor.unwritten(self, error)
+
+    def _keep_requests(self) -> Backlog[Table]:
+        """Drop what waits for the disk, but for the requests, which are carried out again."""
+        if self.backlog is None:
+            self.backlog = Backlog()
         for _, told in self._held:
             if isinstance(told, Request):
                 self.backlog.add(told)
         self._held.clear()
-        self._floor.unwritten(self, error)
+        return self.backlog
 
     def _put_off(self, request: Request[Table]) -> None:
         """Keep a request until the match was loaded again; there is no answer before."""
@@ -480,23 +530,26 @@ class Table:
             return
         before = self.match.seq
         refusal = self._refusal_of(command(seat))
+        if refusal is not None and refusal.code is Code.INTERNAL:
+            self._refuse(peer, request, refusal)
+            return
         seq = self.match.seq if self.match.seq > before else None
         if refusal is None:
-            again.answer = lambda: peer.answer(Done(re=request, seq=seq))
+            again.answer = partial(peer.answer, Done(re=request, seq=seq))
         else:
-            again.answer = partial(peer.refuse, request, refusal.code, refusal.message)
+            again.answer = partial(self._refuse, peer, request, refusal)
         self._hold(self.match.seq, again)
 
     def _refusal_of(self, command: Command) -> rules.Refuse | None:
         """Carry out a command that is answered by its only effect, a refusal, or not at all."""
         try:
-            effects = self.match.handle(command, self._floor.clock())
+            effects = self.match.handle(command, self._arrival(), self._floor.lag())
+            refusals = [effect for effect in effects if isinstance(effect, rules.Refuse)]
+            self._carry_out([effect for effect in effects if effect not in refusals])
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()
             return rules.Refuse(-1, None, Code.INTERNAL, "the match cannot go on", self.match.ply)
-        refusals = [effect for effect in effects if isinstance(effect, rules.Refuse)]
-        self._carry_out([effect for effect in effects if effect not in refusals])
         self._arm()
         return refusals[0] if refusals else None
 
@@ -548,10 +601,21 @@ class Table:
 
     def _hold(self, seq: int, told: Held) -> None:
         """Tell now what is durable already, and nothing before what is held."""
-        if not self._held and seq <= self.stream.durable:
-            told()
-        else:
+        if self._held or seq > self.stream.durable:
             self._held.append((seq, told))
+        elif not self._tell(told):
+            self._break()
+
+    def _tell(self, told: Held) -> bool:
+        """Tell, and return whether that went well; a request that it answers is answered."""
+        try:
+            told()
+        except Exception:
+            LOG.exception("match %s cannot be told", self.key)
+            if isinstance(told, Request):
+                told.fail()
+            return False
+        return True
 
     def _when_settled(self, told: Held) -> None:
         """Tell once nothing of the match waits for the disk any more.
@@ -559,7 +623,8 @@ class Table:
         What has been added since is ahead of it then; others who wait for the same are not.
         """
         if not self._held and self.match.seq <= self.stream.durable:
-            told()
+            if not self._tell(told):
+                self._break()
             return
         seq = self.match.seq
 
@@ -577,17 +642,19 @@ class Table:
     def _acknowledge(self, peer: Peer | None, request: int, seq: int, arrived: int | None) -> None:
         """Answer a move; one that was sent again has not arrived anew."""
         if peer is not None:
+            peer.unanswered.discard(request)
             peer.outbox.send(done_frame(request, seq))
         if arrived is not None:
             self._floor.figures.moved(self._now - arrived)
 
     def _refuse(self, peer: Peer, request: int, refusal: rules.Refuse) -> None:
         code = refusal.code
+        goes_on = code is Code.OVER and self.match.result is None
         peer.refuse(
             request,
             code,
             refusal.message,
-            hint=refusal.hint,
+            hint=OUT if goes_on else refusal.hint,
             ply=refusal.ply if code is Code.STALE else None,
         )
 
@@ -601,6 +668,10 @@ class Table:
                 peer.outbox.send(scribe.event(event, own))
         self.gallery.show(sight, self._now)
 
+    def _turn_guarded(self) -> None:
+        if not self.broken and not self._tell(self._turn):
+            self._break()
+
     def _turn(self) -> None:
         """Send the turn and start its clock, now that all before it is durable and told."""
         match = self.match
@@ -610,7 +681,7 @@ class Table:
             peer = self._news[match.to_act]
             if peer is not None:
                 peer.outbox.send(self._floor.scribe.turn(match.your_turn()))
-            match.open_turn(self._floor.clock())
+            match.open_turn(self._floor.clock(), self._floor.lag())
         self._arm()
 
     def _entrance(
@@ -641,12 +712,15 @@ class Table:
 
     # --- the end ----------------------------------------------------------------------------
 
-    def _finish(self, result: Result) -> None:
-        """Close the log in the batch of its last entry, and tell the end after it."""
+    def _finish(self, result: Result, waiter: Waiter | None = None) -> None:
+        """Close the log in the batch of its last entry, and tell the end after it.
+
+        Where that entry is on the disk already, the table itself waits for the end to be.
+        """
         footer = line(Footer(result=result, hash=self.stream.chain))
-        self._floor.store.finish(self.stream, footer, encode(self.brief()))
+        self._floor.store.finish(self.stream, footer, encode(self.brief()), waiter)
+        self._held.append((self.stream.tail, self._tell_end))
         self._floor.rate(self.match.setup, result)
-        self._held.append((self.match.seq, self._tell_end))
 
     def _tell_end(self) -> None:
         self.gallery.reveal()
@@ -663,33 +737,62 @@ class Table:
 
     def _break(self) -> None:
         """Something raised: end this match and nothing else."""
+        if self.closed:
+            return
+        if not self.broken and not self._in_step():
+            self._give_back()
+            return
+        if self.match.result is not None:
+            if not self.stream.closed:
+                self._give_up()
+            return
         try:
-            if self.match.result is None:
-                self._carry_out(
-                    self.match.handle(rules.Abort("internal error"), self._floor.clock())
-                )
+            self._carry_out(self.match.handle(rules.Abort("internal error"), self._arrival()))
         except Exception:
             LOG.exception("match %s cannot even be aborted", self.key)
             self._cut_off()
 
+    def _in_step(self) -> bool:
+        """Whether the log has every entry that has changed the match, and its end if it ended."""
+        ended = self.match.result is not None
+        return self.match.seq == self.stream.tail and ended == self.stream.closed
+
+    def _give_back(self) -> None:
+        """Have the match loaded again, as its log has it, once the disk has all of that."""
+        self.broken = True
+        self.suspend()
+        self.backlog = Backlog()
+
+        def hand_over() -> None:
+            self.stream.failed = True  # whatever the store still means to do with it
+            self._keep_requests()
+            self._floor.unwritten(self, StoreError("the match was ahead of its log"))
+
+        self._hold(self.stream.tail, hand_over)
+
     def _cut_off(self) -> None:
         """Write the end that the match itself cannot make any more."""
-        if self.closed:
-            return
-        seats = [SeatResult(rank=1, score=0.0) for _ in self._sockets]
-        result = Result(
-            seats=seats, cause=Cause.INFRASTRUCTURE, reason="internal error", plies=self.match.ply
-        )
+        outcome = by_departure(len(self._sockets), [*self.match.out])
+        result = verdict(outcome, self.match.out, Cause.INFRASTRUCTURE, self.match.ply)
         seq = self.stream.tail + 1
         entry = Aborted(seq=seq, at_ms=self.match.at_ms, detail="internal error")
-        self._held.clear()
         self.match.result = result
         try:
             self._floor.store.append(self.stream, seq, line(entry), self)
             self._finish(result)
-        except StoreError:
-            self.suspend()
-            self._floor.over(self)
+        except Exception:
+            LOG.exception("match %s cannot be ended", self.key)
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Leave the match as its log has it, for the next start."""
+        LOG.error("match %s is given up; the next start takes it up", self.key)
+        self.suspend()
+        backlog: Backlog[Table] = self._keep_requests()
+        backlog.refuse("the match cannot go on")
+        for peer in self.peers():
+            peer.close(Standard.INTERNAL_ERROR, "the match cannot go on")
+        self._floor.over(self)
 
     def _disarm(self) -> None:
         if self._timer is not None:
@@ -698,8 +801,24 @@ class Table:
 
     # --- the timer --------------------------------------------------------------------------
 
+    def _arrival(self) -> int:
+        """Return when a command that is read now has come, for the match to judge.
+
+        A deadline that is over is not carried out before its timer has had the sockets read. What
+        is read until then comes before it: the move that was in time, though not read in time.
+        """
+        now, due = self._floor.clock(), self.match.deadline()
+        return now if due is None or now < due else due - 1
+
     def _arm(self) -> None:
         """Have the timer fire by the next deadline; one that fires too early costs less."""
+        try:
+            self._set_timer()
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._break()
+
+    def _set_timer(self) -> None:
         due = self.match.deadline()
         late = self.gallery.deadline()
         if late is not None and (due is None or late < due):
@@ -712,14 +831,16 @@ class Table:
             self._timer.cancel()
         floor = self._floor
         self._timer_at = due
-        self._timer = floor.loop.call_later(max(0, due - floor.clock()) / 1000, self._tick)
+        self._timer = Deadline(floor.loop, floor.clock, due, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
         now = self._floor.clock()
+        if self.closed:
+            return
         try:
             self.gallery.shift(now)
-            self._carry_out(self.match.tick(now))
+            self._carry_out(self.match.tick(now, self._floor.lag()))
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
             self._break()

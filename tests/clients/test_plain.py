@@ -295,3 +295,22 @@ def test_the_last_column_stands_alone_where_there_is_no_room_beside_the_others()
 
 def test_a_short_table_is_one_line_a_row() -> None:
     assert plain.table(("a", "b"), [["1", "two words"]]) == ["a  b", "1  two words"]
+
+
+def test_a_house_bot_that_failed_is_told_once() -> None:
+    trouble = {
+        "seat": 1,
+        "personality": "tanks/seer",
+        "failures": 3,
+        "reason": "it did not come",
+        "given_up": True,
+    }
+    view = testing.lobby_news(house_trouble=[trouble]).lobby
+    teller = plain.Teller({})
+    assert teller.house_trouble(view) == [
+        "[evening] tanks/seer of seat 2 failed: it did not come; it is not started again, and the"
+        " seat is open to anybody"
+    ]
+    assert teller.house_trouble(view) == []
+    [line] = plain.Teller({}, as_json=True).house_trouble(view)
+    assert json.loads(line) == {"kind": "house_trouble", "lobby": "L1", **trouble}

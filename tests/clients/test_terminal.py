@@ -206,6 +206,27 @@ async def test_a_player_says_ready_and_asks_for_a_rematch(
         assert shown(app, "status") == "bo is not the host; ask ada"
 
 
+async def test_a_house_bot_that_failed_is_shown_in_the_lobby(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeLink(player="p1")
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1")
+    trouble = {
+        "seat": 1,
+        "personality": "tanks/seer",
+        "failures": 1,
+        "reason": "it did not come",
+        "given_up": False,
+    }
+    brief = testing.brief(running)
+    link.tell(testing.lobby_news(brief, state="gathering", house_trouble=[trouble]))
+    async with app.run_test(size=(100, 24)) as pilot:
+        await settle(pilot)
+        assert shown(app, "status") == (
+            "tanks/seer of seat 2 failed: it did not come; it is started again"
+        )
+
+
 async def test_who_has_no_seat_is_told_so(games: dict[str, Game], running: Record) -> None:
     link = FakeLink(player="p77")
     app = KibitzApp(games, link.connect, now=link.now, lobby="L1")

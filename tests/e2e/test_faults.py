@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.mnk import GAME
 from kibitz_protocol import client
+from kibitz_protocol.clocks import TimeControl
+from kibitz_protocol.records import Conduct
+from tests.server.wires import Caller, calling
 from tests.tools.faults import Weather, proxied
 from tests.tools.figures import Tell
 from tests.tools.fleet import Fleet, contradictions, fleet_of
@@ -104,3 +113,144 @@ async def test_many_matches_behind_a_bad_network_and_a_server_that_is_killed(
     tell(
         f"T6: seed {seed}: {matches} of {matches} matches ended, {fleet.moves} moves, {proxy.toll}"
     )
+
+
+# --- a server that is stopped -------------------------------------------------------------------
+
+SIDE = 5
+STOPPED_S = 5.0
+
+
+@contextlib.asynccontextmanager
+async def two_players(server: Process, matches: int, conduct: Conduct) -> AsyncIterator[Any]:
+    """Begin matches between two connections with 3 s a move; yield both, and the secret of one."""
+    item = draw(SIDE, matches).model_copy(update={"time_control": TimeControl.parse("move=3")})
+    settings = {
+        "seats": [{"kind": "open"}] * 2,
+        "programme": [item.model_dump()],
+        "at_once": matches,
+        "conduct": conduct.model_dump(),
+    }
+    able = {"at_once": matches}
+    url = f"ws://127.0.0.1:{server.port}"
+    async with calling(url, ping_interval=None) as ada, calling(url, ping_interval=None) as bob:
+        await ada.hello("ada", capabilities=able)
+        secret = (await bob.hello("bob", capabilities=able))["resume"]
+        lobby = (await ada.ask("host", settings=settings))["lobby"]
+        for caller in (ada, bob):
+            await caller.ask("join", lobby=lobby)
+        for caller in (ada, bob):
+            await caller.ask("ready", lobby=lobby)
+        yield ada, bob, secret
+
+
+async def turns_of(players: list[Caller], count: int) -> list[tuple[Caller, dict[str, Any]]]:
+    """Return the first turn of each match, with whose it is."""
+    found: list[tuple[Caller, dict[str, Any]]] = []
+
+    async def collect(caller: Caller) -> None:
+        while True:
+            found.append((caller, await caller.next("your_turn")))
+
+    collecting = [asyncio.create_task(collect(caller)) for caller in players]
+    async with asyncio.timeout(20):
+        while len(found) < count:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    for task in collecting:
+        task.cancel()
+    await asyncio.gather(*collecting, return_exceptions=True)
+    return found
+
+
+@contextlib.contextmanager
+def stopping(server: Process) -> Iterator[None]:
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
+async def stopped(server: Process, meanwhile: list[tuple[Caller, dict[str, Any]]]) -> list[Any]:
+    """Stop the server, move while it is stopped, and return what it says to the moves."""
+    with stopping(server):
+        await asyncio.sleep(0.2)
+        for number, (caller, turn) in enumerate(meanwhile, 1000):
+            await caller.socket.send(_move(number, turn))
+        await asyncio.sleep(STOPPED_S)
+    return [await answer_to(caller, number) for number, (caller, _) in enumerate(meanwhile, 1000)]
+
+
+def _move(number: int, turn: dict[str, Any]) -> str:
+    return json.dumps(
+        {
+            "type": "move",
+            "id": number,
+            "match": turn["match"],
+            "ply": turn["ply"],
+            "action": {"cell": 0},
+        }
+    )
+
+
+async def answer_to(caller: Caller, request: int) -> dict[str, Any]:
+    """Return an answer; other messages are kept as news."""
+    for kept in caller.news:
+        if kept.get("re") == request:
+            return kept
+    async with asyncio.timeout(20):
+        while True:
+            message: dict[str, Any] = json.loads(await caller.socket.recv())
+            caller.news.append(message)
+            if message.get("re") == request:
+                return message
+
+
+async def test_a_server_that_is_stopped_forfeits_nobody_whose_move_waits(tmp_path: Path) -> None:
+    """With 3 s a move; of these the players have used most when the server is stopped."""
+    matches = 20
+    with hosted(tmp_path, unlimited=True) as server:
+        async with two_players(server, matches, Conduct()) as (ada, bob, _):
+            turns = await turns_of([ada, bob], matches)
+            await asyncio.sleep(2)
+            answers = await stopped(server, turns)
+            assert [answer["type"] for answer in answers] == ["done"] * matches
+            heard = [*ada.news, *bob.news]
+        entries = [m["entry"] for m in heard if m["type"] == "event"]
+        moved = {entry["id"]: entry for entry in entries if entry["kind"] == "move"}
+        assert len(moved) == matches
+        for entry in moved.values():
+            assert 1900 <= entry["elapsed_ms"] < 3000
+            assert STOPPED_S * 1000 <= entry["lag_ms"] < STOPPED_S * 1000 + 2000
+        assert not [entry for entry in entries if entry["kind"] in {"flag", "forfeit"}]
+        assert server.trouble() == []
+
+
+async def test_a_server_that_is_stopped_gives_nobody_up_who_comes_back_meanwhile(
+    tmp_path: Path,
+) -> None:
+    with hosted(tmp_path, unlimited=True) as server:
+        conduct = Conduct(grace_ms=3000)
+        async with two_players(server, 1, conduct) as (ada, bob, secret):
+            [(mover, turn)] = await turns_of([ada, bob], 1)
+            assert mover is ada
+            await bob.socket.close()
+            assert (await ada.next("event"))["entry"]["kind"] == "leave"
+            with stopping(server):
+                coming = asyncio.create_task(returned(server, secret, turn["match"]))
+                await asyncio.sleep(STOPPED_S)
+            assert "result" not in await coming
+            assert (await ada.next("event"))["entry"]["kind"] == "return"
+        assert server.trouble() == []
+
+
+async def returned(server: Process, secret: str, match: str) -> dict[str, Any]:
+    """Come back with a secret to a match; return its snapshot."""
+    async with calling(
+        f"ws://127.0.0.1:{server.port}", ping_interval=None, open_timeout=20
+    ) as again:
+        await again.ask("hello", versions=[1], resume=secret)
+        await again.ask("rejoin", match=match)
+        snapshot = await again.next("snapshot")
+        await asyncio.sleep(0.5)
+        return snapshot

@@ -4,6 +4,7 @@ from kibitz.course import Course
 from kibitz_protocol.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.records import Cause, Player, Result, SeatResult
 from kibitz_protocol.rooms import (
+    HouseTrouble,
     LobbySettings,
     LobbyState,
     LobbyView,
@@ -102,3 +103,23 @@ def test_news_of_another_lobby_is_none_of_its_business() -> None:
     assert [course.heed(message) for message in messages] == [[], [], [], []]
     assert not course.over
     assert course.matches == []
+
+
+def test_a_house_bot_that_fails_is_told_once_a_failure() -> None:
+    course = Course("L")
+    course.heed(view("gathering", [ADA], []))
+
+    def failed(count: int, *, given_up: bool = False) -> list[str]:
+        trouble = HouseTrouble(
+            seat=1, personality="star/any", failures=count, reason="it ended", given_up=given_up
+        )
+        news = view("gathering", [ADA], [])
+        shown = news.lobby.model_copy(update={"house_trouble": [trouble]})
+        return course.heed(news.model_copy(update={"lobby": shown}))
+
+    assert failed(1) == ["star/any of seat 2 failed: it ended; it is started again"]
+    assert failed(1) == []
+    assert failed(3, given_up=True) == [
+        "star/any of seat 2 failed: it ended; it is not started again, and the seat is open to"
+        " anybody"
+    ]

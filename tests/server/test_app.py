@@ -328,6 +328,8 @@ mode, url, lobby = sys.argv[1:4]
 async def main():
     if mode == "broken":
         sys.exit("no engine")
+    if mode == "sleepy":
+        await asyncio.sleep(60)
     async with connect(url) as ws:
         ids = iter(range(1, 10**9))
         async def ask(type, **fields):
@@ -351,10 +353,16 @@ asyncio.run(main())
 
 
 class Bots:
-    """A house of three bots: one plays, one crashes in the middle, one never starts."""
+    """A house of bots: one plays, one crashes in the middle, one never starts, one never comes."""
 
     def personalities(self) -> Sequence[str]:
-        return ["toy-grid/steady", "toy-grid/crash", "toy-grid/broken"]
+        return ["toy-grid/steady", "toy-grid/crash", "toy-grid/broken", "toy-grid/sleepy"]
+
+    def flaw(self, personality: str) -> str | None:
+        return "depth: no" if "depth=no" in personality else None
+
+    def seats(self, personality: str) -> Sequence[int]:
+        return (2,) if "steady" in personality else ()
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         return [sys.executable, "-c", BOT, personality.partition("/")[2], url, lobby]
@@ -465,6 +473,74 @@ async def test_a_house_seat_whose_bot_never_starts_is_opened(tmp_path: Path) -> 
         for player in (ada, bob):
             await player.ask("ready", lobby=lobby)
         await ada.next("your_turn")
+
+
+async def test_a_house_bot_s_parameters_are_checked_when_the_lobby_is_opened(
+    tmp_path: Path,
+) -> None:
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
+        calling(server.url) as ada,
+    ):
+        await ada.hello("ada")
+        refused = await ada.ask("host", settings=housed("steady:depth=no"))
+        assert (refused["code"], refused["message"]) == (
+            "bad_option",
+            "settings.seats.1: depth: no",
+        )
+        conduct = {"on_leave": "replace", "stand_in": "toy-grid/steady:depth=no"}
+        refused = await ada.ask("host", settings=settings(conduct=conduct))
+        assert refused["message"] == "settings.conduct.stand_in: depth: no"
+        shoulder = {"mode": "shoulder", "seat": 7}
+        refused = await ada.ask("host", settings=settings(spectating=shoulder))
+        assert refused["code"] == "bad_option"
+        assert "0 to 1" in refused["message"]
+        assert server.hall.gauges()["house_bots"] == 0
+
+
+async def test_a_house_bot_that_fails_is_news_in_the_lobby_and_to_its_host(
+    tmp_path: Path,
+) -> None:
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
+        calling(server.url) as ada,
+        calling(server.url) as bob,
+        asyncio.timeout(30),
+    ):
+        await ada.hello("ada")
+        await bob.hello("bob")
+        lobby = (await ada.ask("host", settings=housed("broken")))["lobby"]
+        await bob.ask("join", lobby=lobby)
+        for caller in (ada, bob):
+            while True:
+                view = (await caller.next("lobby"))["lobby"]
+                if any(each["given_up"] for each in view["house_trouble"]):
+                    break
+            [trouble] = view["house_trouble"]
+            assert trouble == {
+                "seat": 1,
+                "personality": "toy-grid/broken",
+                "failures": 3,
+                "reason": "the process ended with status 1",
+                "given_up": True,
+            }
+
+
+async def test_a_house_bot_that_does_not_come_is_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kibitz_server.room.HIRE_PATIENCE_S", 0.3)
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
+        calling(server.url) as ada,
+        asyncio.timeout(30),
+    ):
+        await ada.hello("ada")
+        await ada.ask("host", settings=housed("sleepy"))
+        while not (trouble := (await ada.next("lobby"))["lobby"]["house_trouble"]):
+            pass
+        assert trouble[0]["failures"] == 1
+        assert "did not come within" in trouble[0]["reason"]
 
 
 async def test_house_bots_end_with_their_server(tmp_path: Path) -> None:

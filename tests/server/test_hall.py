@@ -16,6 +16,7 @@ from kibitz_server.accounts import Register
 from kibitz_server.app import Config, Server, running
 from kibitz_server.door import Quotas
 from kibitz_server.record import read_setup
+from kibitz_server.table import OUT
 from tests.server.toys import Grid, Race, Veil, variant
 from tests.server.wires import Caller, calling
 
@@ -678,3 +679,15 @@ async def test_a_report_is_for_the_player_of_the_seat_and_for_the_host(house: Ho
     assert (await bob.ask("history", match=match, first=2))["events"][0]["entry"]["kind"] == "note"
     entries = (await eve.ask("history", match=match, first=2))["events"]
     assert entries[0]["entry"]["kind"] == "hidden"
+
+
+async def test_a_seat_that_is_out_is_not_told_that_the_match_is_over(house: House) -> None:
+    players, _ = await house.match("ada", "bob", "cyd", game="toy-race")
+    turn = await players[0].next("your_turn")
+    await players[0].ask("resign", match=turn["match"])
+    refused = await players[0].move(turn)
+    assert refused["code"] == "over"
+    assert refused["hint"] == OUT
+    refused = await players[0].ask("resign", match=turn["match"])
+    assert refused["hint"] == OUT
+    assert (await players[1].next("your_turn"))["seat"] == 1

@@ -113,6 +113,12 @@ class Agency:
     def personalities(self) -> Sequence[str]:
         return ["grid/greedy"]
 
+    def flaw(self, personality: str) -> str | None:
+        return "depth: no" if "depth=no" in personality else None
+
+    def seats(self, personality: str) -> Sequence[int]:
+        return (2,) if "steady" in personality else ()
+
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         return [*python(self.code), personality, url, lobby]
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from kibitz.forensic import lines
 from kibitz_protocol.codec import encode
-from kibitz_protocol.records import Cause, Conduct
+from kibitz_protocol.records import Cause, Conduct, Moved
 from kibitz_protocol.refusals import Code
 from kibitz_server import inquest
 from kibitz_server.match import Forfeit, Note, Resign
@@ -85,3 +86,16 @@ def test_a_turn_that_never_was_is_refused_with_those_that_were() -> None:
         inquest.NoSuchTurnError, match="no turn at ply 4; its turns were at plies 1"
     ):
         inquest.turn(shell.game, shell.setup, shell.log, 1, 4)
+
+
+def test_what_the_server_stood_still_is_in_the_ledger_and_was_not_charged() -> None:
+    shell = played()
+    log = [
+        each.model_copy(update={"lag_ms": 5000}) if isinstance(each, Moved) else each
+        for each in shell.log
+    ]
+    shell.do(Resign(1))
+    found = inquest.report(shell.game, shell.setup, [*log, shell.log[-1]], 0)
+    [spent] = found.seats[0].ledger
+    assert (spent.elapsed_ms, spent.charged_ms, spent.lag_ms) == (100, 100, 5000)
+    assert any("5000 for which the server stood still" in line for line in lines(found, "x"))

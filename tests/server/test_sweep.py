@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kibitz_server.server_clock import ServerClock
 from kibitz_server.sweep import Patience, Sweep
 from tests.server.wires import FakeLoop
 
@@ -144,3 +145,29 @@ def test_the_lag_of_the_loop_is_observed() -> None:
     assert max(lags) == 2.5
     sweep.stop()
     assert loop.armed == 0
+
+
+def test_a_pong_that_waits_for_a_stopped_server_is_in_time() -> None:
+    loop, sheep = FakeLoop(), Sheep()
+    clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
+    sweep = Sweep(loop.loop, Patience(), seconds=clock.seconds)
+    clock.start()
+    sweep.start()
+    sweep.opened(sheep)
+    sweep.greeted(sheep)
+    loop.advance(4)
+    loop.now += 60
+    loop.call_soon(lambda: sweep.ponged(sheep))  # read after the timers of that turn have run
+    loop.advance(5)
+    assert sheep.done == ["ping"]
+
+
+def test_a_pong_that_waits_in_the_socket_is_read_before_the_peer_is_given_up() -> None:
+    loop, sweep, sheep = swept()
+    sweep.opened(sheep)
+    sweep.greeted(sheep)
+    loop.advance(9.9)
+    loop.now += 0.3  # the sweep that is due runs first
+    loop.call_at(loop.now, loop.call_soon, lambda: sweep.ponged(sheep))
+    loop.advance(5)
+    assert sheep.done == ["ping"]

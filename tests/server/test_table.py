@@ -11,18 +11,29 @@ import pytest
 
 from kibitz_games.api import Game
 from kibitz_protocol.messages import Move, Rejoin, Resign
-from kibitz_protocol.records import Cause, Conduct, Player, Result, Setup, Spectating
+from kibitz_protocol.records import (
+    Cause,
+    Conduct,
+    Flagged,
+    Moved,
+    Player,
+    Result,
+    Setup,
+    Spectating,
+)
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server import checkpoint
+from kibitz_server import table as table_module
 from kibitz_server.accounts import Identity
 from kibitz_server.database import StoreError, WriteFailed
 from kibitz_server.match import Match, WantStandIn
 from kibitz_server.record import line, read_entry
 from kibitz_server.scribe import Scribe
+from kibitz_server.server_clock import ServerClock
 from kibitz_server.store import Store, Stream
 from kibitz_server.table import Table
 from tests.server.toys import Grid, Veil, setup
-from tests.server.wires import FakeFigures, Line, Rig, Tape
+from tests.server.wires import FakeFigures, FakeLoop, Line, Rig, Tape
 
 
 @dataclass
@@ -39,10 +50,13 @@ class Floor:
     wants: list[WantStandIn] = field(default_factory=list)
     kept: list[tuple[int, str]] = field(default_factory=list)
     """The entry and the link of each checkpoint."""
+    stood: int = 0
+    """How long the server stood still so far, in milliseconds."""
 
     def __post_init__(self) -> None:
         self.loop = self.rig.loop.loop
         self.clock = self.rig.loop.clock
+        self.lag = lambda: self.stood
         self.store: Store = self.tape.store
 
     def over(self, table: Table) -> None:
@@ -575,12 +589,109 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 
 
 def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
+    """What was lost, and what comes until the match is loaded again, is carried out then."""
+    play = Play()
+    play.begin()
+    peer = play.lines["p0"].peer
+    peer.unanswered |= {9, 10}
+    play.move(0, id=9)
+    play.tape.lines["m1"].pop()
+    play.tape.fail(WriteFailed("disk full"))
+    assert not play.move(0, id=10)
+    assert play.heard(0) == play.heard(1) == []
+    assert len(play.floor.losses) == 1
+    reloaded(play)
+    play.tape.commit()
+    answers = [each for each in play.heard(0) if each["type"] in ("done", "refused")]
+    assert [(each["re"], each.get("code")) for each in answers] == [(9, None), (10, "not_your_turn")]
+
+
+def test_a_match_is_never_ahead_of_its_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An entry that changed the match cannot be written: the match is what its log says."""
+    play = Play()
+    play.begin()
+    play.move(0, id=1)
+    peer = play.lines["p1"].peer
+    peer.unanswered |= {2, 3}
+    with monkeypatch.context() as patch:
+        patch.setattr(table_module, "line", lambda entry: 1 // 0)
+        play.move(1, id=2)
+    # The table carries out nothing more, tells what is in the log, and is given back then.
+    assert not play.move(1, id=3)
+    assert play.floor.losses == []
+    play.tape.commit()
+    assert len(play.floor.losses) == 1
+    assert play.types(0) == ["event", "done"]
+    heard = [(each["type"], each.get("re"), each.get("code")) for each in play.heard(1)]
+    assert heard == [
+        ("refused", 2, "internal"),
+        ("event", None, None),
+    ]
+    fresh = reloaded(play)
+    play.tape.commit()
+    told = play.heard(1)
+    assert [(each["re"], each["code"]) for each in told if "re" in each] == [(3, "over")]
+    assert fresh.match.result is not None
+    assert fresh.match.result.cause is Cause.INFRASTRUCTURE
+    lines = play.tape.lines["m1"]
+    assert [json.loads(each)["kind"] for each in lines[1:]] == ["move", "abort"]
+    footer = play.tape.finished["m1"][0]
+    assert footer is not None
+    assert json.loads(footer)["result"] == json.loads(
+        fresh.match.result.model_dump_json(exclude_none=True)
+    )
+    assert "finished" in {each["type"] for each in told}
+    assert play.floor.ended == [fresh]
+
+
+def reloaded(play: Play) -> Table:
+    """Load the match again as a hall does, from what the disk has."""
+    lines = play.tape.lines["m1"]
+    tail = len(lines) - 1
+    match = Match.restore(play.match.game, play.setup, [read_entry(each) for each in lines[1:]])
+    stream = Stream(1, "m1", "match", tail=tail, durable=tail)
+    fresh = Table(play.floor, match, stream, listed=True)
+    fresh.inherit(play.table)
+    return fresh
+
+
+def test_who_comes_while_a_match_is_loaded_again_is_let_in_after_it() -> None:
     play = Play()
     play.begin()
     play.move(0)
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    back = play.another(1)
+    play.table.watch(watcher.peer, 7)
+    play.table.rejoin(back.peer, "p1", Rejoin(id=8, match="m1"))
+    play.tape.lines["m1"].pop()
     play.tape.fail(WriteFailed("disk full"))
-    assert (play.heard(0), play.heard(1)) == ([], [])
+    assert (watcher.heard(), back.heard()) == ([], [])
+    reloaded(play)
+    play.tape.commit()
+    assert [each["type"] for each in watcher.heard()] == ["done", "snapshot"]
+    types = [each["type"] for each in back.heard()]
+    assert types.count("done") == 1
+    assert types[types.index("done") + 1] == "snapshot"
+
+
+def test_an_end_that_could_not_be_written_is_written_after_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    play = Play()
+    play.begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(play.tape, "finish", lambda *_: 1 // 0)
+        play.table.resign(play.lines["p0"].peer, Resign(id=9, match="m1"))
+    play.tape.commit()
     assert len(play.floor.losses) == 1
+    fresh = reloaded(play)
+    play.tape.commit()
+    assert fresh.match.result is not None
+    assert fresh.match.result.cause is Cause.RESIGNATION
+    assert play.tape.finished["m1"][0] is not None
+    assert play.types(1)[-1] == "finished"
 
 
 def test_a_suspended_table_does_nothing_more() -> None:
@@ -694,3 +805,95 @@ def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     again.tape.commit()
     assert again.match.result is not None
     assert again.match.result.seats[0].cause is Cause.DISCONNECT
+
+
+# --- a server that stands still ---------------------------------------------------------------
+
+
+def on_server_clock(play: Play) -> FakeLoop:
+    """Let the table measure time as a server does."""
+    loop = play.floor.rig.loop
+    clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
+    play.floor.clock, play.floor.lag = clock.milliseconds, clock.lag_ms
+    clock.start()
+    return loop
+
+
+def test_a_stop_of_the_server_is_charged_to_nobody_and_is_in_the_log() -> None:
+    play = Play(clock="move=3")
+    loop = on_server_clock(play)
+    play.begin()
+    loop.advance(2)
+    loop.now += 5
+    loop.advance(0.5)
+    assert play.match.result is None
+    assert play.move(0)
+    play.tape.commit()
+    moved = read_entry(play.tape.lines["m1"][-1])
+    assert isinstance(moved, Moved)
+    assert 2450 <= moved.elapsed_ms <= 2500
+    assert moved.lag_ms is not None
+    assert 5000 <= moved.lag_ms <= 5050
+    assert moved.at_ms == moved.wait_ms + moved.elapsed_ms
+    loop.advance(3.2)
+    assert play.match.result is not None
+    flag = next(e for e in map(read_entry, play.tape.lines["m1"][1:]) if e.kind == "flag")
+    assert isinstance(flag, Flagged)
+    assert (flag.lag_ms, 3000 <= flag.elapsed_ms <= 3150) == (None, True)
+
+
+def test_a_stop_of_the_server_is_no_part_of_a_grace() -> None:
+    play = Play(conduct=Conduct(grace_ms=3000))
+    loop = on_server_clock(play)
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.tape.commit()
+    loop.advance(2.5)
+    loop.now += 60
+    loop.advance(0.4)
+    assert play.match.result is None
+    loop.advance(0.3)
+    assert play.match.result is not None
+
+
+def test_a_move_that_is_in_the_socket_is_read_before_a_flag_falls() -> None:
+    """The loop looks at timers and sockets in any order."""
+    play = Play(clock="move=3")
+    play.begin()
+    loop = play.floor.rig.loop
+    play.lines["p0"].peer._round_trips = (100,)
+    due = play.match.deadline()
+    assert due is not None
+    moved: list[bool] = []
+    loop.call_at(due / 1000, loop.call_soon, lambda: moved.append(play.move(0)))
+    loop.advance(4)
+    assert moved == [True]
+    assert play.match.ply == 1
+
+
+def test_somebody_else_s_request_does_not_bring_a_flag_down_before_its_time() -> None:
+    play = Play(clock="move=3")
+    play.begin()
+    loop = play.floor.rig.loop
+    play.lines["p0"].peer._round_trips = (100,)
+    due = play.match.deadline()
+    assert due is not None
+    loop.now = due / 1000 + 0.01  # the timer is late
+    play.table.note(play.lines["p1"].peer, 77, "hm")
+    assert play.move(0)
+    assert play.match.ply == 1
+
+
+def test_who_comes_back_in_the_last_moment_of_its_grace_is_back() -> None:
+    play = Play(conduct=Conduct(grace_ms=3000))
+    play.begin()
+    play.table.disconnected(play.lines["p1"].peer)
+    play.tape.commit()
+    loop = play.floor.rig.loop
+    again, due = play.another(1).peer, play.match.deadline()
+    assert due is not None
+    loop.now = due / 1000
+    play.table.rejoin(again, "p1", Rejoin(id=5, match="m1"))
+    loop.advance(1)
+    assert play.match.result is None
+    assert play.match.away == {}

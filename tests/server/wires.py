@@ -311,8 +311,12 @@ class Tape:
         self.lines[stream.key].append(line)
         self._waiting.append((stream, seq, waiter))
 
-    def finish(self, stream: Stream, footer: bytes | None, summary: bytes) -> None:
+    def finish(
+        self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
+    ) -> None:
         self.finished[stream.key] = (footer, summary)
+        stream.closed = True
+        self._waiting.append((stream, stream.tail, waiter))
 
     def commit(self) -> None:
         """Everything appended so far is on the disk."""
@@ -390,7 +394,8 @@ class Caller:
 @asynccontextmanager
 async def calling(url: str, **options: Any) -> AsyncIterator[Caller]:
     """Connect to a server; the connection is closed at the end."""
-    async with connect(url, compression=None, open_timeout=5, **options) as socket:
+    options = {"compression": None, "open_timeout": 5, **options}
+    async with connect(url, **options) as socket:
         yield Caller(socket)
 
 

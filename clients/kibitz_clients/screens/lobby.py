@@ -142,6 +142,9 @@ class LobbyScreen(View):
         mine = (
             next((m for m in view.members if m.player == self.house.player), None) if view else None
         )
+        trouble = view.house_trouble if view and view.state == "gathering" else []
+        if trouble:
+            return Text(words.house_trouble(trouble[-1]), "bold #ffb86b")
         if view is None or mine is None:
             return Text("you watch this lobby", palette.DIM)
         if view.state == "gathering" and not mine.ready:
