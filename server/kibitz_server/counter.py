@@ -7,9 +7,8 @@ match's table, which answers. Nothing here is kept from one request to the next.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 
 from pydantic import ValidationError
@@ -20,7 +19,6 @@ from kibitz_protocol.messages import (
     VERSIONS,
     ClientMessage,
     Done,
-    EventList,
     GameLine,
     GameList,
     Ladders,
@@ -29,7 +27,6 @@ from kibitz_protocol.messages import (
     MatchList,
     Welcome,
 )
-from kibitz_protocol.records import Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import (
     Arrangement,
@@ -39,16 +36,15 @@ from kibitz_protocol.rooms import (
     ProgrammeItem,
 )
 from kibitz_protocol.values import MAX_FRAME
-from kibitz_server import inquest, record, roll
 from kibitz_server import lobby as rules
 from kibitz_server.accounts import Admission, Denied, Identity
+from kibitz_server.archive import Archive, Declined
 from kibitz_server.door import Door
 from kibitz_server.hall import RETRY_AFTER_MS, Hall
-from kibitz_server.history import events
+from kibitz_server.jobs import Busy, Jobs
 from kibitz_server.peer import Peer
 from kibitz_server.room import Room
-from kibitz_server.table import Table, viewer_of
-from kibitz_server.view import REFEREE
+from kibitz_server.table import Table
 
 LOG = logging.getLogger("kibitz.counter")
 
@@ -59,6 +55,7 @@ class Counter:
     def __init__(self, hall: Hall, door: Door) -> None:
         self._hall = hall
         self._door = door
+        self._archive = Archive(hall, Jobs(hall.loop))
         self._requests: Mapping[type[ClientMessage], Callable[..., None]] = {
             messages.ListGames: self._list_games,
             messages.ListLobbies: self._list_lobbies,
@@ -486,88 +483,39 @@ class Counter:
     ) -> None:
         """Load a match that was over before it is asked for, and go on with it."""
 
-        async def load() -> None:
-            table = await self._hall.load_finished(match)
-            if table is None:
-                peer.refuse(request, Code.NO_SUCH_MATCH, f"no match {match!r}")
-            else:
-                self._hall.linger(table)
-                then(table)
+        async def load(identity: Identity) -> None:
+            then(await self._archive.finished(identity, match))
 
-        self._hall.spawn(load())
+        self._work_on(peer, request, load)
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
-        self._hall.spawn(self._tell_report(peer, identity, request))
+        async def tell(identity: Identity) -> None:
+            peer.answer(await self._archive.report(identity, request))
 
-    async def _tell_report(
-        self, peer: Peer, identity: Identity, request: messages.AskReport
-    ) -> None:
-        """Tell a player of its own seats and the host of all, when the match is over."""
-        if request.match in self._hall.tables:
-            peer.refuse(request.id, Code.WRONG_STATE, "the match is not over")
-            return
-        found = await self._hall.store.transcript(request.match)
-        setup = None if found is None else record.read_setup(found.head)
-        game = None if setup is None else self._hall.games.get(setup.game)
-        if found is None or setup is None or game is None:
-            peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
-            return
-        entries = [record.read_entry(line) for line in found.lines]
-        told = await asyncio.to_thread(inquest.report, game, setup, entries, request.seat)
-        if not await self._hosts(identity.key, setup.lobby):
-            own = [seat for seat in told.seats if seat.player.player == identity.key]
-            if not own and not inquest.sat(setup, entries, identity.key):
-                peer.refuse(request.id, Code.NOT_SEATED, "you had no seat at this match")
-                return
-            told = told.model_copy(update={"seats": own})
-        peer.answer(messages.Reported(re=request.id, report=told))
-
-    async def _hosts(self, player: str, lobby: str | None) -> bool:
-        """Whether a player is the host of a lobby, which may be closed by now."""
-        if lobby is None:
-            return False
-        room = self._hall.rooms.get(lobby) or self._hall.closing.get(lobby)
-        if room is not None:
-            return room.lobby.host.player == player
-        found = await self._hall.store.transcript(lobby)
-        return found is not None and roll.host_of(found.head) == player
+        self._work_on(peer, request.id, tell)
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
-        self._hall.spawn(self._tell_history(peer, identity, request))
+        async def tell(identity: Identity) -> None:
+            peer.answer(await self._archive.history(peer, identity, request))
 
-    async def _tell_history(
-        self, peer: Peer, identity: Identity, request: messages.History
+        self._work_on(peer, request.id, tell)
+
+    def _work_on(
+        self, peer: Peer, request: int, work: Callable[[Identity], Awaitable[None]]
     ) -> None:
-        """Answer with events as this viewer may see them; read and folded in a thread."""
-        table = self._hall.tables.get(request.match)
-        if table is None or table.match.result is not None:
-            found = await self._hall.store.transcript(request.match)
-            if found is None:
-                peer.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
-                return
-            setup, lines, viewer = record.read_setup(found.head), found.lines, REFEREE
-            own = _seat_in(setup, identity.key)
-        else:
-            eyes = viewer_of(table, peer)
-            if eyes is None:
-                peer.refuse(request.id, Code.NOT_WATCHABLE, "watch or rejoin the match first")
-                return
-            seated = table.seat_of(peer) is not None
-            last = table.stream.durable if seated else table.gallery.seq
-            lines = await self._hall.store.lines(table.stream, 1, last)
-            setup, viewer, own = table.match.setup, eyes, table.seat_of(peer)
-        game = self._hall.games.get(setup.game)
-        if game is None:
-            peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
-            return
-        told, more = await asyncio.to_thread(
-            events, game, setup, lines, viewer, request.first, request.count, own=own
-        )
-        peer.answer(EventList(re=request.id, match=request.match, events=told, more=more))
+        """Carry out a request that takes a while, and refuse it where it cannot be."""
+        identity = peer.identity
+        if identity is not None:
+            self._hall.spawn(self._answered(peer, request, work(identity)))
 
-
-def _seat_in(setup: Setup, player: str) -> int | None:
-    for seat, owner in enumerate(setup.seats):
-        if owner.player == player:
-            return seat
-    return None
+    async def _answered(self, peer: Peer, request: int, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except Declined as declined:
+            peer.refuse(request, declined.code, str(declined))
+        except Busy as busy:
+            wait = busy.retry_after_ms
+            peer.refuse(request, Code.RATE_LIMITED, str(busy), retry_after_ms=wait)
+        except Exception:
+            LOG.exception("a request about the past of a match failed")
+            peer.refuse(request, Code.INTERNAL, "the request could not be carried out")

@@ -196,21 +196,13 @@ class Hall:
             if key not in self.rooms and not self.store.knows(key):
                 return key
 
-    async def load_finished(self, match: str) -> Table | None:
-        """Return a match that was over before this is asked, or None."""
-        found = await self.store.transcript(match)
-        if found is None:
-            return None
-        setup = record.read_setup(found.head)
-        game = self.games.get(setup.game)
-        if game is None:
-            return None
-        folded = await asyncio.to_thread(record.fold, game, [found.head, *found.lines])
-        if folded.result is None:
-            return None
-        tail = len(found.lines)
-        stream = Stream(0, match, "match", tail=tail, durable=tail, closed=True)
-        return Table(self, folded, stream, listed=False)
+    def take_up(self, match: match_rules.Match, tail: int) -> Table:
+        """Keep a match for a while that was over before it is asked for."""
+        key = match.setup.match
+        stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
+        table = Table(self, match, stream, listed=False)
+        self.linger(table)
+        return table
 
     # --- what tables need (table.Floor) -----------------------------------------------------
 

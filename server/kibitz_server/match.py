@@ -134,6 +134,12 @@ class Match(Fold):
         """Start a match. Raises `InvalidSetup`, `ValidationError` (options), `BrokenLog`."""
         return cls(game, setup)
 
+    def copy(self) -> Match:
+        """Return a match at the same entry that goes on by itself."""
+        other = super().copy()
+        other._illegal = self._illegal.copy()
+        return other
+
     # --- commands ---------------------------------------------------------------------------
 
     def handle(self, command: Command, now: int) -> list[Effect]:

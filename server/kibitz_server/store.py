@@ -130,6 +130,19 @@ class Transcript:
 
 
 @dataclass(frozen=True, slots=True)
+class Closed:
+    """What is known of a closed stream without its entries; a lobby has no footer."""
+
+    number: int
+    kind: Kind
+    head: bytes
+    footer: bytes | None
+    summary: bytes
+    tail: int
+    """Number of its last entry."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Stretch:
     """The first `count` fresh entries of a stream, which leave the journal; `chain` ends them."""
 
@@ -332,6 +345,20 @@ class Store:
     def rows(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
         """Return the rows of a small table that a query finds. It blocks for a moment."""
         return self._look.execute(sql, values).fetchall()
+
+    def closed(self, key: str) -> Closed | None:
+        """Return what is known of a closed stream without reading its entries, or None."""
+        row = self.row(
+            "SELECT number, kind, head, footer, summary, coalesce((SELECT last FROM stretch"
+            " WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1), 0)"
+            " FROM stream WHERE key = ? AND state = 'closed'",
+            (key,),
+        )
+        return None if row is None else Closed(*row)  # type: ignore[arg-type]
+
+    async def entries(self, number: int, first: int, last: int) -> list[bytes]:
+        """Return the entries `first` to `last`, as far as there are any, of a closed stream."""
+        return await self._read(lambda db: _stretches(db, number, first, last, last + 1))
 
     async def transcript(self, key: str) -> Transcript | None:
         """Return a closed stream as it was written, or None."""
