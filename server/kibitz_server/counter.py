@@ -85,6 +85,9 @@ class Counter:
     def admit(self, peer: Peer) -> bool:
         return self._door.admit(peer, open_=self._hall.open)
 
+    def relocate(self, peer: Peer) -> bool:
+        return self._door.relocate(peer)
+
     def lost(self, peer: Peer) -> None:
         self._door.lost(peer)
 

@@ -360,6 +360,10 @@ class Store:
         """Return the entries `first` to `last`, as far as there are any, of a closed stream."""
         return await self._read(lambda db: _stretches(db, number, first, last, last + 1))
 
+    async def piece(self, number: int, first: int, size: int) -> list[bytes]:
+        """Return entries of a closed stream from `first` on, about `size` bytes of them."""
+        return await self._read(lambda db: _piece(db, number, first, size))
+
     async def transcript(self, key: str) -> Transcript | None:
         """Return a closed stream as it was written, or None."""
         return await self._read(lambda db: _transcript(db, key))
@@ -679,6 +683,23 @@ def _stretches(
         for seq, line in enumerate(blob(text).split(b"\n"), start):
             if first <= seq <= last and seq < edge:
                 found.append(line)
+    return found
+
+
+def _piece(db: sqlite3.Connection, number: int, first: int, size: int) -> list[bytes]:
+    """Return at least one entry, where there is one, and no more after `size` bytes."""
+    rows = db.execute(
+        "SELECT first, lines FROM stretch WHERE stream = ? AND last >= ? ORDER BY first",
+        (number, first),
+    )
+    found: list[bytes] = []
+    for start, text in rows:
+        for seq, line in enumerate(blob(text).split(b"\n"), start):
+            if size <= 0:
+                return found
+            if seq >= first:
+                found.append(line)
+                size -= len(line)
     return found
 
 

@@ -383,7 +383,8 @@ async def waiting(port: int, first: bytes) -> float:
 async def test_handshakes_that_never_end_are_ended(tmp_path: Path) -> None:
     with hosted(tmp_path) as server:
         async with asyncio.timeout(50), playing(server, 4, 15, 0.03):
-            half = [waiting(server.port, b"GET / HTTP/1.1\r\nHost: x\r\n") for _ in range(200)]
+            begun = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+            half = [waiting(server.port, begun) for _ in range(200)]
             mute = [waiting(server.port, b"") for _ in range(50)]
             slow = [dripping(server.port) for _ in range(20)]
             ends = await asyncio.gather(*half, *mute, *slow)

@@ -470,7 +470,7 @@ async def test_a_record_can_be_had(house: House) -> None:
     players, lobby = await house.match("ada", "bob")
     end = await play_out(players)
     reader, writer = await asyncio.open_connection("127.0.0.1", house.server.port)
-    writer.write(f"GET {end['record']} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    writer.write(f"GET {end['record']} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
     text = await reader.read()
     writer.close()
     await writer.wait_closed()
