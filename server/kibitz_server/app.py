@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
@@ -38,6 +38,7 @@ from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
 from kibitz_server.record import Export
+from kibitz_server.retention import Keeping, Retention
 from kibitz_server.store import Closed, Store
 from kibitz_server.sweep import Patience, Sweep
 
@@ -51,7 +52,7 @@ USER_TIMEOUT_MS = 15_000
 YOUNG_OBJECTS = 20_000
 """New objects between two collections of garbage: a move makes some dozens and no cycles."""
 UNLIMITED = Rate(1e9, 1e9)
-BOUNDLESS = Quotas(connections=10**9, connections_an_address=10**9, lobbies=10**9)
+BOUNDLESS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
 BOUNDLESS_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes=10**12)
 
 
@@ -90,6 +91,8 @@ class Config:
     """How long peers may take for what is due from them."""
     allowance: Allowance = field(default_factory=Allowance)
     """How much may wait for a slow peer."""
+    keeping: Keeping = field(default_factory=Keeping)
+    """How long closed matches and lobbies, and guests who are away, are kept."""
     drain_s: float = 10
     """How long peers may take to leave when the server goes down, before they are aborted."""
 
@@ -289,6 +292,8 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
     sweep.start()
     bouncer = Bouncer(loop, lambda: door.peers, hall.accounts)
     bouncer.start()
+    retention = Retention(store, config.keeping, busy=hall.is_busy, forgotten=hall.forget_finished)
+    crew.spawn(retention.run())
     return Server(config, hall, listener, sweep, bouncer, crew, store, port)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -39,14 +40,15 @@ from kibitz_protocol.values import MAX_FRAME
 from kibitz_server import lobby as rules
 from kibitz_server.accounts import Admission, Denied, Identity
 from kibitz_server.archive import Archive, Declined
-from kibitz_server.door import Door
-from kibitz_server.hall import RETRY_AFTER_MS, Hall
+from kibitz_server.door import Door, address_of
+from kibitz_server.hall import RETRY_AFTER_MS, Hall, house_seats
 from kibitz_server.jobs import Busy, Jobs
 from kibitz_server.peer import Peer
 from kibitz_server.room import Room
 from kibitz_server.table import Table
 
 LOG = logging.getLogger("kibitz.counter")
+_T = TypeVar("_T")
 
 
 class Counter:
@@ -191,6 +193,7 @@ class Counter:
                     messages_per_second=self._door.tariff.socket.per_second,
                     burst=int(self._door.tariff.socket.burst),
                     lobbies=self._door.quotas.lobbies,
+                    house_bots=self._door.quotas.house_bots,
                 ),
                 seats=unfinished,
                 lobbies=[room.key for room in rooms if key in room.lobby.roll.members],
@@ -224,12 +227,15 @@ class Counter:
         peer.answer(GameList(re=request.id, games=self._game_lines, personalities=bots))
 
     def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
-        shown = [
-            room.lobby.brief()
+        ties = self._hall.ties.get(identity.key, ())
+        shown = {
+            room.stream.number: room
             for room in self._hall.rooms.values()
-            if room.lobby.settings.listed or room.key in self._hall.ties.get(identity.key, ())
-        ]
-        peer.answer(LobbyList(re=request.id, lobbies=shown))
+            if room.lobby.settings.listed or room.key in ties
+        }
+        rooms, last, more = _page(shown, request.after, request.limit)
+        briefs = [room.lobby.brief() for room in rooms]
+        peer.answer(LobbyList(re=request.id, lobbies=briefs, more=more, last=last))
 
     def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
         if request.lobby is not None:
@@ -237,14 +243,18 @@ class Counter:
             if room is None or not room.lobby.may_watch(identity.key):
                 peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
                 return
-        live = [
-            table.brief()
+        shown = {
+            table.stream.number: table
             for table in self._hall.tables.values()
             if (request.lobby is None and table.listed)
             or (request.lobby is not None and table.match.setup.lobby == request.lobby)
-        ]
-        over = [brief for brief in self._hall.finished if request.lobby in (None, brief.lobby)]
-        peer.answer(MatchList(re=request.id, matches=live + over[::-1]))
+        }
+        tables, last, more = _page(shown, request.after, request.limit)
+        briefs = [table.brief() for table in tables]
+        if not more:
+            over = [brief for brief in self._hall.finished if request.lobby in (None, brief.lobby)]
+            briefs += over[::-1]
+        peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
 
     def _ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
         if request.game is not None and request.game not in self._hall.games:
@@ -268,20 +278,21 @@ class Counter:
     # --- lobbies ----------------------------------------------------------------------------
 
     def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
-        trouble = self._objection(request.settings, identity)
+        trouble = self._objection(request.settings, identity, peer)
         if trouble is not None:
             peer.refuse(request.id, *trouble)
             return
         self._hall.open_room(identity.player, request.settings, peer, request.id)
 
-    def _objection(self, settings: LobbySettings, identity: Identity) -> tuple[Code, str] | None:
+    def _objection(
+        self, settings: LobbySettings, identity: Identity, peer: Peer
+    ) -> tuple[Code, str] | None:
         """Say why the player cannot open a lobby with these settings."""
         if not self._hall.ready():
             return Code.UNAVAILABLE, "the server cannot begin anything new now"
-        rooms = self._hall.rooms_of(identity.key)
-        hosted = sum(1 for room in rooms if room.lobby.host.player == identity.key)
-        if hosted >= self._door.quotas.lobbies:
-            return Code.LIMIT, f"{hosted} lobbies of yours are open, which is the limit"
+        full = self._crowding(settings, identity, peer)
+        if full is not None:
+            return Code.LIMIT, full
         if not settings.name.isprintable():
             return Code.BAD_OPTION, "settings.name: expected printable characters"
         for index, item in enumerate(settings.programme):
@@ -290,6 +301,28 @@ class Counter:
                 return trouble
         balanced = {name for name, game in self._hall.games.items() if game.info.balanced}
         return self._house_trouble(settings) or rules.objection(settings, balanced)
+
+    def _crowding(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
+        """Say which limit another lobby of these settings would be beyond."""
+        everybodys = list(self._hall.rooms.values())
+        own = [room for room in everybodys if room.lobby.host.player == identity.key]
+        address = address_of(peer)
+        near = [room for room in everybodys if address is not None and room.address == address]
+        quotas, bots = self._door.quotas, house_seats(settings)
+        for rooms, most, most_bots, whose in (
+            (own, quotas.lobbies, quotas.house_bots, "of yours"),
+            (near, quotas.lobbies_an_address, quotas.house_bots_an_address, "of your address"),
+            (everybodys, quotas.lobbies_in_all, quotas.house_bots_in_all, "on this server"),
+        ):
+            if len(rooms) >= most:
+                return f"{len(rooms)} lobbies {whose} are open, which is the limit"
+            there = sum(house_seats(room.lobby.settings) for room in rooms)
+            if bots and there + bots > most_bots:
+                return (
+                    f"{there} house bots {whose} have seats, and with {bots} more it would be"
+                    f" more than {most_bots}, which is the limit"
+                )
+        return None
 
     def _game_trouble(self, item: ProgrammeItem, path: str) -> tuple[Code, str] | None:
         game = self._hall.games.get(item.game)
@@ -522,3 +555,10 @@ class Counter:
         except Exception:
             LOG.exception("a request about the past of a match failed")
             peer.refuse(request, Code.INTERNAL, "the request could not be carried out")
+
+
+def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:
+    """Return what is numbered after `after`, the last number, and whether more follow."""
+    numbers = sorted(number for number in shown if number > after)
+    page = numbers[:limit]
+    return [shown[number] for number in page], page[-1] if page else after, len(numbers) > limit

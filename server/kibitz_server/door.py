@@ -18,9 +18,24 @@ class Quotas:
 
     connections: int = 10_000
     connections_an_address: int = 200
-    """Loopback is not counted."""
+    """This machine is not counted, here and in whatever else an address may have."""
     lobbies: int = 8
-    """Open lobbies that one player may host."""
+    """Open lobbies that one player may host ..."""
+    lobbies_an_address: int = 32
+    """... that may be opened from one address ..."""
+    lobbies_in_all: int = 1000
+    """... and that the server has at most."""
+    house_bots: int = 32
+    """House seats in the open lobbies of one player ..."""
+    house_bots_an_address: int = 32
+    """... in those that were opened from one address ..."""
+    house_bots_in_all: int = 64
+    """... and in all, stand-ins included; each is a process."""
+
+
+def address_of(peer: Peer) -> str | None:
+    """Return the address that a connection is counted for; None for this machine."""
+    return None if peer.local else group(peer.address)
 
 
 class Door:

@@ -13,7 +13,7 @@ import logging
 import secrets
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -24,13 +24,13 @@ from kibitz_protocol.messages import (
 )
 from kibitz_protocol.records import Cause, Player, Result, SeatResult, Setup
 from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import LobbySettings, MatchBrief
+from kibitz_protocol.rooms import HouseSeat, LobbySettings, MatchBrief
 from kibitz_server import ladder, record, roll
 from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
 from kibitz_server.database import StoreError
-from kibitz_server.door import Door
+from kibitz_server.door import Door, address_of
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
 from kibitz_server.lobby import Lobby
@@ -91,7 +91,7 @@ class Hall:
         self.tables: dict[str, Table] = {}
         self.rooms: dict[str, Room] = {}
         self.staff = staff
-        self.accounts = Accounts(store, guests, self._is_busy)
+        self.accounts = Accounts(store, guests, self.is_busy)
         self.games = games
         self.name = name
         self.door = door
@@ -184,6 +184,7 @@ class Hall:
         lobby, effects = Lobby.new(opened, self.clock())
         room = Room(self, lobby, Stream(0, lobby.id, "lobby"))
         head = opened.model_dump_json().encode()
+        room.address = address_of(peer)
         room.stream = self.store.create("lobby", lobby.id, head, owner=None, waiter=room)
         self.rooms[room.key] = room
         self.tie(host.player, room)
@@ -267,7 +268,11 @@ class Hall:
         )
 
     def want_stand_in(self, table: Table, want: match_rules.WantStandIn) -> None:
-        self.stand_ins.wanted(table, want)
+        if self.staff.count < self.door.quotas.house_bots_in_all:
+            self.stand_ins.wanted(table, want)
+        else:  # the match is in the middle of asking, and is told when it has asked
+            full = "the server has as many house bots as it may"
+            self.loop.call_soon(table.forfeit, want.seat, want.cause, full)
 
     # --- what rooms need (room.Estate) ------------------------------------------------------
 
@@ -405,6 +410,7 @@ class Hall:
         del self.rooms[room.key]
         try:
             fresh = self._restore_lobby(self.store.reload(room.key))
+            fresh.address = room.address
         except Exception:
             LOG.exception("lobby %s cannot be read again; the next start takes it up", room.key)
             return
@@ -489,8 +495,16 @@ class Hall:
             self.tables[key] for key in sorted(self._seats.get(player, ())) if key in self.tables
         ]
 
-    def _is_busy(self, player: str) -> bool:
-        """Whether a guest's name is still in use."""
+    def forget_finished(self, keys: Collection[str]) -> None:
+        """Matches are deleted from the disk, and stand in no list any more."""
+        kept = [brief for brief in self.finished if brief.match not in keys]
+        if len(kept) < len(self.finished):
+            self.finished = deque(kept, maxlen=LISTED_FINISHED)
+        for key in keys:
+            self.lingering.pop(key, None)
+
+    def is_busy(self, player: str) -> bool:
+        """Whether a guest is connected, or has a seat or a lobby."""
         return bool(player in self.door.players or self.ties.get(player) or self._seats.get(player))
 
     def seat_stand_in(self, table: Table, seat: int, player: Player, cause: Cause) -> bool:
@@ -505,6 +519,11 @@ class Hall:
         peer.holdings.pop(table.key, None)
         self._unseat(player.player, table.key)
         return False
+
+
+def house_seats(settings: LobbySettings) -> int:
+    """Return for how many seats a lobby has a process of the server."""
+    return sum(isinstance(seat, HouseSeat) for seat in settings.seats)
 
 
 def _entrant(player: Player, key: str) -> ladder.Entrant:

@@ -89,6 +89,9 @@ class Room:
         self.staff: dict[int, tuple[Employee, Player]] = {}
         """The process of each house seat, and whom it plays as."""
         self.closed = False
+        self.address: str | None = None
+        """The address that it was opened from, unless that was this machine's; a server that is
+        started again does not know."""
         self._held: deque[tuple[int, Held]] = deque()
         self._timer: TimerHandle | None = None
         self._news_timer: TimerHandle | None = None

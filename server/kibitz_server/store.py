@@ -360,6 +360,14 @@ class Store:
         """Return the entries `first` to `last`, as far as there are any, of a closed stream."""
         return await self._read(lambda db: _stretches(db, number, first, last, last + 1))
 
+    async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        """Return the rows that a query finds, which may take a while."""
+        return await self._read(lambda db: db.execute(sql, values).fetchall())
+
+    async def journalled(self) -> set[int]:
+        """Return the numbers of all streams that the journal on the disk has entries of."""
+        return await self._read(_journalled)
+
     async def piece(self, number: int, first: int, size: int) -> list[bytes]:
         """Return entries of a closed stream from `first` on, about `size` bytes of them."""
         return await self._read(lambda db: _piece(db, number, first, size))
@@ -667,6 +675,11 @@ def _journal_of(db: sqlite3.Connection, stream: Stream) -> list[bytes]:
             if number == stream.number and seq == stream.tail + len(found) + 1:
                 found.append(line)
     return found
+
+
+def _journalled(db: sqlite3.Connection) -> set[int]:
+    rows = db.execute("SELECT lines FROM journal")
+    return {number for (lines,) in rows for number, _, _ in _split(blob(lines))}
 
 
 def _stretches(

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from kibitz.serve import configured, serve
+from kibitz_server.app import Config
 
 FILE = """
 name = "club"
@@ -65,3 +66,37 @@ def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     done = CliRunner().invoke(serve, ["--db", str(tmp_path / "other.db"), "--port", "0"])
     assert done.exit_code == 1
     assert "other.db: " in done.output
+
+
+def test_limits_are_said_on_the_command_line_or_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Config] = []
+    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
+    (tmp_path / "club.toml").write_text(FILE + "house_bots_in_all = 7\n[keeping]\ndays = 3\n")
+    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "x.db")]
+    words += ["--allow-host", "games.example", "--trusted-proxy", "10.0.0.0/8"]
+    done = CliRunner().invoke(serve, [*words, "--max-lobbies", "9", "--keep", "2w"])
+    assert done.exit_code == 0, done.output
+    [config] = seen
+    quotas = config.quotas
+    assert (quotas.lobbies, quotas.lobbies_in_all, quotas.house_bots_in_all) == (3, 9, 7)
+    assert (config.hosts, config.proxies) == (("games.example",), ("10.0.0.0/8",))
+    assert config.keeping.days == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--keep", "90"], "expected days or weeks, such as 90d or 12w, not '90'"),
+        (["--keep", "0d"], "expected days or weeks"),
+        (["--trusted-proxy", "proxy"], "expected an address or a network like 10.0.0.0/8"),
+        (["--origin", "null"], "the origin 'null' is that of any sandboxed page"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_start(
+    tmp_path: Path, words: list[str], expected: str
+) -> None:
+    done = CliRunner().invoke(serve, ["--db", str(tmp_path / "x.db"), *words])
+    assert done.exit_code == 2
+    assert expected in " ".join(done.output.split())

@@ -183,10 +183,23 @@ async def test_tokens_that_are_void_are_known_by_their_digests(desk: Desk, path:
         good, revoked = register.issue("A1", "bot"), register.issue("A1", "bot")
         expired = register.issue("B1", "bot", days=-1)
         register.issue("C1", "bot", days=1)
-        assert desk.hello(token=good.token).token not in desk.accounts.void_tokens()
-        known = desk.hello(token=revoked.token).token
+        here = [desk.hello(token=issued.token).token for issued in (good, revoked)]
+        present = [*filter(None, here), sha256(expired.token.encode()).digest(), b"unknown"]
+        assert desk.accounts.void_tokens(present) == {present[2]}
         register.revoke(revoked.id)
-    assert desk.accounts.void_tokens() == {known, sha256(expired.token.encode()).digest()}
+    assert desk.accounts.void_tokens(present) == {present[1], present[2]}
+    many = [bytes([number // 256, number % 256]) for number in range(1200)]
+    assert desk.accounts.void_tokens([*many, present[1]]) == {present[1]}
+    assert desk.accounts.void_tokens([]) == set()
+
+
+async def test_how_many_tokens_there_were_costs_nothing(desk: Desk, path: Path) -> None:
+    seen: list[str] = []
+    desk.store._look.set_trace_callback(seen.append)
+    desk.accounts.void_tokens([b"one", b"two"])
+    [sql] = seen
+    plan = desk.store._look.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+    assert [row[3].partition(" USING INDEX ")[0] for row in plan] == ["SEARCH token"]
 
 
 async def test_who_came_without_a_token_has_none_that_could_be_revoked(desk: Desk) -> None:
