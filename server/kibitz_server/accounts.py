@@ -30,7 +30,7 @@ from kibitz_protocol.messages import Hello
 from kibitz_protocol.records import Player
 from kibitz_protocol.refusals import Code
 from kibitz_server.database import StoreError, Value, connect_beside
-from kibitz_server.names import BadName, claim, house_name, skeleton
+from kibitz_server.names import BadName, claim, house_name, normalise, skeleton
 from kibitz_server.store import Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
@@ -303,7 +303,7 @@ class Register:
 
         Raises `BadName`, or `StoreError` where the name belongs to somebody of another kind.
         """
-        name = claim(name)
+        name = normalise(name)
         self._db.execute("BEGIN IMMEDIATE")
         try:
             player = self._account(name, kind)
@@ -346,6 +346,7 @@ class Register:
             if owner.kind != kind:
                 raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
             return owner
+        claim(name)  # an account that has its name already keeps it
         if row is not None:  # a guest had the name; from now on it is the account's
             self._db.execute("UPDATE player SET skeleton = NULL WHERE key = ?", (row[0],))
         player = Player(player=_key("a"), name=name, kind=kind)
