@@ -292,7 +292,7 @@ class Match(Fold):
         if seat != self.to_act:
             return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {self.to_act} is to act")]
         opened = at if self._opened_at is None else self._opened_at
-        elapsed = at - opened
+        elapsed = max(0, at - opened)
         allowed = ledger.allowance(elapsed, play.rtt_ms)
         if self._too_late(elapsed - allowed):
             return [*self._flag(at), *self._settle(at), self._refuse_late(play)]
@@ -472,7 +472,7 @@ class Match(Fold):
             at_ms=at,
             ply=self.ply,
             seat=self.to_act,
-            elapsed_ms=at - opened,
+            elapsed_ms=max(0, at - opened),
         )
         return self._append(entry)
 
@@ -544,7 +544,7 @@ class Match(Fold):
         total = ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
         if now is None or self._opened_at is None:
             return total
-        return max(0, total - (self._at(now) - self._opened_at))
+        return max(0, total - max(0, self._at(now) - self._opened_at))
 
     def _refuse(self, play: Play, code: Code, message: str) -> Refuse:
         return Refuse(play.seat, play.id, code, message, self.ply)
