@@ -627,6 +627,8 @@ class Peer(asyncio.Protocol):
     async def _send(self, pieces: AsyncIterator[bytes], download: Download, chunked: bool) -> bool:
         """Write all pieces; return False where the connection is gone before that."""
         async for piece in pieces:
+            if self._lost:  # while the piece was read from the disk
+                return False
             download.hold(len(piece))
             self._port.sweep.leaving(self, self._port.downloads.limits.piece_s)
             self._transport.write(http.chunk(piece) if chunked else piece)

@@ -287,6 +287,24 @@ async def test_a_reader_that_has_said_all_still_reads_and_what_it_says_more_is_n
     assert reader.line.transport.ended
 
 
+async def test_who_goes_while_a_piece_is_read_is_written_to_no_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rig = Rig()
+    line = rig.connect()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"lines\n"
+        line.peer.connection_lost(None)
+        yield b"more\n"
+
+    rig.site.pieces = pieces  # type: ignore[method-assign]
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await rig.spawned[0]
+    assert line.transport.written.endswith(b"lines\n\r\n")
+    assert (caplog.text, rig.downloads.count) == ("", 0)
+
+
 async def test_a_record_that_cannot_be_read_to_its_end_is_cut_off(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
