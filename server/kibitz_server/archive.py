@@ -11,6 +11,8 @@ so its reports and pages are kept while there is room.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
 from kibitz_games.api import Game
@@ -22,6 +24,7 @@ from kibitz_protocol.reports import MatchReport
 from kibitz_protocol.rooms import MatchBrief
 from kibitz_server import inquest, record, roll
 from kibitz_server.accounts import Identity
+from kibitz_server.door import address_of
 from kibitz_server.hall import Hall
 from kibitz_server.history import Page, Positions, page
 from kibitz_server.jobs import Jobs
@@ -61,7 +64,7 @@ class Archive:
 
     # --- reports ----------------------------------------------------------------------------
 
-    async def report(self, identity: Identity, request: AskReport) -> Reported:
+    async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
         """Tell a player of its own seats and the host of all, when the match is over."""
         key = request.match
         if key in self._hall.tables:
@@ -72,7 +75,7 @@ class Archive:
             raise Declined(Code.NOT_SEATED, "you had no seat at this match")
         told = self._reports.get((key, request.seat))
         if told is None:
-            async with self._jobs.turn(identity.key):
+            async with self._turn(peer, identity):
                 told = await self._reported(game, setup, closed, request.seat)
         if not hosts:
             own = [seat for seat in told.seats if seat.player.player == identity.key]
@@ -115,12 +118,12 @@ class Archive:
         """Return events as this viewer may see them."""
         table = self._hall.tables.get(request.match)
         if table is None or table.match.result is not None:
-            found = await self._past_of_finished(identity, request)
+            found = await self._past_of_finished(peer, identity, request)
         else:
             found = await self._past_of_running(table, peer, identity, request)
         return EventList(re=request.id, match=request.match, events=found.events, more=found.more)
 
-    async def _past_of_finished(self, identity: Identity, request: History) -> Page:
+    async def _past_of_finished(self, peer: Peer, identity: Identity, request: History) -> Page:
         closed, setup, game = self._closed_match(request.match)
         if request.first > closed.tail:
             return Page([], False, 0)
@@ -129,7 +132,7 @@ class Archive:
         known = self._pages.get(key)
         if known is not None:
             return known
-        async with self._jobs.turn(identity.key):
+        async with self._turn(peer, identity):
             known = self._pages.get(key)
             if known is not None:
                 return known
@@ -146,7 +149,7 @@ class Archive:
         if request.first > table.stream.durable:
             return Page([], False, 0)
         own, match = table.seat_of(peer), table.match
-        async with self._jobs.turn(identity.key):
+        async with self._turn(peer, identity):
             return await self._page(match.game, match.setup, table, request, viewer, own)
 
     async def _page(
@@ -175,12 +178,12 @@ class Archive:
 
     # --- matches that are taken up again ------------------------------------------------------
 
-    async def finished(self, identity: Identity, match: str) -> Table:
+    async def finished(self, peer: Peer, identity: Identity, match: str) -> Table:
         """Return the table of a match that was over before it is asked for, to who sat at it."""
         closed, _, game = self._closed_match(match)
         if all(player.player != identity.key for player in _players(closed)):
             raise Declined(Code.NOT_SEATED, "you have no seat at this match")
-        async with self._jobs.turn(identity.key):
+        async with self._turn(peer, identity):
             table = self._hall.lingering.get(match)
             if table is None:
                 lines = await self._hall.store.entries(closed.number, 1, ALL)
@@ -189,6 +192,14 @@ class Archive:
         return table
 
     # --- small questions --------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
+        """Wait for the player's turn; nothing is done for a connection that is gone by then."""
+        async with self._jobs.turn(identity.key, address_of(peer)):
+            if peer.leaving:
+                raise Declined(Code.UNAVAILABLE, "the connection is gone")
+            yield
 
     def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
         closed = self._hall.store.closed(key)

@@ -520,13 +520,13 @@ class Counter:
         """Load a match that was over before it is asked for, and go on with it."""
 
         async def load(identity: Identity) -> None:
-            then(await self._archive.finished(identity, match))
+            then(await self._archive.finished(peer, identity, match))
 
         self._work_on(peer, request, load)
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
         async def tell(identity: Identity) -> None:
-            peer.answer(await self._archive.report(identity, request))
+            peer.answer(await self._archive.report(peer, identity, request))
 
         self._work_on(peer, request.id, tell)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from asyncio import AbstractEventLoop, Future
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,6 +29,8 @@ class JobLimits:
     """How many run at the same time."""
     waiting_a_player: int = 8
     """How many of one player wait, besides the one that runs."""
+    waiting_an_address: int = 32
+    """How many from one address wait, where guests are free to call themselves many things."""
     waiting: int = 256
     """How many wait in all."""
     retry_after_ms: int = 1000
@@ -53,6 +55,8 @@ class Jobs:
         self._lines: dict[str, deque[Future[None]]] = {}
         """Who waits, by player; the player whose turn is next comes first."""
         self._waiting = 0
+        self._by_address: Counter[str] = Counter()
+        """How many wait from each address."""
 
     @property
     def waiting(self) -> int:
@@ -63,10 +67,13 @@ class Jobs:
         return len(self._running)
 
     @asynccontextmanager
-    async def turn(self, player: str) -> AsyncIterator[None]:
-        """Wait for the player's turn, and hold it until the block is left. Raises `Busy`."""
+    async def turn(self, player: str, address: str | None = None) -> AsyncIterator[None]:
+        """Wait for the player's turn, and hold it until the block is left. Raises `Busy`.
+
+        `address` is where the player is, None for this machine, which may have any number.
+        """
         if player in self._running or len(self._running) >= self._limits.at_once:
-            await self._wait(player)
+            await self._wait_from(player, address)
         else:
             self._running.add(player)
         try:
@@ -74,6 +81,21 @@ class Jobs:
         finally:
             self._running.discard(player)
             self._next()
+
+    async def _wait_from(self, player: str, address: str | None) -> None:
+        if address is None:
+            await self._wait(player)
+            return
+        if self._by_address[address] >= self._limits.waiting_an_address:
+            message = "too many requests of your address wait already, ask again later"
+            raise Busy(message, self._limits.retry_after_ms)
+        self._by_address[address] += 1
+        try:
+            await self._wait(player)
+        finally:
+            self._by_address[address] -= 1
+            if not self._by_address[address]:
+                del self._by_address[address]
 
     async def _wait(self, player: str) -> None:
         """Wait until `_next` has put the player among those who run."""

@@ -34,10 +34,11 @@ DAY_S: Final = 86_400.0
 _OLD_MATCHES: Final = """
 SELECT number, key, opened,
     (SELECT lines FROM stretch WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1)
-FROM stream WHERE state = 'closed' AND kind = 'match' AND opened < ? ORDER BY number LIMIT ?"""
+FROM stream WHERE state = 'closed' AND kind = 'match' AND opened < ? AND number > ?
+ORDER BY number LIMIT ?"""
 _OLD_LOBBIES: Final = """
 SELECT number, key FROM stream WHERE state = 'closed' AND kind = 'lobby' AND opened < ?
-    AND NOT EXISTS (SELECT 1 FROM stream AS match
+    AND number > ? AND NOT EXISTS (SELECT 1 FROM stream AS match
         WHERE match.key > stream.key || '-' AND match.key < stream.key || '.')
 ORDER BY number LIMIT ?"""
 """The key of a match begins with that of its lobby and a dash; a dot is the sign after a dash."""
@@ -80,8 +81,8 @@ class Keeping:
     """Seconds between two looks."""
     pause_s: float = 0.05
     """Seconds between two portions."""
-    streams: int = 16
-    """Matches or lobbies that are looked at for a portion."""
+    streams: int = 64
+    """Matches or lobbies that are looked at for a portion, and are in one at most."""
     rows: int = 16
     """Rows that a portion deletes."""
 
@@ -165,16 +166,25 @@ class Retention:
         if self._keeping.days is None:
             return []
         cutoff = int(self._now() - self._keeping.days * DAY_S)
-        asked = (cutoff, self._keeping.streams)
-        matches = await self._log.find(_OLD_MATCHES, asked)
-        old = {number: key for number, key, *rest in matches if _ended(*rest) < cutoff}
-        old |= dict(await self._log.find(_OLD_LOBBIES, asked))  # type: ignore[arg-type]
-        if old:
-            journalled = await self._log.journalled()
-            old = {number: key for number, key in old.items() if number not in journalled}
+        old: dict[Value, Value] = {}
+        for sql in (_OLD_MATCHES, _OLD_LOBBIES):
+            old = old or await self._old(sql, cutoff)
         self._forgotten({str(key) for key in old.values()})
         sql = "UPDATE stream SET state = 'deleted' WHERE number = ? AND state = 'closed'"
         return [(sql, (number,)) for number in old]
+
+    async def _old(self, sql: str, cutoff: int) -> dict[Value, Value]:
+        """Return the first streams, by number, that may go; those that may not are passed over."""
+        after: Value = 0
+        while True:
+            rows = await self._log.find(sql, (cutoff, after, self._keeping.streams))
+            old = {number: key for number, key, *log in rows if _ended(*log) < cutoff}
+            if old:
+                journalled = await self._log.journalled()
+                old = {number: key for number, key in old.items() if number not in journalled}
+            if old or len(rows) < self._keeping.streams:
+                return old
+            after = rows[-1][0]
 
     # --- guests -----------------------------------------------------------------------------
 
@@ -199,8 +209,11 @@ class Retention:
         return await done
 
 
-def _ended(opened: Value, lines: Value) -> float:
-    """Return about when a match ended, in seconds of the epoch, from its last entries."""
+def _ended(opened: Value = 0, lines: Value = None) -> float:
+    """Return about when a match ended, in seconds of the epoch, from its last entries.
+
+    Nothing is known of when a lobby did: that is 0.
+    """
     start = opened if isinstance(opened, int) else 0
     if not isinstance(lines, bytes):
         return start

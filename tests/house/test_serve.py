@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -100,3 +101,12 @@ def test_what_cannot_be_is_refused_before_the_start(
     done = CliRunner().invoke(serve, ["--db", str(tmp_path / "x.db"), *words])
     assert done.exit_code == 2
     assert expected in " ".join(done.output.split())
+
+
+def test_the_table_of_limits_says_what_is_usual() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text()
+    config = configured({"db": "x.db"}, None)
+    rows = re.findall(r"\| ([0-9,]+) \| `(quotas|downloads)\.(\w+)` \|", page)
+    assert len(rows) >= 8
+    for said, part, key in rows:
+        assert getattr(getattr(config, part), key) == int(said.replace(",", "")), key

@@ -18,11 +18,11 @@ class Floor:
         self.most = 0
         self._go_on = asyncio.Semaphore(0)
 
-    def ask(self, player: str, name: str = "") -> asyncio.Task[None]:
-        return asyncio.create_task(self._work(player, name or player))
+    def ask(self, player: str, name: str = "", address: str | None = None) -> asyncio.Task[None]:
+        return asyncio.create_task(self._work(player, name or player, address))
 
-    async def _work(self, player: str, name: str) -> None:
-        async with self.jobs.turn(player):
+    async def _work(self, player: str, name: str, address: str | None) -> None:
+        async with self.jobs.turn(player, address):
             self.begun.append(name)
             self.most = max(self.most, self.jobs.running)
             await self._go_on.acquire()
@@ -61,6 +61,18 @@ async def test_a_line_that_is_full_refuses_with_a_time() -> None:
     await floor.settle(4)
     await asyncio.gather(*tasks)
     assert floor.jobs.waiting == 0
+
+
+async def test_an_address_has_no_more_lines_than_its_share() -> None:
+    floor = Floor(waiting_an_address=2)
+    far = [floor.ask(f"eve {n}", address="192.0.2.1") for n in range(3)]
+    here = [floor.ask(f"ada {n}") for n in range(3)]
+    await floor.settle()
+    with pytest.raises(Busy, match="of your address"):
+        await floor.ask("eve 4", address="192.0.2.1")
+    await floor.settle(6)
+    await asyncio.gather(*far, *here)
+    assert (len(floor.begun), floor.jobs._by_address) == (6, {})
 
 
 async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:

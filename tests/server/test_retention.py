@@ -149,6 +149,17 @@ async def test_a_server_that_stops_in_the_middle_goes_on_with_it(past: Past) -> 
     assert (await past.keys(), await past.count("stretch")) == ([], 0)
 
 
+async def test_what_may_not_go_yet_holds_up_nothing_behind_it(past: Past) -> None:
+    for number in range(7):
+        await past.stream(f"long-1-{number}", ms=round(10 * DAY_S * 1000))
+    await past.stream("old-1-1")
+    await past.settle()
+    past.later = DAYS + 1
+    await past.retention.sweep()
+    assert len(await past.keys()) == 7
+    assert past.forgotten == {"old-1-1"}
+
+
 async def test_without_an_age_everything_is_kept(tmp_path: Path) -> None:
     past = Past(tmp_path / "k.db", days=None)  # type: ignore[arg-type]
     await past.stream("old-1-1")
