@@ -25,6 +25,8 @@ JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
 
+_PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
+
 
 class Site(Protocol):
     """What the pages say."""
@@ -136,11 +138,11 @@ def too_many_requests(retry_after_s: int) -> Page:
 def split_target(target: str) -> tuple[str, str] | None:
     """Return path and query of a request's target; None where it is none of this server's.
 
-    A target is an absolute path (RFC 9112, section 3.2.1); the other forms are for proxies. It is
-    not taken for a URL: ``//[`` is a path here, and a path that nothing is served at.
+    A target is an absolute path of what a path is made of (RFC 9112, section 3.2.1, and RFC 3986,
+    section 3.3); the other forms are for proxies. It is not taken for a URL that has a host.
     """
     path, _, query = target.partition("?")
-    return (path, query) if path.startswith("/") and "#" not in target else None
+    return (path, query) if _PATH.fullmatch(path) and "#" not in query else None
 
 
 def is_record(path: str) -> bool:

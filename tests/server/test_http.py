@@ -35,7 +35,11 @@ async def test_pages(method: str, target: str, status: int, body: bytes) -> None
     [
         ("/healthz", ("/healthz", "")),
         ("/healthz?x=1?2", ("/healthz", "x=1?2")),
-        ("//[", ("//[", "")),
+        ("//evil.example/x", ("//evil.example/x", "")),
+        ("/%7Ea?x[]=1", ("/%7Ea", "x[]=1")),
+        ("//[", None),
+        ("/a%zz", None),
+        ("/a\\b", None),
         ("/a#b", None),
         ("*", None),
         ("http://localhost/healthz", None),

@@ -67,7 +67,8 @@ def test_a_handshake_may_come_byte_by_byte_and_be_followed_by_frames() -> None:
         ("/ws", "", "101"),
         ("/", "Origin: null\r\n", "403"),
         ("/", "User-Agent: Mozilla/5.0 (X11)\r\n", "403"),
-        ("//[", "", "404"),
+        ("//[", "", "400"),
+        ("//evil.example/ws", "", "404"),
         ("/?%00token=x", "", "400"),
         ("http://localhost/ws", "", "400"),
         ("/", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n", "400"),
@@ -285,6 +286,20 @@ async def test_a_reader_that_has_said_all_still_reads_and_what_it_says_more_is_n
     while not reader.task.done():
         await reader.read()
     assert reader.line.transport.ended
+
+
+@pytest.mark.parametrize("more", [b"GET / HTTP/1.1\r\n\r\n", b"\x81\x80", b"\r\n\r\n", b"x" * 30])
+async def test_what_is_said_before_a_record_comes_harms_nobody(
+    more: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig = Rig()
+    line = rig.connect()
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n" + more)
+    line.feed(more)
+    await rig.spawned[0]
+    assert line.transport.ended or line.transport.closed
+    assert len(rig.spawned) == 1
+    assert (caplog.text, rig.downloads.count) == ("", 0)
 
 
 async def test_who_goes_while_a_piece_is_read_is_written_to_no_more(
