@@ -141,7 +141,9 @@ def test_handshakes_that_are_refused(world: World, path: str, more: str, status:
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"name": "аda"}, "name_taken"),  # the first letter is Cyrillic
+        ({"name": "аԁа"}, "name_taken"),  # all letters are Cyrillic
+        ({"name": "аda"}, "name_invalid"),  # the first one only
+        ({"name": "a.d.m.i.n"}, "name_invalid"),
         ({"name": "ADA"}, "name_taken"),
         ({"name": "ada\u202e"}, "name_invalid"),
         ({"name": "a\x00da"}, "name_invalid"),
