@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import urllib.request
 from pathlib import Path
 
-from kibitz_clients.fetch import address_of
-
-TIMEOUT_SECONDS = 30.0
+from kibitz_clients.fetch import address_of, read
 
 
 async def record(url: str, match: str, directory: Path) -> Path:
@@ -24,9 +20,7 @@ async def record(url: str, match: str, directory: Path) -> Path:
 
 def _store(url: str, path: Path) -> None:
     """Write what `url` answers; never a part of it under the final name."""
-    no_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with contextlib.closing(no_proxy.open(url, timeout=TIMEOUT_SECONDS)) as answer:
-        body = answer.read()
+    body = read(url)
     partial = path.with_suffix(".part")
     partial.write_bytes(body)
     partial.replace(path)

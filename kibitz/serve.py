@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,22 @@ db_option = click.option(
 )
 
 
+class Age(click.ParamType[float]):
+    """A time in days, such as ``90d`` or ``12w``, of a day at least."""
+
+    name = "age"
+    _FORM = re.compile(r"([0-9]{1,6})([dw])")
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = self._FORM.fullmatch(str(value))
+        days = int(found[1]) * (7 if found[2] == "w" else 1) if found else 0
+        if not days:
+            self.fail(f"expected days or weeks, such as 90d or 12w, not {value!r}", param, ctx)
+        return float(days)
+
+
 @click.command(short_help="Run a server.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -51,6 +68,47 @@ db_option = click.option(
 )
 @click.option(
     "--origin", "origins", multiple=True, metavar="URL", help="Whose pages browsers connect from."
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name that the server is reached by, besides addresses and this machine's own name.",
+)
+@click.option(
+    "--trusted-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDR|NETWORK",
+    help="A proxy that says truly, in X-Forwarded-For, where connections come from.",
+)
+@click.option(
+    "--keep",
+    type=Age(),
+    metavar="AGE",
+    help="Delete closed matches and lobbies that are older, such as 90d.  [default: keep all]",
+)
+@click.option(
+    "--max-connections",
+    "connections",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most connections.  [default: 10000]",
+)
+@click.option(
+    "--max-lobbies",
+    "lobbies_in_all",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most lobbies that are open.  [default: 1000]",
+)
+@click.option(
+    "--max-house-bots",
+    "house_bots_in_all",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Most house bots; each is a process.  [default: 64]",
 )
 @click.option(
     "--pace",
@@ -84,6 +142,10 @@ def serve(
     bot_memory: int | None,
     bot_cpu: int | None,
     as_json: bool,
+    keep: float | None,
+    connections: int | None,
+    lobbies_in_all: int | None,
+    house_bots_in_all: int | None,
     **given: Any,
 ) -> None:
     """Run a server until Ctrl-C or SIGTERM, which suspend its matches and tell everybody.
@@ -96,9 +158,14 @@ def serve(
     from kibitz_server.database import StoreError
 
     usual = {key: value for key, value in given.items() if _is_default(context, key)}
-    config = configured(
-        usual | _read(file) | {k: v for k, v in given.items() if k not in usual}, file
-    )
+    values = usual | _read(file) | {k: v for k, v in given.items() if k not in usual}
+    quotas = {
+        "connections": connections,
+        "lobbies_in_all": lobbies_in_all,
+        "house_bots_in_all": house_bots_in_all,
+    }
+    values = _with(_with(values, "quotas", quotas), "keeping", {"days": keep})
+    config = configured(values, file)
     _log()
     house = LocalHouse(pace, terms.limits(bot_memory, bot_cpu))
     try:
@@ -112,6 +179,15 @@ def _log() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+def _with(values: Mapping[str, Any], part: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values in which what the command line says of a part stands before the file's."""
+    chosen = {key: value for key, value in said.items() if value is not None}
+    known = values.get(part, {})
+    if not chosen or not isinstance(known, Mapping):
+        return dict(values)
+    return {**values, part: {**known, **chosen}}
 
 
 def _is_default(context: click.Context, key: str) -> bool:

@@ -25,6 +25,7 @@ import ssl
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Final, Literal, Self, TypeVar
 
@@ -49,6 +50,7 @@ from kibitz_protocol.errors import (
 )
 from kibitz_protocol.messages import (
     MOST_ARRANGED,
+    MOST_LISTED,
     Answer,
     Arrange,
     Arranged,
@@ -86,7 +88,7 @@ from kibitz_protocol.messages import (
     Welcome,
 )
 from kibitz_protocol.records import Comment
-from kibitz_protocol.rooms import Arrangement, LobbySettings
+from kibitz_protocol.rooms import Arrangement, LobbyBrief, LobbySettings, MatchBrief
 from kibitz_protocol.session import (
     Answered,
     Ended,
@@ -245,10 +247,26 @@ class Client:
         return await self._ask(lambda id: ListGames(id=id), GameList)
 
     async def lobbies(self) -> LobbyList:
-        return await self._ask(lambda id: ListLobbies(id=id), LobbyList)
+        """All open lobbies that lists show, however many pages they take."""
+        found: list[LobbyBrief] = []
+        after = 0
+        while True:
+            page = await self._ask(partial(_lobbies_after, after), LobbyList)
+            found += page.lobbies
+            if not page.more or page.last <= after:
+                return page.model_copy(update={"lobbies": found})
+            after = page.last
 
     async def matches(self, lobby: str | None = None) -> MatchList:
-        return await self._ask(lambda id: ListMatches(id=id, lobby=lobby), MatchList)
+        """All running matches that lists show, of one lobby or of all, and the newest finished."""
+        found: list[MatchBrief] = []
+        after = 0
+        while True:
+            page = await self._ask(partial(_matches_after, lobby, after), MatchList)
+            found += page.matches
+            if not page.more or page.last <= after:
+                return page.model_copy(update={"matches": found})
+            after = page.last
 
     async def ladder(self, game: str | None = None, first: int = 1, count: int = 100) -> Ladders:
         """The ladder of a game, or of all, from place `first` on."""
@@ -606,3 +624,11 @@ def _first_id(identity: Identity) -> int:
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)
+
+
+def _lobbies_after(after: int, id: int) -> ListLobbies:
+    return ListLobbies(id=id, after=after, limit=MOST_LISTED)
+
+
+def _matches_after(lobby: str | None, after: int, id: int) -> ListMatches:
+    return ListMatches(id=id, lobby=lobby, after=after, limit=MOST_LISTED)

@@ -60,6 +60,10 @@ VERSIONS: tuple[int, ...] = (1,)
 """Protocol versions that this package speaks, newest last."""
 MOST_ARRANGED: Final = 256
 """The most matches that one request arranges."""
+LISTED: Final = 100
+"""Lobbies or running matches on a page of a list, where the request does not say how many ..."""
+MOST_LISTED: Final = 200
+"""... and the most that it may ask for."""
 
 
 # --- towards the server -------------------------------------------------------------------
@@ -108,14 +112,21 @@ class ListGames(Request):
 
 
 class ListLobbies(Request):
+    """The lobbies that are open, a page at a time, oldest first."""
+
     type: Literal["list_lobbies"] = "list_lobbies"
+    after: Seq = Field(0, description="`last` of the page before")
+    limit: int = Field(LISTED, ge=1, le=MOST_LISTED, description="lobbies of a page")
 
 
 class ListMatches(Request):
-    """Running matches that may be watched, and the newest finished ones."""
+    """Running matches that may be watched, a page at a time, oldest first; the newest finished
+    ones, newest first, follow on the last page."""
 
     type: Literal["list_matches"] = "list_matches"
     lobby: Key | None = None
+    after: Seq = Field(0, description="`last` of the page before")
+    limit: int = Field(LISTED, ge=1, le=MOST_LISTED, description="running matches of a page")
 
 
 class AskLadder(Request):
@@ -309,6 +320,7 @@ class Limits(Tolerant):
     messages_per_second: float
     burst: int
     lobbies: int
+    house_bots: int = Field(0, description="house seats in all lobbies that one player hosts")
 
 
 class Welcome(Answer):
@@ -366,13 +378,21 @@ class GameList(Answer):
 
 
 class LobbyList(Answer):
+    """A page of the open lobbies."""
+
     type: Literal["lobbies"] = "lobbies"
     lobbies: list[LobbyBrief]
+    more: bool = Field(False, description="whether another page follows")
+    last: Seq = Field(0, description="what to say as `after` for the next page")
 
 
 class MatchList(Answer):
+    """A page of the running matches; the last one has the finished matches too."""
+
     type: Literal["matches"] = "matches"
     matches: list[MatchBrief]
+    more: bool = Field(False, description="whether another page follows")
+    last: Seq = Field(0, description="what to say as `after` for the next page")
 
 
 class Event(Tolerant):

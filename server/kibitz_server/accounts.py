@@ -20,7 +20,7 @@ import hmac
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -30,11 +30,14 @@ from kibitz_protocol.messages import Hello
 from kibitz_protocol.records import Player
 from kibitz_protocol.refusals import Code
 from kibitz_server.database import StoreError, Value, connect_beside
-from kibitz_server.names import BadName, claim, house_name, skeleton
+from kibitz_server.names import BadName, claim, house_name, normalise, skeleton
 from kibitz_server.store import Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 TOKEN_PREFIX = "kb_"
+TOKENS_A_QUERY = 500
+SEEN_EVERY_S = 86_400
+"""How exactly the database knows when a guest was here last: to a day."""
 _INSERT = (
     "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
     " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -156,12 +159,24 @@ class Accounts:
         row = self._store.row(f"{_PLAYER} WHERE key = ?", (player,))
         return row is not None and _identity(row).account
 
-    def void_tokens(self) -> set[bytes]:
-        """Return the digests of all tokens that were revoked or have expired."""
-        rows = self._store.rows(
-            "SELECT hash FROM token WHERE revoked IS NOT NULL OR expires <= ?", (int(time.time()),)
-        )
-        return {_bytes(row[0]) for row in rows}
+    def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
+        """Return which of these digests are of tokens that were revoked or have expired.
+
+        Each is an indexed look-up, so what it costs depends on who is here and not on how many
+        tokens there ever were.
+        """
+        asked = list(present)
+        void: set[bytes] = set()
+        for start in range(0, len(asked), TOKENS_A_QUERY):
+            part = asked[start : start + TOKENS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = self._store.rows(
+                f"SELECT hash FROM token WHERE hash IN ({marks})"
+                " AND (revoked IS NOT NULL OR expires <= ?)",
+                (*part, int(time.time())),
+            )
+            void |= {_bytes(row[0]) for row in rows}
+        return void
 
     # --- the three ways in ------------------------------------------------------------------
 
@@ -187,10 +202,23 @@ class Accounts:
         known = self._by_secret.get(digest)
         if known is not None:
             return known
-        row = self._store.row(f"{_PLAYER} WHERE secret = ?", (digest,))
+        row = self._store.row(
+            "SELECT key, name, kind, account, skeleton, created FROM player WHERE secret = ?",
+            (digest,),
+        )
         if row is None:
             raise Denied(Code.UNAUTHORIZED, "unknown resume secret")
-        return _identity(row)
+        *found, created = row
+        identity = _identity(tuple(found))
+        self._seen(identity, created)
+        return identity
+
+    def _seen(self, identity: Identity, created: Value) -> None:
+        """Note that a guest is here: from `created` on its row is kept a while (`retention`)."""
+        now = int(time.time())
+        if not identity.account and isinstance(created, int) and created < now - SEEN_EVERY_S:
+            sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
+            self._store.execute(sql, (now, identity.key))
 
     def _guest(self, hello: Hello, local: bool) -> Admission:
         if self._guests == "nobody" or (self._guests == "loopback" and not local):
@@ -275,7 +303,7 @@ class Register:
 
         Raises `BadName`, or `StoreError` where the name belongs to somebody of another kind.
         """
-        name = claim(name)
+        name = normalise(name)
         self._db.execute("BEGIN IMMEDIATE")
         try:
             player = self._account(name, kind)
@@ -318,6 +346,7 @@ class Register:
             if owner.kind != kind:
                 raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
             return owner
+        claim(name)  # an account that has its name already keeps it
         if row is not None:  # a guest had the name; from now on it is the account's
             self._db.execute("UPDATE player SET skeleton = NULL WHERE key = ?", (row[0],))
         player = Player(player=_key("a"), name=name, kind=kind)

@@ -20,26 +20,29 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
 
 from kibitz_games.api import Game
+from kibitz_server.access import Access, access
 from kibitz_server.accounts import Guests
 from kibitz_server.bouncer import Bouncer
 from kibitz_server.counter import Counter
 from kibitz_server.credits import Rate, Tariff
 from kibitz_server.database import StoreError, faults
 from kibitz_server.door import Door, Quotas
+from kibitz_server.downloads import PIECE_BYTES, DownloadLimits, Downloads
 from kibitz_server.hall import Hall
 from kibitz_server.house import House, Staff
 from kibitz_server.metrics import Figures
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
-from kibitz_server.record import published
+from kibitz_server.record import Export
+from kibitz_server.retention import Keeping, Retention
 from kibitz_server.server_clock import ServerClock
-from kibitz_server.store import Store
+from kibitz_server.store import Closed, Store
 from kibitz_server.sweep import Patience, Sweep
 
 LOG = logging.getLogger("kibitz.app")
@@ -54,7 +57,8 @@ YOUNG_OBJECTS = 20_000
 LAST_S = 20.0
 """Seconds beyond `drain_s` after which a process that should have ended is ended."""
 UNLIMITED = Rate(1e9, 1e9)
-BOUNDLESS = Quotas(connections=10**9, connections_an_address=10**9, lobbies=10**9)
+BOUNDLESS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
+BOUNDLESS_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes=10**12)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,11 @@ class Config:
     """Who may come without a token: those on the same machine, anyone, or nobody."""
     origins: tuple[str, ...] = ()
     """Origins whose pages browsers may connect from, such as ``https://example.org``."""
+    hosts: tuple[str, ...] = ()
+    """Names that the server is known by, besides addresses, ``localhost`` and the machine's own
+    name; ``*`` for any."""
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies that say truly where a connection comes from."""
     notes: bool = False
     """Whether downloaded records hold what bots noted for themselves, such as tracebacks."""
     unlimited: bool = False
@@ -81,12 +90,19 @@ class Config:
     """Credits: what requests cost, and how fast one earns them."""
     quotas: Quotas = field(default_factory=Quotas)
     """How many connections and lobbies there may be."""
+    downloads: DownloadLimits = field(default_factory=DownloadLimits)
+    """How much of the server downloads of records may take."""
     patience: Patience = field(default_factory=Patience)
     """How long peers may take for what is due from them."""
     allowance: Allowance = field(default_factory=Allowance)
     """How much may wait for a slow peer."""
+    keeping: Keeping = field(default_factory=Keeping)
+    """How long closed matches and lobbies, and guests who are away, are kept."""
     drain_s: float = 10
     """How long peers may take to leave when the server goes down, before they are aborted."""
+
+    def __post_init__(self) -> None:
+        _access(self)
 
 
 class Server:
@@ -190,14 +206,41 @@ class Pages:
     def figures(self) -> bytes:
         return self._figures.page()
 
-    async def record(self, match: str) -> bytes | None:
-        """Return the record of a finished match."""
-        found = await self._hall.transcript("match", match)
-        if found is None or found.footer is None:
+    async def record(self, match: str) -> AsyncIterator[bytes] | None:
+        """Return the record of a finished match, piece by piece; a damaged one is set aside.
+
+        Where the damage is not in the first piece, the rest is not sent.
+        """
+        try:
+            closed = self._store.closed(match)
+            if closed is None or closed.footer is None:
+                return None
+            first = await self._lines(closed, 1)
+        except StoreError as error:
+            self._hall.quarantine.add("match", match, error)
             return None
-        if self._notes:
-            return b"\n".join([found.head, *found.lines, found.footer, b""])
-        return b"".join(published(found.head, found.lines, found.footer))
+        return self._pieces(match, closed, first)
+
+    async def _lines(self, closed: Closed, first: int) -> list[bytes]:
+        lines = await self._store.piece(closed.number, first, PIECE_BYTES)
+        if not lines and first <= closed.tail:
+            raise StoreError(f"entries from {first} on are missing")
+        return lines
+
+    async def _pieces(self, match: str, closed: Closed, lines: list[bytes]) -> AsyncIterator[bytes]:
+        export = Export(closed.head, notes=self._notes)
+        yield export.head
+        seq = 0
+        while lines:
+            seq += len(lines)
+            yield export.entries(lines)
+            try:
+                lines = await self._lines(closed, seq + 1)
+            except StoreError as error:
+                self._hall.quarantine.add("match", match, error)
+                raise
+        footer = closed.footer or b""
+        yield footer + b"\n" if self._notes else export.end(footer)
 
 
 class Crew:
@@ -282,7 +325,8 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
         sweep=sweep,
         tariff=tariff,
         allowance=config.allowance,
-        origins=config.origins,
+        access=_access(config),
+        downloads=Downloads(BOUNDLESS_DOWNLOADS if config.unlimited else config.downloads),
         spawn=crew.spawn,
     )
     try:
@@ -296,6 +340,8 @@ async def _start(config: Config, games: Mapping[str, Game], house: House | None)
     sweep.start()
     bouncer = Bouncer(loop, lambda: door.peers, hall.accounts)
     bouncer.start()
+    retention = Retention(store, config.keeping, busy=hall.is_busy, forgotten=hall.forget_finished)
+    crew.spawn(retention.run())
     return Server(config, hall, listener, sweep, clock, bouncer, crew, store, port)
 
 
@@ -320,6 +366,17 @@ def _tariff(config: Config) -> Tariff:
     if not config.unlimited:
         return config.tariff
     return Tariff(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
+
+
+def _access(config: Config) -> Access:
+    """Return whom the server listens to; raises `ValueError`."""
+    return access(
+        host=config.host,
+        names=config.hosts,
+        origins=config.origins,
+        proxies=config.proxies,
+        machine=socket.gethostname(),
+    )
 
 
 def _reachable(host: str) -> str:

@@ -23,8 +23,8 @@ EVERY_S = 2.0
 class Tokens(Protocol):
     """Who knows which tokens are void."""
 
-    def void_tokens(self) -> Collection[bytes]:
-        """Return the digests of all tokens that were revoked or have expired."""
+    def void_tokens(self, present: Collection[bytes]) -> Collection[bytes]:
+        """Return which of these digests are of tokens that were revoked or have expired."""
 
 
 class Bouncer:
@@ -48,10 +48,12 @@ class Bouncer:
 
     def look(self) -> None:
         """Send away whoever is here with a token that is void now."""
-        bearers = [peer for peer in self._peers() if peer.token is not None and not peer.leaving]
-        void = self._tokens.void_tokens() if bearers else ()
-        for peer in bearers:
-            if peer.token in void:
+        bearers: dict[bytes, list[Peer]] = {}
+        for peer in self._peers():
+            if peer.token is not None and not peer.leaving:
+                bearers.setdefault(peer.token, []).append(peer)
+        for token in self._tokens.void_tokens(bearers.keys()) if bearers else ():
+            for peer in bearers[token]:
                 message = "the token of this connection was revoked, or has expired"
                 peer.tell(Farewell(code=Code.UNAUTHORIZED, message=message))
                 peer.close(CloseCode.KICKED, message)

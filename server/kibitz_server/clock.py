@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Final
 
 from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_protocol.values import MAX_SAFE_INT
 from kibitz_server.trusted import trusted
 
 EMPTY: Final = Clock(main_ms=0, bank_ms=0, periods=0)
@@ -25,6 +26,10 @@ EMPTY: Final = Clock(main_ms=0, bank_ms=0, periods=0)
 
 ALLOWANCE_CAP_MS: Final = 100
 """The most that the network may take off what a turn is charged."""
+
+MOST_MS: Final = MAX_SAFE_INT
+"""The most that any number of a clock is, which is what the wire carries: controls whose parts are
+near it, and increments on top of them, come to no more."""
 
 
 def full(control: TimeControl) -> Clock:
@@ -35,7 +40,7 @@ def full(control: TimeControl) -> Clock:
 def until_flag(control: TimeControl, clock: Clock) -> int:
     """Return the milliseconds that a turn started with `clock` may be charged before the flag."""
     rest = clock.periods * control.period_ms if clock.periods else 0
-    return control.move_ms + clock.main_ms + clock.bank_ms + rest
+    return min(MOST_MS, control.move_ms + clock.main_ms + clock.bank_ms + rest)
 
 
 def allowance(elapsed_ms: int, rtt_ms: int) -> int:
@@ -68,4 +73,5 @@ def flagged(control: TimeControl) -> Clock:
 
 
 def _clock(main_ms: int, bank_ms: int, periods: int) -> Clock:
+    main_ms = min(MOST_MS, main_ms)
     return trusted(Clock, {"main_ms": main_ms, "bank_ms": bank_ms, "periods": periods})

@@ -7,10 +7,10 @@ match's table, which answers. Nothing here is kept from one request to the next.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
+from typing import TypeVar
 
 from pydantic import ValidationError
 from websockets.frames import CloseCode as Standard
@@ -21,7 +21,6 @@ from kibitz_protocol.messages import (
     VERSIONS,
     ClientMessage,
     Done,
-    EventList,
     GameLine,
     GameList,
     Ladders,
@@ -30,7 +29,6 @@ from kibitz_protocol.messages import (
     MatchList,
     Welcome,
 )
-from kibitz_protocol.records import Setup
 from kibitz_protocol.refusals import CloseCode, Code
 from kibitz_protocol.rooms import (
     Arrangement,
@@ -39,19 +37,19 @@ from kibitz_protocol.rooms import (
     ProgrammeItem,
 )
 from kibitz_protocol.values import MAX_FRAME
-from kibitz_server import inquest, record, roll
 from kibitz_server import lobby as rules
 from kibitz_server.accounts import Admission, Denied, Identity
-from kibitz_server.door import Door
-from kibitz_server.hall import RETRY_AFTER_MS, Hall
-from kibitz_server.history import events
+from kibitz_server.archive import Archive, Declined
+from kibitz_server.door import Door, address_of
+from kibitz_server.hall import RETRY_AFTER_MS, Hall, house_seats
 from kibitz_server.hosting import house_objection, item_objection
+from kibitz_server.jobs import Busy, Jobs
 from kibitz_server.peer import Peer
 from kibitz_server.room import Room
-from kibitz_server.table import Table, viewer_of
-from kibitz_server.view import REFEREE
+from kibitz_server.table import Table
 
 LOG = logging.getLogger("kibitz.counter")
+_T = TypeVar("_T")
 
 
 class Counter:
@@ -60,6 +58,7 @@ class Counter:
     def __init__(self, hall: Hall, door: Door) -> None:
         self._hall = hall
         self._door = door
+        self._archive = Archive(hall, Jobs(hall.loop))
         self._requests: Mapping[type[ClientMessage], Callable[..., None]] = {
             messages.ListGames: self._list_games,
             messages.ListLobbies: self._list_lobbies,
@@ -88,6 +87,9 @@ class Counter:
 
     def admit(self, peer: Peer) -> bool:
         return self._door.admit(peer, open_=self._hall.open)
+
+    def relocate(self, peer: Peer) -> bool:
+        return self._door.relocate(peer)
 
     def lost(self, peer: Peer) -> None:
         self._door.lost(peer)
@@ -227,6 +229,7 @@ class Counter:
                     messages_per_second=self._door.tariff.socket.per_second,
                     burst=int(self._door.tariff.socket.burst),
                     lobbies=self._door.quotas.lobbies,
+                    house_bots=self._door.quotas.house_bots,
                 ),
                 seats=unfinished,
                 lobbies=[room.key for room in rooms if key in room.lobby.roll.members],
@@ -260,12 +263,15 @@ class Counter:
         peer.answer(GameList(re=request.id, games=self._game_lines, personalities=bots))
 
     def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
-        shown = [
-            room.lobby.brief()
+        ties = self._hall.ties.get(identity.key, ())
+        shown = {
+            room.stream.number: room
             for room in self._hall.rooms.values()
-            if room.lobby.settings.listed or room.key in self._hall.ties.get(identity.key, ())
-        ]
-        peer.answer(LobbyList(re=request.id, lobbies=shown))
+            if room.lobby.settings.listed or room.key in ties
+        }
+        rooms, last, more = _page(shown, request.after, request.limit)
+        briefs = [room.lobby.brief() for room in rooms]
+        peer.answer(LobbyList(re=request.id, lobbies=briefs, more=more, last=last))
 
     def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
         if request.lobby is not None:
@@ -273,14 +279,18 @@ class Counter:
             if room is None or not room.lobby.may_watch(identity.key):
                 peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
                 return
-        live = [
-            table.brief()
+        shown = {
+            table.stream.number: table
             for table in self._hall.tables.values()
             if (request.lobby is None and table.listed)
             or (request.lobby is not None and table.match.setup.lobby == request.lobby)
-        ]
-        over = [brief for brief in self._hall.finished if request.lobby in (None, brief.lobby)]
-        peer.answer(MatchList(re=request.id, matches=live + over[::-1]))
+        }
+        tables, last, more = _page(shown, request.after, request.limit)
+        briefs = [table.brief() for table in tables]
+        if not more:
+            over = [brief for brief in self._hall.finished if request.lobby in (None, brief.lobby)]
+            briefs += over[::-1]
+        peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
 
     def _ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
         if request.game is not None and request.game not in self._hall.games:
@@ -304,20 +314,21 @@ class Counter:
     # --- lobbies ----------------------------------------------------------------------------
 
     def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
-        trouble = self._objection(request.settings, identity)
+        trouble = self._objection(request.settings, identity, peer)
         if trouble is not None:
             peer.refuse(request.id, *trouble)
             return
         self._hall.open_room(identity.player, request.settings, peer, request.id)
 
-    def _objection(self, settings: LobbySettings, identity: Identity) -> tuple[Code, str] | None:
+    def _objection(
+        self, settings: LobbySettings, identity: Identity, peer: Peer
+    ) -> tuple[Code, str] | None:
         """Say why the player cannot open a lobby with these settings."""
         if not self._hall.ready():
             return Code.UNAVAILABLE, "the server cannot begin anything new now"
-        rooms = self._hall.rooms_of(identity.key)
-        hosted = sum(1 for room in rooms if room.lobby.host.player == identity.key)
-        if hosted >= self._door.quotas.lobbies:
-            return Code.LIMIT, f"{hosted} lobbies of yours are open, which is the limit"
+        full = self._crowding(settings, identity, peer)
+        if full is not None:
+            return Code.LIMIT, full
         if not all(map(printable.is_safe, settings.name)):
             return Code.BAD_OPTION, "settings.name: expected printable characters"
         for index, item in enumerate(settings.programme):
@@ -326,6 +337,28 @@ class Counter:
                 return trouble
         balanced = {name for name, game in self._hall.games.items() if game.info.balanced}
         return rules.objection(settings, balanced) or house_objection(settings, self._hall.staff)
+
+    def _crowding(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
+        """Say which limit another lobby of these settings would be beyond."""
+        everybodys = list(self._hall.rooms.values())
+        own = [room for room in everybodys if room.lobby.host.player == identity.key]
+        address = address_of(peer)
+        near = [room for room in everybodys if address is not None and room.address == address]
+        quotas, bots = self._door.quotas, house_seats(settings)
+        for rooms, most, most_bots, whose in (
+            (own, quotas.lobbies, quotas.house_bots, "of yours"),
+            (near, quotas.lobbies_an_address, quotas.house_bots_an_address, "of your address"),
+            (everybodys, quotas.lobbies_in_all, quotas.house_bots_in_all, "on this server"),
+        ):
+            if len(rooms) >= most:
+                return f"{len(rooms)} lobbies {whose} are open, which is the limit"
+            there = sum(house_seats(room.lobby.settings) for room in rooms)
+            if bots and there + bots > most_bots:
+                return (
+                    f"{there} house bots {whose} have seats, and with {bots} more it would be"
+                    f" more than {most_bots}, which is the limit"
+                )
+        return None
 
     def _game_trouble(self, item: ProgrammeItem, path: str) -> tuple[Code, str] | None:
         game = self._hall.games.get(item.game)
@@ -527,88 +560,43 @@ class Counter:
     ) -> None:
         """Load a match that was over before it is asked for, and go on with it."""
 
-        async def load() -> None:
-            table = await self._hall.load_finished(match)
-            if table is None:
-                self._refuse_no_match(peer, request, match)
-            else:
-                self._hall.linger(table)
-                then(table)
+        async def load(identity: Identity) -> None:
+            then(await self._archive.finished(peer, identity, match))
 
-        self._spawn(peer, request, load())
+        self._work_on(peer, request, load)
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
-        self._spawn(peer, request.id, self._tell_report(peer, identity, request))
+        async def tell(identity: Identity) -> None:
+            peer.answer(await self._archive.report(peer, identity, request))
 
-    async def _tell_report(
-        self, peer: Peer, identity: Identity, request: messages.AskReport
-    ) -> None:
-        """Tell a player of its own seats and the host of all, when the match is over."""
-        if request.match in self._hall.tables:
-            peer.refuse(request.id, Code.WRONG_STATE, "the match is not over")
-            return
-        found = await self._hall.transcript("match", request.match)
-        setup = None if found is None else record.read_setup(found.head)
-        game = None if setup is None else self._hall.games.get(setup.game)
-        if found is None or setup is None or game is None:
-            self._refuse_no_match(peer, request.id, request.match)
-            return
-        entries = [record.read_entry(line) for line in found.lines]
-        told = await asyncio.to_thread(inquest.report, game, setup, entries, request.seat)
-        if not await self._hosts(identity.key, setup.lobby):
-            own = [seat for seat in told.seats if seat.player.player == identity.key]
-            if not own and not inquest.sat(setup, entries, identity.key):
-                peer.refuse(request.id, Code.NOT_SEATED, "you had no seat at this match")
-                return
-            told = told.model_copy(update={"seats": own})
-        peer.answer(messages.Reported(re=request.id, report=told))
-
-    async def _hosts(self, player: str, lobby: str | None) -> bool:
-        """Whether a player is the host of a lobby, which may be closed by now."""
-        if lobby is None:
-            return False
-        room = self._hall.rooms.get(lobby) or self._hall.closing.get(lobby)
-        if room is not None:
-            return room.lobby.host.player == player
-        found = await self._hall.transcript("lobby", lobby)
-        return found is not None and roll.host_of(found.head) == player
+        self._work_on(peer, request.id, tell)
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
-        self._spawn(peer, request.id, self._tell_history(peer, identity, request))
+        async def tell(identity: Identity) -> None:
+            peer.answer(await self._archive.history(peer, identity, request))
 
-    async def _tell_history(
-        self, peer: Peer, identity: Identity, request: messages.History
+        self._work_on(peer, request.id, tell)
+
+    def _work_on(
+        self, peer: Peer, request: int, work: Callable[[Identity], Awaitable[None]]
     ) -> None:
-        """Answer with events as this viewer may see them; read and folded in a thread."""
-        table = self._hall.tables.get(request.match)
-        if table is None or table.match.result is not None:
-            found = await self._hall.transcript("match", request.match)
-            if found is None:
-                self._refuse_no_match(peer, request.id, request.match)
-                return
-            setup, lines, viewer = record.read_setup(found.head), found.lines, REFEREE
-            own = _seat_in(setup, identity.key)
-        else:
-            eyes = viewer_of(table, peer)
-            if eyes is None:
-                peer.refuse(request.id, Code.NOT_WATCHABLE, "watch or rejoin the match first")
-                return
-            seated = table.seat_of(peer) is not None
-            last = table.stream.durable if seated else table.gallery.seq
-            lines = await self._hall.store.lines(table.stream, 1, last)
-            setup, viewer, own = table.match.setup, eyes, table.seat_of(peer)
-        game = self._hall.games.get(setup.game)
-        if game is None:
-            peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
-            return
-        told, more = await asyncio.to_thread(
-            events, game, setup, lines, viewer, request.first, request.count, own=own
-        )
-        peer.answer(EventList(re=request.id, match=request.match, events=told, more=more))
+        """Carry out a request that takes a while, and refuse it where it cannot be."""
+        identity = peer.identity
+        if identity is not None:
+            self._spawn(peer, request, self._answered(peer, request, work(identity)))
+
+    async def _answered(self, peer: Peer, request: int, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except Declined as declined:
+            peer.refuse(request, declined.code, str(declined))
+        except Busy as busy:
+            wait = busy.retry_after_ms
+            peer.refuse(request, Code.RATE_LIMITED, str(busy), retry_after_ms=wait)
 
 
-def _seat_in(setup: Setup, player: str) -> int | None:
-    for seat, owner in enumerate(setup.seats):
-        if owner.player == player:
-            return seat
-    return None
+def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:
+    """Return what is numbered after `after`, the last number, and whether more follow."""
+    numbers = sorted(number for number in shown if number > after)
+    page = numbers[:limit]
+    return [shown[number] for number in page], page[-1] if page else after, len(numbers) > limit

@@ -19,8 +19,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Generic, TypeVar
 
 from kibitz_protocol.messages import COSTS, ClientMessage, Request
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ class Tariff:
     """What a frame costs that cannot be read."""
     control: float = 0.5
     """What a ping, a pong or a fragment costs."""
+    http: float = 1
+    """What an HTTP request costs, a handshake too; paid by the address ..."""
+    record: float = 10
+    """... and what one for a record or the figures costs."""
 
     def cost(self, kind: type[ClientMessage]) -> float:
         return self.costs.get(kind, 1)
@@ -73,6 +80,57 @@ class Bucket:
         return self._level
 
 
+class Buckets(Generic[K]):
+    """Buckets of whoever comes, each kept for as long as it is in use or not full again.
+
+    A flooder that comes back finds its bucket as empty as it left it. One that is full says
+    nothing that a new one would not say, and is forgotten; so is the oldest of those that nobody
+    uses, where there are more than `most` of them.
+    """
+
+    def __init__(self, rate: Rate, most: int = 10_000) -> None:
+        self._rate = rate
+        self._most = most
+        self._used: dict[K, tuple[Bucket, int]] = {}
+        """Each bucket in use, and by how many."""
+        self._idle: dict[K, Bucket] = {}
+        """Those that were in use and may not be full yet, the longest idle first."""
+
+    def __len__(self) -> int:
+        return len(self._used) + len(self._idle)
+
+    def users(self, key: K) -> int:
+        found = self._used.get(key)
+        return 0 if found is None else found[1]
+
+    def take(self, key: K, now: float) -> Bucket:
+        """Return the bucket of `key`; it is in use until `give_back`."""
+        bucket, users = self._used.get(key, (None, 0))
+        if bucket is None:
+            bucket = self._idle.pop(key, None) or Bucket(self._rate, now)
+        self._used[key] = (bucket, users + 1)
+        self._forget(now)
+        return bucket
+
+    def give_back(self, key: K, now: float) -> None:
+        bucket, users = self._used[key]
+        if users > 1:
+            self._used[key] = (bucket, users - 1)
+            return
+        del self._used[key]
+        if bucket.level(now) < bucket.rate.burst:
+            self._idle[key] = bucket
+        self._forget(now)
+
+    def _forget(self, now: float) -> None:
+        """Forget those at the front that are full: a bucket fills in burst / rate seconds."""
+        while self._idle:
+            key, bucket = next(iter(self._idle.items()))
+            if bucket.level(now) < bucket.rate.burst and len(self._idle) <= self._most:
+                return
+            del self._idle[key]
+
+
 class Verdict(Enum):
     GRANTED = "granted"
     REFUSED = "refused"
@@ -95,18 +153,23 @@ class Purse:
     def charge(self, cost: float, now: float) -> Verdict:
         """Pay for a request. Everything is charged, whatever the verdict."""
         left = self._socket.charge(cost, now)
-        short = left < 0
-        for bucket in self._shared:
-            # A shared bucket never sinks far: the flooder's own one closes it, not its kin's.
-            if bucket.level(now) < cost:
-                short = True
-            else:
-                bucket.charge(cost, now)
-        if not short:
+        paid = self.charge_shared(cost, now)
+        if paid and left >= 0:
             return Verdict.GRANTED
         if left < -self._socket.rate.burst:
             return Verdict.FLOODING
         return Verdict.REFUSED
+
+    def charge_shared(self, cost: float, now: float) -> bool:
+        """Pay from the shared buckets only; return whether each of them had enough."""
+        paid = True
+        for bucket in self._shared:
+            # A shared bucket never sinks far: the flooder's own one closes it, not its kin's.
+            if bucket.level(now) < cost:
+                paid = False
+            else:
+                bucket.charge(cost, now)
+        return paid
 
     def retry_after_ms(self, cost: float, now: float) -> int:
         """Return after how many milliseconds a request of this cost would be granted."""

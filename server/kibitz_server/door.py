@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from kibitz_server.accounts import Identity
-from kibitz_server.credits import Bucket, Tariff
+from kibitz_server.addresses import group
+from kibitz_server.credits import Buckets, Tariff
 from kibitz_server.peer import Peer
 
 
@@ -17,19 +18,24 @@ class Quotas:
 
     connections: int = 10_000
     connections_an_address: int = 200
-    """Loopback is not counted."""
+    """This machine is not counted, here and in whatever else an address may have."""
     lobbies: int = 8
-    """Open lobbies that one player may host."""
+    """Open lobbies that one player may host ..."""
+    lobbies_an_address: int = 32
+    """... that may be opened from one address ..."""
+    lobbies_in_all: int = 1000
+    """... and that the server has at most."""
+    house_bots: int = 32
+    """House seats in the open lobbies of one player ..."""
+    house_bots_an_address: int = 32
+    """... in those that were opened from one address ..."""
+    house_bots_in_all: int = 64
+    """... and in all, stand-ins included; each is a process."""
 
 
-class Address:
-    """An address that connections come from."""
-
-    __slots__ = ("bucket", "count")
-
-    def __init__(self, bucket: Bucket) -> None:
-        self.bucket = bucket
-        self.count = 0
+def address_of(peer: Peer) -> str | None:
+    """Return the address that a connection is counted for; None for this machine."""
+    return None if peer.local else group(peer.address)
 
 
 def same_program(one: Peer, other: Peer) -> bool:
@@ -45,11 +51,12 @@ class Door:
         self.quotas = quotas
         self._loop = loop
         self._peers: set[Peer] = set()
-        self._addresses: dict[str, Address] = {}
+        self._addresses: Buckets[str] = Buckets(tariff.address)
+        self._counted: dict[Peer, str] = {}
+        """The address that each connection is counted for, where it is for any."""
         self._present: dict[str, list[Peer]] = {}
         """The connections of each player, the newest last."""
-        self._purses: dict[str, Bucket] = {}
-        """The bucket of each player who is present."""
+        self._purses: Buckets[str] = Buckets(tariff.account)
         self._emptied: asyncio.Future[None] | None = None
 
     @property
@@ -64,37 +71,40 @@ class Door:
         """Count a connection; return whether there is room for it."""
         self._peers.add(peer)
         room = open_ and len(self._peers) <= self.quotas.connections
-        if peer.local:
+        if peer.local or peer.proxied:
             return room
-        address = self._addresses.get(peer.address)
-        if address is None:
-            bucket = Bucket(self.tariff.address, self._loop.time())
-            address = self._addresses[peer.address] = Address(bucket)
-        address.count += 1
-        peer.share(address.bucket)
-        return room and address.count <= self.quotas.connections_an_address
+        return self._count(peer) and room
+
+    def relocate(self, peer: Peer) -> bool:
+        """Count a connection for the address that it turned out to come from.
+
+        It is known once for all: before, it was counted for none, or for that of no proxy.
+        """
+        self._discount(peer)
+        return peer.local or self._count(peer)
+
+    def _count(self, peer: Peer) -> bool:
+        """Count a connection for its address, which pays for it; return whether it may come."""
+        address = self._counted[peer] = group(peer.address)
+        peer.share(self._addresses.take(address, self._loop.time()))
+        return self._addresses.users(address) <= self.quotas.connections_an_address
+
+    def _discount(self, peer: Peer) -> None:
+        address = self._counted.pop(peer, None)
+        if address is not None:
+            self._addresses.give_back(address, self._loop.time())
 
     def lost(self, peer: Peer) -> None:
         """A socket is closed."""
         self._peers.discard(peer)
         if not self._peers and self._emptied is not None and not self._emptied.done():
             self._emptied.set_result(None)
-        address = self._addresses.get(peer.address)
-        if address is None:
-            return
-        address.count -= 1
-        # A flooder that comes back at once finds its bucket as empty as it left it.
-        full = address.bucket.level(self._loop.time()) >= address.bucket.rate.burst
-        if address.count <= 0 and full:
-            del self._addresses[peer.address]
+        self._discount(peer)
 
     def arrive(self, peer: Peer, identity: Identity) -> None:
         """A connection has said whose it is."""
         peer.greeted(identity)
-        purse = self._purses.get(identity.key)
-        if purse is None:
-            purse = self._purses[identity.key] = Bucket(self.tariff.account, self._loop.time())
-        peer.share(purse)
+        peer.share(self._purses.take(identity.key, self._loop.time()))
         self._present.setdefault(identity.key, []).append(peer)
 
     def depart(self, peer: Peer, identity: Identity) -> bool:
@@ -102,10 +112,8 @@ class Door:
         peers = self._present.get(identity.key, [])
         if peer in peers:
             peers.remove(peer)
-        if peers or self._present.pop(identity.key, None) is None:
-            return False
-        del self._purses[identity.key]
-        return True
+            self._purses.give_back(identity.key, self._loop.time())
+        return not peers and self._present.pop(identity.key, None) is not None
 
     def peer_of(self, player: str) -> Peer | None:
         """Return a player's newest connection."""

@@ -7,6 +7,7 @@ just made and one that comes out of a log meet, so a restored match is the live 
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -165,8 +166,22 @@ class Fold:
         """Yield what viewers saw of each entry; an unused sight costs no view."""
         match = cls(game, setup)
         for entry in entries:
-            match._apply(entry)
-            yield match._sight(entry)
+            yield match.advance(entry)
+
+    def advance(self, entry: Entry) -> Sight:
+        """Go on by an entry of the log, and return what viewers saw of it."""
+        self._apply(entry)
+        return self._sight(entry)
+
+    def copy(self) -> Self:
+        """Return a match at the same entry that goes on by itself; no views are shared."""
+        other = copy.copy(self)
+        other.state = self.state.copy()
+        other.away = self.away.copy()
+        other.out = self.out.copy()
+        other._last = self._last.copy()
+        other._views = None
+        return other
 
     def kept(self) -> Kept:
         """Return all that the entries so far determine, but for `state`."""

@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -28,14 +28,14 @@ from kibitz_protocol.messages import (
 )
 from kibitz_protocol.records import Cause, Footer, Player, Result, SeatResult, Setup
 from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import LobbySettings, MatchBrief
+from kibitz_protocol.rooms import HouseSeat, LobbySettings, MatchBrief
 from kibitz_server import checkpoint, ladder, record, roll, sources
 from kibitz_server import lobby as rules
 from kibitz_server import match as match_rules
 from kibitz_server.accounts import Accounts, Admission, Guests
 from kibitz_server.checkpoint import Checkpoints
 from kibitz_server.database import NotStored, StoreError, explained
-from kibitz_server.door import Door
+from kibitz_server.door import Door, address_of
 from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
 from kibitz_server.lobby import Lobby
@@ -46,7 +46,7 @@ from kibitz_server.reloads import Reloads
 from kibitz_server.room import Room
 from kibitz_server.scribe import Scribe
 from kibitz_server.stand_in import StandIns
-from kibitz_server.store import Kind, Store, Stored, Stream, Transcript
+from kibitz_server.store import Store, Stored, Stream
 from kibitz_server.table import Table
 
 LOG = logging.getLogger("kibitz.hall")
@@ -104,7 +104,7 @@ class Hall:
         self.tables: dict[str, Table] = {}
         self.rooms: dict[str, Room] = {}
         self.staff = staff
-        self.accounts = Accounts(store, guests, self._is_busy)
+        self.accounts = Accounts(store, guests, self.is_busy)
         self.games = games
         self.name = name
         self.door = door
@@ -215,6 +215,7 @@ class Hall:
         lobby, effects = Lobby.new(opened, self.clock())
         room = Room(self, lobby, Stream(0, lobby.id, "lobby"))
         head = opened.model_dump_json().encode()
+        room.address = address_of(peer)
         room.stream = self.store.create("lobby", lobby.id, head, owner=None, waiter=room)
         self.rooms[room.key] = room
         self.tie(host.player, room)
@@ -227,29 +228,13 @@ class Hall:
             if key not in self.rooms and not self.store.knows(key):
                 return key
 
-    async def transcript(self, kind: Kind, key: str) -> Transcript | None:
-        """Return a match or lobby that is over as it was written; a damaged one is set aside."""
-        try:
-            return await self.store.transcript(key, kind)
-        except StoreError as error:
-            self.quarantine.add(kind, key, error)
-            return None
-
-    async def load_finished(self, match: str) -> Table | None:
-        """Return a match that was over before this is asked, or None."""
-        found = await self.transcript("match", match)
-        if found is None:
-            return None
-        setup = record.read_setup(found.head)
-        game = self.games.get(setup.game)
-        if game is None:
-            return None
-        folded = await asyncio.to_thread(record.fold, game, [found.head, *found.lines])
-        if folded.result is None:
-            return None
-        tail = len(found.lines)
-        stream = Stream(0, match, "match", tail=tail, durable=tail, closed=True)
-        return Table(self, folded, stream, listed=False)
+    def take_up(self, match: match_rules.Match, tail: int) -> Table:
+        """Keep a match for a while that was over before it is asked for."""
+        key = match.setup.match
+        stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
+        table = Table(self, match, stream, listed=False)
+        self.linger(table)
+        return table
 
     # --- what tables need (table.Floor) -----------------------------------------------------
 
@@ -323,7 +308,7 @@ class Hall:
 
     def room_reloaded(self, former: Room, stored: Stored) -> None:
         fresh = self._restored_lobby(stored)
-        fresh.reloads = former.reloads
+        fresh.reloads, fresh.address = former.reloads, former.address
         self._resume_lobby(fresh)
         for player in [fresh.lobby.host.player, *fresh.lobby.roll.members]:
             if self.peer_of(player) is not None:
@@ -374,7 +359,11 @@ class Hall:
         )
 
     def want_stand_in(self, table: Table, want: match_rules.WantStandIn) -> None:
-        self.stand_ins.wanted(table, want)
+        if self.staff.count < self.door.quotas.house_bots_in_all:
+            self.stand_ins.wanted(table, want)
+        else:  # the match is in the middle of asking, and is told when it has asked
+            full = "the server has as many house bots as it may"
+            self.loop.call_soon(table.forfeit, want.seat, want.cause, full)
 
     # --- what rooms need (room.Estate) ------------------------------------------------------
 
@@ -662,8 +651,16 @@ class Hall:
             self.tables[key] for key in sorted(self._seats.get(player, ())) if key in self.tables
         ]
 
-    def _is_busy(self, player: str) -> bool:
-        """Whether a guest's name is still in use."""
+    def forget_finished(self, keys: Collection[str]) -> None:
+        """Matches are deleted from the disk, and stand in no list any more."""
+        kept = [brief for brief in self.finished if brief.match not in keys]
+        if len(kept) < len(self.finished):
+            self.finished = deque(kept, maxlen=LISTED_FINISHED)
+        for key in keys:
+            self.lingering.pop(key, None)
+
+    def is_busy(self, player: str) -> bool:
+        """Whether a guest is connected, or has a seat or a lobby."""
         return bool(player in self.door.players or self.ties.get(player) or self._seats.get(player))
 
     def seat_stand_in(self, table: Table, seat: int, player: Player, cause: Cause) -> bool:
@@ -678,6 +675,11 @@ class Hall:
         peer.holdings.pop(table.key, None)
         self._unseat(player.player, table.key)
         return False
+
+
+def house_seats(settings: LobbySettings) -> int:
+    """Return for how many seats a lobby has a process of the server."""
+    return sum(isinstance(seat, HouseSeat) for seat in settings.seats)
 
 
 def _entrant(player: Player, key: str) -> ladder.Entrant:

@@ -5,13 +5,14 @@
     GET /metrics                  what prometheus collects
     GET /records/<match>.jsonl    the record of a finished match
 
-Everything else is 404, and every other method but HEAD is 405. Connections are not kept.
+Everything else is 404, and every other method but HEAD is 405. Connections are not kept. A page
+is short and made at once; a record is made while it is sent (`Flow`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol
@@ -24,6 +25,8 @@ JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
 
+_PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
+
 
 class Site(Protocol):
     """What the pages say."""
@@ -32,7 +35,8 @@ class Site(Protocol):
 
     def figures(self) -> bytes: ...
 
-    async def record(self, match: str) -> bytes | None: ...
+    async def record(self, match: str) -> AsyncIterator[bytes] | None:
+        """Return the record of a finished match, piece by piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +45,57 @@ class Page:
     body: bytes
     content_type: str = TEXT
     allow: bool = False
+    retry_after_s: int | None = None
 
     def response(self, *, head: bool = False) -> Response:
         """Return the page as it travels; without its body for HEAD."""
-        headers = Headers(
-            {
-                "Connection": "close",
-                "Content-Length": str(len(self.body)),
-                "Content-Type": self.content_type,
-                "Cache-Control": "no-store",
-                "X-Content-Type-Options": "nosniff",
-            }
-        )
+        headers = _headers(self.content_type)
+        headers["Content-Length"] = str(len(self.body))
         if self.allow:
             headers["Allow"] = "GET, HEAD"
+        if self.retry_after_s is not None:
+            headers["Retry-After"] = str(self.retry_after_s)
         body = b"" if head else self.body
         return Response(self.status.value, self.status.phrase, headers, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A long page whose pieces are asked for one by one, as its reader takes them.
+
+    Its length is not known before. It is sent in chunks (RFC 9112, section 7.1), so who reads it
+    knows whether the end has come; a reader of HTTP/1.0 has to look at the last line.
+    """
+
+    pieces: AsyncIterator[bytes]
+    content_type: str
+
+    def head(self, *, chunked: bool) -> bytes:
+        """Return all that comes before the first piece."""
+        headers = _headers(self.content_type)
+        if chunked:
+            headers["Transfer-Encoding"] = "chunked"
+        return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers).serialize()
+
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def chunk(piece: bytes) -> bytes:
+    """Frame a piece, which must not be empty: that would be the end."""
+    return b"%x\r\n%b\r\n" % (len(piece), piece)
+
+
+def _headers(content_type: str) -> Headers:
+    return Headers(
+        {
+            "Connection": "close",
+            "Content-Type": content_type,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+        }
+    )
 
 
 NOT_FOUND = Page(HTTPStatus.NOT_FOUND, b"not found\n")
@@ -72,9 +111,46 @@ TOKEN_IN_URL = Page(
 )
 
 
-def answer(method: str, target: str, site: Site) -> Page | Awaitable[Page]:
-    """Return the page that a request asks for, at once or in a while."""
-    path = target.partition("?")[0]
+FOREIGN_ORIGIN = Page(
+    HTTPStatus.FORBIDDEN, b"pages of this origin may not connect; the operator can list it\n"
+)
+TOO_MANY_DOWNLOADS = b"too many records are on their way to this address\n"
+NO_ROOM_FOR_DOWNLOADS = b"too many records are on their way\n"
+
+
+def wrong_host() -> Page:
+    return Page(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        b"this server is not known by the name in the Host header;"
+        b" its operator adds names with `kibitz serve --allow-host NAME`\n",
+    )
+
+
+def bad_request(why: str) -> Page:
+    return Page(HTTPStatus.BAD_REQUEST, f"{why}\n".encode())
+
+
+def too_many_requests(retry_after_s: int) -> Page:
+    body = f"too many requests, wait {retry_after_s} s\n".encode()
+    return Page(HTTPStatus.TOO_MANY_REQUESTS, body, retry_after_s=retry_after_s)
+
+
+def split_target(target: str) -> tuple[str, str] | None:
+    """Return path and query of a request's target; None where it is none of this server's.
+
+    A target is an absolute path of what a path is made of (RFC 9112, section 3.2.1, and RFC 3986,
+    section 3.3); the other forms are for proxies. It is not taken for a URL that has a host.
+    """
+    path, _, query = target.partition("?")
+    return (path, query) if _PATH.fullmatch(path) and "#" not in query else None
+
+
+def is_record(path: str) -> bool:
+    return _RECORD.fullmatch(path) is not None
+
+
+def answer(method: str, path: str, site: Site) -> Page | Awaitable[Page | Flow]:
+    """Return the page that is at a path, at once or in a while."""
     record = _RECORD.fullmatch(path)
     if record is None and path not in {"/healthz", "/readyz", "/metrics"}:
         return NOT_FOUND
@@ -89,6 +165,6 @@ def answer(method: str, target: str, site: Site) -> Page | Awaitable[Page]:
     return Page(HTTPStatus.OK, b"ok\n")
 
 
-async def _record(match: str, site: Site) -> Page:
-    body = await site.record(match)
-    return NOT_FOUND if body is None else Page(HTTPStatus.OK, body, JSON_LINES)
+async def _record(match: str, site: Site) -> Page | Flow:
+    pieces = await site.record(match)
+    return NOT_FOUND if pieces is None else Flow(pieces, JSON_LINES)

@@ -35,6 +35,7 @@ from kibitz_protocol.reports import (
     SeatReport,
     Spent,
 )
+from kibitz_protocol.values import MAX_SAFE_INT
 from kibitz_server.match import Match
 
 NO_FAULT: Final = frozenset({Cause.RULES, Cause.RESIGNATION})
@@ -242,6 +243,6 @@ def _spent(entry: Moved | Flagged, match: Match) -> Spent:
         allowance_ms=allowed,
         charged_ms=max(0, entry.elapsed_ms - allowed),
         lag_ms=entry.lag_ms or 0,
-        left_ms=None if clock is None else clock.main_ms + clock.bank_ms,
+        left_ms=None if clock is None else min(MAX_SAFE_INT, clock.main_ms + clock.bank_ms),
         flagged=isinstance(entry, Flagged),
     )

@@ -191,6 +191,17 @@ def row_of(db: sqlite3.Connection, batch: int) -> Row | None:
     return None if found is None else _row(found)
 
 
+def streams(db: sqlite3.Connection) -> set[int]:
+    """Return the streams that have entries in the journal. Raises `StoreError` if it is damaged."""
+    found: set[int] = set()
+    for row in db.execute(_ROWS):
+        contents = _row(row).contents
+        if contents is None:
+            raise ForeignDatabase("a row of the journal is damaged")
+        found.update(contents)
+    return found
+
+
 def last_batch(db: sqlite3.Connection) -> int:
     return max(trimmed(db), number_of(db, "SELECT max(batch) FROM journal"))
 

@@ -140,6 +140,12 @@ class Match(Fold):
         """Start a match. Raises `InvalidSetup`, `ValidationError` (options), `BrokenLog`."""
         return cls(game, setup)
 
+    def copy(self) -> Match:
+        """Return a match at the same entry that goes on by itself."""
+        other = super().copy()
+        other._illegal = self._illegal.copy()
+        return other
+
     # --- commands ---------------------------------------------------------------------------
 
     def handle(self, command: Command, now: int, lag: int = 0) -> list[Effect]:
@@ -566,7 +572,7 @@ class Match(Fold):
         total = ledger.until_flag(self.setup.time_control, self.clocks[self.to_act])
         if now is None or self._opened_at is None:
             return total
-        return max(0, total - (self._at(now) - self._opened_at))
+        return max(0, total - max(0, self._at(now) - self._opened_at))
 
     def _refuse(self, play: Play, code: Code, message: str) -> Refuse:
         return Refuse(play.seat, play.id, code, message, self.ply)

@@ -9,21 +9,44 @@ direction of writing, and nothing invisible.
 Technical Standard 39, section 4, and its table of confusables), upper and lower case being the
 same. It is for comparing and never for showing. Names are unique by it.
 
+`claim` is asked when a name is given away, and refuses more: names whose letters are of several
+scripts that are not written together (UTS 39, section 5.2, "highly restrictive"), digits of several
+systems, what house bots are called, and what an operator or the server itself would be called,
+however it is spelt. Names that were given away before keep working.
+
     BadName     a name that is refused; `str()` is fit for a person (a `ValueError`)
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
+from confusable_homoglyphs.categories import alias
 from confusable_homoglyphs.confusables import confusables_data
 
 LONGEST = 32
 """The longest name, in characters, after it has been normalised."""
 RESERVED = "house"
 """What the names of house bots, and of nobody else, begin with."""
+WORDS = (
+    *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
+    *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),
+)
+"""Names that would be taken for somebody with a say, alone or several of them in a row."""
+SCRIPTS_TOGETHER = (
+    frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
+    frozenset({"LATIN", "HAN", "BOPOMOFO"}),
+    frozenset({"LATIN", "HAN", "HANGUL"}),
+)
+"""Scripts that one name may be written in together: those of Japanese, Chinese and Korean."""
+_SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
+_SPELT = str.maketrans("435897", "aesbgt")
+"""Digits that are read as letters; `skeleton` knows 0 and 1."""
+_MOST_NUMBERED = 2
+"""Digits after a reserved word that make no name of it: ``admin 7``; ``admin 2024`` is somebody."""
 _PUNCTUATION = frozenset(" ._-")
 _MARKS_IN_A_ROW = 2
 """More marks than this on one letter reach into the lines above and below."""
@@ -60,10 +83,13 @@ def normalise(name: str) -> str:
 
 
 def claim(name: str) -> str:
-    """Normalise a name that somebody asks for: as `normalise`, and not a house bot's."""
+    """Normalise a name that somebody asks for: as `normalise`, and one that may be given away."""
     text = normalise(name)
-    if skeleton(text).startswith(skeleton(RESERVED)):
+    if any(spelt.startswith(_spelt(RESERVED)) for spelt in _spellings(text)):
         raise BadName(f"names that begin with {RESERVED!r} are for house bots: {text!r}")
+    if any(_reserved().fullmatch(spelt) for spelt in _spellings(text)):
+        raise BadName(f"nobody is called {text!r} here, which could be taken for the operator")
+    _refuse_mixture(text)
     return text
 
 
@@ -78,6 +104,38 @@ def skeleton(name: str) -> str:
     """Return the text that `name` has in common with all names that look like it."""
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
     return "".join(_look(char) for char in text)
+
+
+def _refuse_mixture(text: str) -> None:
+    """Refuse letters of scripts that are not written together, and digits of several systems."""
+    scripts = {alias(char) for char in text} - _SCRIPTLESS
+    if len(scripts) > 1 and not any(scripts <= together for together in SCRIPTS_TOGETHER):
+        mixed = " and ".join(sorted(script.capitalize() for script in scripts))
+        raise BadName(f"the letters of a name are of one script, and {text!r} mixes {mixed}")
+    zeros = {ord(char) - unicodedata.decimal(char) for char in text if char.isdecimal()}
+    if len(zeros) > 1:
+        raise BadName(f"the digits of a name are of one system, unlike those of {text!r}")
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """Yield what a name may be read as: without punctuation, and without a number around it."""
+    letters = "".join(char for char in text if char not in _PUNCTUATION)
+    yield _spelt(letters)
+    for start in range(_MOST_NUMBERED + 1):
+        for end in range(_MOST_NUMBERED + 1):
+            before, after = letters[:start], letters[len(letters) - end :]
+            if (before + after).isdecimal():
+                yield _spelt(letters[start : len(letters) - end])
+
+
+def _spelt(letters: str) -> str:
+    """Return a text that spellings of a word with digits or look-alikes have in common."""
+    return skeleton(letters.translate(_SPELT))
+
+
+@cache
+def _reserved() -> re.Pattern[str]:
+    return re.compile(f"(?:{'|'.join(re.escape(_spelt(word)) for word in WORDS)})+")
 
 
 def _refuse_characters(text: str) -> None:

@@ -3,8 +3,9 @@
 There is no coroutine and no task here: bytes come in, are cut into frames, decoded, paid for,
 and end in a synchronous call of the desk. All that a ready-made server would do is done here:
 
-* The handshake under a deadline, with limits on its headers and a list of origins; a plain
-  HTTP request gets its page and the connection is closed.
+* The handshake under a deadline, with limits on its headers, and only from where it may come
+  (`access`); a plain HTTP request gets its page and the connection is closed. A record is
+  written as its reader takes it, a piece at a time (`downloads`).
 * Frames. The one that nearly every frame is, a whole masked text message, is unmasked here;
   every other one is handed over to `ServerProtocol`, whole, so that it and we always agree on
   where a frame begins. It answers pings, checks fragments and refuses what the RFC forbids.
@@ -21,8 +22,9 @@ What a peer does wrong and what it gets:
     no handshake in time       aborted              binary frame          closed 1003
     headers over 16 KiB        431                  text that is no UTF-8 closed 1007
     foreign origin             403                  message over 16 KiB   closed 1009
-    token in the URL           400                  broken framing        closed 1002
-    no hello in time           closed 4002          flood                 closed 1008
+    another server's name      421                  broken framing        closed 1002
+    token in the URL           400                  flood                 closed 1008
+    no hello in time           closed 4002          too many requests     429
     not JSON, unknown fields   refused, malformed   reads too slowly      closed 4001, aborted
 """
 
@@ -30,22 +32,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
+import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Protocol, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
+from websockets.datastructures import Headers
 from websockets.exceptions import InvalidMessage
 from websockets.frames import CloseCode as Standard
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
-from websockets.typing import Origin
 
 from kibitz_protocol.codec import DecodeError, decode_request, encode
 from kibitz_protocol.messages import (
@@ -59,8 +61,11 @@ from kibitz_protocol.messages import (
 from kibitz_protocol.refusals import HINTS, CloseCode, Code
 from kibitz_protocol.values import MAX_FRAME
 from kibitz_server import http
+from kibitz_server.access import Access, BadHeader
 from kibitz_server.accounts import Identity
+from kibitz_server.addresses import group, is_loopback
 from kibitz_server.credits import Bucket, Purse, Tariff, Verdict
+from kibitz_server.downloads import Download, Downloads
 from kibitz_server.outbox import Allowance, Cork, Outbox, text_frame
 from kibitz_server.sweep import Sweep
 
@@ -90,6 +95,9 @@ class Desk(Protocol):
 
     def admit(self, peer: Peer) -> bool:
         """Whether there is room for another connection from this address."""
+
+    def relocate(self, peer: Peer) -> bool:
+        """Whether there is, now that its headers say that it comes from another one."""
 
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move; the desk calls `peer.owe` for those that it refuses."""
@@ -132,8 +140,9 @@ class Port:
     sweep: Sweep
     tariff: Tariff
     allowance: Allowance
-    origins: Sequence[str]
-    """Origins that browsers may come from; clients that are no browsers send none."""
+    access: Access = field(default_factory=Access)
+    """Which requests are served, by their headers."""
+    downloads: Downloads = field(default_factory=Downloads)
     spawn: Callable[[Awaitable[None]], None]
     """Runs what cannot be done at once; used for pages that come from the disk only."""
 
@@ -150,6 +159,8 @@ class Peer(asyncio.Protocol):
         "_ping_at",
         "_port",
         "_protocol",
+        "_reading",
+        "_room",
         "_round_trips",
         "_told_gone",
         "_transport",
@@ -162,6 +173,7 @@ class Peer(asyncio.Protocol):
         "leaving",
         "local",
         "outbox",
+        "proxied",
         "purse",
         "token",
         "unanswered",
@@ -169,9 +181,7 @@ class Peer(asyncio.Protocol):
 
     def __init__(self, port: Port) -> None:
         self._port = port
-        self._protocol = ServerProtocol(
-            origins=[None, *map(Origin, port.origins)], max_size=MAX_FRAME, logger=LOG
-        )
+        self._protocol = ServerProtocol(max_size=MAX_FRAME, logger=LOG)
         self._protocol.debug = False
         self._partial = b""
         """Bytes that do not make a frame, or a handshake, yet."""
@@ -185,6 +195,10 @@ class Peer(asyncio.Protocol):
         """When the ping was sent that is not answered yet, in milliseconds; 0 for none."""
         self._told_gone = False
         self._aborted = False
+        self._reading = False
+        """Whether a record is on its way to it; nothing that it says counts any more."""
+        self._room: asyncio.Future[None] | None = None
+        """Is done when the transport has room again, or is lost; while a download waits for it."""
         self.leaving = False
         """Whether the connection is being closed."""
         self._round_trips: tuple[int, ...] = ()
@@ -212,7 +226,9 @@ class Peer(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=port.allowance.high_water)
         name = transport.get_extra_info("peername")
         self.address = str(name[0]) if name else "?"
-        self.local = _is_loopback(self.address)
+        self.local = is_loopback(self.address)
+        self.proxied = port.access.is_proxy(self.address)
+        """Whether only its headers will say where it comes from."""
         self.outbox = Outbox(self._transport, port.cork, port.allowance, self._too_slow)
         self.purse = Purse(port.tariff.socket, port.loop.time())
         port.sweep.connected(self)
@@ -221,6 +237,8 @@ class Peer(asyncio.Protocol):
             self._reply(http.BUSY, head=False)
 
     def data_received(self, data: bytes) -> None:
+        if self._reading:
+            return
         if self._partial:
             data = self._partial + data
             self._partial = b""
@@ -232,6 +250,8 @@ class Peer(asyncio.Protocol):
             self._feed(data)
 
     def eof_received(self) -> bool:
+        if self._reading:
+            return True  # who has said all may still read
         self._protocol.receive_eof()
         self._push()
         # Nothing may be written after our own end of file, and the transport closes only soon.
@@ -246,16 +266,19 @@ class Peer(asyncio.Protocol):
         self._port.sweep.forget(self)
         self._framed = False
         self.leaving = True
+        self._let_go_on()
         self._tell_gone()
         self._port.desk.lost(self)
 
     def pause_writing(self) -> None:
         self.outbox.pause()
-        self._port.sweep.paused(self)
+        if not self._reading:  # a reader of a record has a deadline for each piece
+            self._port.sweep.paused(self)
 
     def resume_writing(self) -> None:
         self._port.sweep.resumed(self)
         self.outbox.resume()
+        self._let_go_on()
 
     # --- what the desk does -----------------------------------------------------------------
 
@@ -507,16 +530,54 @@ class Peer(asyncio.Protocol):
             self._read(data[end + 4 :])
 
     def _shake_hands(self, request: Request) -> None:
-        upgrade = "Upgrade" in request.headers
-        target = urlsplit(request.path)
-        if any(_SECRETS.search(name) for name, _ in parse_qsl(target.query, True)):
-            self._reply(http.TOKEN_IN_URL, head=False)
-        elif not upgrade:
-            self._serve_page(request)
-        elif target.path not in PATHS:
-            self._reply(http.NOT_FOUND, head=False)
-        else:
+        try:
+            page = self._objection(request)
+        except BadHeader as error:
+            page = http.bad_request(str(error))
+        if page is not None:
+            self._reply(page, head=request.method == "HEAD")
+        elif "Upgrade" in request.headers:
             self._accept(request)
+        else:
+            self._serve_page(request)
+
+    def _objection(self, request: Request) -> http.Page | None:
+        """Return the page that says why a request is not served. Raises `BadHeader`."""
+        access, headers = self._port.access, request.headers
+        target = http.split_target(request.path)
+        if target is None or len(headers.get_all("Authorization")) > 1:
+            return http.BAD_REQUEST
+        if not access.knows_host(headers):
+            return http.wrong_host()
+        if not self._place(headers):
+            return http.BUSY
+        path, query = target
+        if any(_SECRETS.search(name) for name, _ in parse_qsl(query, True)):
+            return http.TOKEN_IN_URL
+        upgrade = "Upgrade" in headers
+        if not (access.lets_handshake(headers) if upgrade else access.lets_read(headers)):
+            return http.FOREIGN_ORIGIN
+        if upgrade and path not in PATHS:
+            return http.NOT_FOUND
+        return self._unpaid(path)
+
+    def _place(self, headers: Headers) -> bool:
+        """Find out where a request really comes from; return whether there is room for it."""
+        place = self._port.access.place(headers, self.address)
+        if (place.address, place.local) == (self.address, self.local) and not self.proxied:
+            return True
+        self.address, self.local, self.proxied = place.address, place.local, False
+        return self._port.desk.relocate(self)
+
+    def _unpaid(self, path: str) -> http.Page | None:
+        """Charge a request to its address; return the page for who cannot pay."""
+        tariff, now = self._port.tariff, self._port.loop.time()
+        dear = path == "/metrics" or http.is_record(path)
+        cost = tariff.record if dear else tariff.http
+        if self.purse.charge_shared(cost, now):
+            return None
+        self._port.figures.shed("too many HTTP requests")
+        return http.too_many_requests(math.ceil(self.purse.retry_after_ms(cost, now) / 1000))
 
     def _accept(self, request: Request) -> None:
         response = self._protocol.accept(request)
@@ -531,14 +592,91 @@ class Peer(asyncio.Protocol):
 
     def _serve_page(self, request: Request) -> None:
         head = request.method == "HEAD"
-        page = http.answer(request.method, request.path, self._port.site)
+        path = request.path.partition("?")[0]
+        page = http.answer(request.method, path, self._port.site)
         if isinstance(page, http.Page):
             self._reply(page, head=head)
         else:
-            self._port.spawn(self._reply_later(page, head))
+            chunked = request.protocol != "HTTP/1.0"
+            self._port.spawn(self._reply_later(page, head, chunked))
 
-    async def _reply_later(self, page: Awaitable[http.Page], head: bool) -> None:
-        self._reply(await page, head=head)
+    async def _reply_later(
+        self, coming: Awaitable[http.Page | http.Flow], head: bool, chunked: bool
+    ) -> None:
+        page = await coming
+        if isinstance(page, http.Page):
+            self._reply(page, head=head)
+            return
+        refusal = self._no_download()
+        if refusal is not None:
+            self._reply(refusal, head=head)
+        elif not self._lost and not self._protocol.eof_sent:
+            await self._download(page, head, chunked)
+
+    def _no_download(self) -> http.Page | None:
+        """Return the page that says why a record is not sent now."""
+        downloads = self._port.downloads
+        after = downloads.limits.retry_after_s
+        if downloads.crowded(self._download_group()):
+            status, body = HTTPStatus.TOO_MANY_REQUESTS, http.TOO_MANY_DOWNLOADS
+        elif downloads.full():
+            status, body = HTTPStatus.SERVICE_UNAVAILABLE, http.NO_ROOM_FOR_DOWNLOADS
+        else:
+            return None
+        self._port.figures.shed("too many downloads")
+        return http.Page(status, body, retry_after_s=after)
+
+    def _download_group(self) -> str | None:
+        return None if self.local else group(self.address)
+
+    async def _download(self, flow: http.Flow, head: bool, chunked: bool) -> None:
+        """Send a long page piece by piece, each when the transport has room for it."""
+        download = self._port.downloads.begin(self._download_group())
+        self._reading = True
+        self._leave_after_page()
+        try:
+            self._transport.write(flow.head(chunked=chunked))
+            async with contextlib.aclosing(cast(AsyncGenerator[bytes, None], flow.pieces)) as all_:
+                if not head and not await self._send(all_, download, chunked):
+                    return
+            self._half_close()
+        except Exception:
+            LOG.exception("a record cannot be read")
+            self.abort()  # who reads it sees that the end is missing
+        finally:
+            download.end()
+
+    async def _send(self, pieces: AsyncIterator[bytes], download: Download, chunked: bool) -> bool:
+        """Write all pieces; return False where the connection is gone before that."""
+        async for piece in pieces:
+            if self._lost:  # while the piece was read from the disk
+                return False
+            download.hold(len(piece))
+            self._port.sweep.leaving(self, self._port.downloads.limits.piece_s)
+            self._transport.write(http.chunk(piece) if chunked else piece)
+            await self._drained()
+            if self._lost:
+                return False
+            download.hold(0)
+        if chunked:
+            self._transport.write(http.LAST_CHUNK)
+        return True
+
+    async def _drained(self) -> None:
+        """Wait until the transport has room again, or is lost."""
+        if self.outbox.paused and not self._lost:
+            self._room = self._port.loop.create_future()
+            await self._room
+
+    @property
+    def _lost(self) -> bool:
+        """Whether nothing more can be written."""
+        return self.outbox.closed or self._transport.is_closing()
+
+    def _let_go_on(self) -> None:
+        room, self._room = self._room, None
+        if room is not None and not room.done():
+            room.set_result(None)
 
     def _reply(self, page: http.Page, *, head: bool) -> None:
         """Send a page and half-close; the rest is the other side's."""
@@ -597,13 +735,6 @@ class Peer(asyncio.Protocol):
 def _clipped(reason: str) -> str:
     """Shorten a reason to what a close frame holds (RFC 6455, section 5.5)."""
     return reason.encode()[:120].decode(errors="ignore")
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
 
 
 def _bearer(request: Request) -> str | None:

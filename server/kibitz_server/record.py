@@ -68,24 +68,53 @@ def fold(game: Game, lines: Iterable[bytes]) -> Match:
     return match
 
 
+class Export:
+    """The lines of a finished record, each with its end, made as the lines of the log come."""
+
+    def __init__(self, setup: bytes, *, notes: bool) -> None:
+        """Without `notes` bare numbers stand for them, as anybody may have the record.
+
+        Notes are for who wrote them. They change nothing in a match, so the record still
+        folds; its chain runs over what it shows.
+        """
+        self._notes = notes
+        self._link = chain(NO_LINK, setup)
+        self.head = setup + b"\n"
+
+    def entries(self, lines: Iterable[bytes]) -> bytes:
+        """Return the next lines."""
+        return b"".join(map(self._entry, lines))
+
+    def end(self, footer: bytes) -> bytes:
+        """Return the last line."""
+        return self.footer(Footer.model_validate_json(footer).result)
+
+    def footer(self, result: Result) -> bytes:
+        """Return the last line, with the hash of what was exported."""
+        return line(Footer(result=result, hash=self._link)) + b"\n"
+
+    def _entry(self, data: bytes) -> bytes:
+        shown = data if self._notes else _unnoted(data)
+        self._link = chain(self._link, shown)
+        return shown + b"\n"
+
+
 def export(setup: bytes, entries: Iterable[bytes], result: Result) -> Iterator[bytes]:
     """Yield the lines of a finished record, each with its end, from the lines of the log."""
-    link = chain(NO_LINK, setup)
-    yield setup + b"\n"
+    whole = Export(setup, notes=True)
+    yield whole.head
     for data in entries:
-        link = chain(link, data)
-        yield data + b"\n"
-    yield line(Footer(result=result, hash=link)) + b"\n"
+        yield whole.entries([data])
+    yield whole.footer(result)
 
 
 def published(setup: bytes, entries: Iterable[bytes], footer: bytes) -> Iterator[bytes]:
-    """Yield a finished record as anybody may have it: bare numbers stand for notes.
-
-    Notes are for who wrote them. They change nothing in a match, so the record still folds;
-    its chain runs over what it shows.
-    """
-    result = Footer.model_validate_json(footer).result
-    yield from export(setup, map(_unnoted, entries), result)
+    """Yield a finished record as anybody may have it: bare numbers stand for notes."""
+    shown = Export(setup, notes=False)
+    yield shown.head
+    for data in entries:
+        yield shown.entries([data])
+    yield shown.end(footer)
 
 
 def commitment(seed: str) -> str:

@@ -408,7 +408,9 @@ class Roll:
     def _settle(self, planned: Planned, result: Result | None) -> None:
         """Keep what became of an arranged match, for the host to ask."""
         if planned.tag is not None:
-            line = None if result is None else result.__pydantic_serializer__.to_json(result, exclude_none=True)
+            line = None
+            if result is not None:
+                line = result.__pydantic_serializer__.to_json(result, exclude_none=True)
             match = self.match_of(planned.number)
             self.settled[planned.number] = Settled(
                 self.seq, match, planned.item, planned.players, line

@@ -105,6 +105,9 @@ class Room:
         """How often this lobby was loaded again because it was ahead of its log."""
         self.backlog: Backlog[Room] | None = None
         """What is to be done once the lobby was loaded again; None while its log is sound."""
+        self.address: str | None = None
+        """The address that it was opened from, unless that was this machine's; a server that is
+        started again does not know."""
         self._held: deque[tuple[int, Held]] = deque()
         """What may be told once the entry of that number is durable."""
         self._timer: Deadline | None = None

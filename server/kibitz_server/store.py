@@ -176,6 +176,19 @@ class Transcript:
     footer: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What is known of a closed stream without its entries; a lobby has no footer."""
+
+    number: int
+    kind: Kind
+    head: bytes
+    footer: bytes | None
+    summary: bytes
+    tail: int
+    """Number of its last entry."""
+
+
 @dataclass(slots=True)
 class _Compaction:
     """The oldest rows of the journal, on their way into stretches."""
@@ -478,6 +491,45 @@ class Store:
     def rows(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
         """Return the rows of a small table that a query finds. It blocks for a moment."""
         return self._look.execute(sql, values).fetchall()
+
+    def closed(self, key: str) -> Closed | None:
+        """Return what is known of a closed stream without reading its entries, or None.
+
+        Raises `StoreError` where its head is not as it was written.
+        """
+        row = self.row(
+            "SELECT number, kind, head, footer, summary, coalesce((SELECT last FROM stretch"
+            " WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1), 0), link"
+            " FROM stream WHERE key = ? AND state = 'closed'",
+            (key,),
+        )
+        if row is None:
+            return None
+        if chain(NO_LINK, blob(row[2])) != row[6]:
+            raise _Unsound(0, "its head is damaged")
+        return Closed(*row[:6])  # type: ignore[arg-type]
+
+    async def entries(self, number: int, first: int, last: int) -> list[bytes]:
+        """Return the entries `first` to `last`, as far as there are any, of a closed stream.
+
+        Raises `StoreError` where they are not as they were written.
+        """
+        return await self._read(lambda db: _entries(db, number, first, last))
+
+    async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        """Return the rows that a query finds, which may take a while."""
+        return await self._read(lambda db: db.execute(sql, values).fetchall())
+
+    async def journalled(self) -> set[int]:
+        """Return the numbers of all streams that the journal on the disk has entries of."""
+        return await self._read(journal.streams)
+
+    async def piece(self, number: int, first: int, size: int) -> list[bytes]:
+        """Return entries of a closed stream from `first` on, about `size` bytes of them.
+
+        Raises `StoreError` where they are not as they were written.
+        """
+        return await self._read(lambda db: _entries(db, number, first, size=size))
 
     async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
         """Return a closed stream of that kind as it was written, or None."""
@@ -945,6 +997,54 @@ def _stretches(
             if first <= seq <= last and seq < edge:
                 found.append(line)
     return found
+
+
+def _entries(
+    db: sqlite3.Connection,
+    number: int,
+    first: int,
+    last: int | None = None,
+    *,
+    size: int | None = None,
+) -> list[bytes]:
+    """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
+
+    There is at least one, where the stream has one. The stretches that they are read from are
+    held to the chain; raises `StoreError` where one does not continue it.
+    """
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND last >= ?"
+        " ORDER BY first",
+        (number, first),
+    )
+    found: list[bytes] = []
+    link: str | None = None
+    for start, end, expected, text in rows:
+        if (last is not None and start > last) or (size is not None and size <= 0):
+            break
+        lines = blob(text).split(b"\n")
+        link = _link_before(db, number, start) if link is None else link
+        for line in lines:
+            link = chain(link, line)
+        if link != expected or end != start + len(lines) - 1:
+            raise _Unsound(start - 1, f"the stretch from {start} to {end} is damaged")
+        for seq, line in enumerate(lines, start):
+            if seq >= first and (last is None or seq <= last) and (size is None or size > 0):
+                found.append(line)
+                size = None if size is None else size - len(line)
+    return found
+
+
+def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
+    """Return the chain's link before entry `first`, which begins a stretch."""
+    if first > 1:
+        sql = "SELECT chain FROM stretch WHERE stream = ? AND last = ?"
+        row = db.execute(sql, (number, first - 1)).fetchone()
+    else:
+        row = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise _Unsound(first - 1, f"entries before {first} are missing")
+    return str(row[0])
 
 
 def _transcript(db: sqlite3.Connection, key: str, kind: Kind) -> Transcript | None:

@@ -71,3 +71,24 @@ async def test_nobody_there_is_an_error_of_the_system() -> None:
         pass
     with pytest.raises(OSError, match="refused"):
         await fetch.record(url, "M2")
+
+
+@pytest.mark.e2e
+async def test_a_server_that_is_busy_is_asked_again_and_then_given_up() -> None:
+    waited: list[float] = []
+    async with serving("503 Service Unavailable\r\nRetry-After: 7", b"busy\n") as url:
+        with pytest.raises(OSError, match="503 Service Unavailable"):
+            await asyncio.to_thread(fetch.read, fetch.address_of(url, "M2"), waited.append)
+    assert waited == [7.0] * (fetch.ATTEMPTS - 1)
+    async with serving("429 Too Many Requests\r\nRetry-After: 9999", b"") as url:
+        with pytest.raises(OSError, match="429"):
+            await asyncio.to_thread(fetch.read, fetch.address_of(url, "M2"), waited.append)
+    assert waited[-1] == fetch.LONGEST_WAIT_S
+
+
+@pytest.mark.e2e
+async def test_a_record_that_is_cut_off_is_none() -> None:
+    cut_off = b"6\r\nlines\n\r\n"
+    async with serving("200 OK\r\nTransfer-Encoding: chunked", cut_off) as url:
+        with pytest.raises(OSError, match="not whole"):
+            await fetch.record(url, "M2")

@@ -141,7 +141,9 @@ def test_handshakes_that_are_refused(world: World, path: str, more: str, status:
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"name": "аda"}, "name_taken"),  # the first letter is Cyrillic
+        ({"name": "аԁа"}, "name_taken"),  # all letters are Cyrillic
+        ({"name": "аda"}, "name_invalid"),  # the first one only
+        ({"name": "a.d.m.i.n"}, "name_invalid"),
         ({"name": "ADA"}, "name_taken"),
         ({"name": "ada\u202e"}, "name_invalid"),
         ({"name": "a\x00da"}, "name_invalid"),
@@ -383,7 +385,8 @@ async def waiting(port: int, first: bytes) -> float:
 async def test_handshakes_that_never_end_are_ended(tmp_path: Path) -> None:
     with hosted(tmp_path) as server:
         async with asyncio.timeout(50), playing(server, 4, 15, 0.03):
-            half = [waiting(server.port, b"GET / HTTP/1.1\r\nHost: x\r\n") for _ in range(200)]
+            begun = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+            half = [waiting(server.port, begun) for _ in range(200)]
             mute = [waiting(server.port, b"") for _ in range(50)]
             slow = [dripping(server.port) for _ in range(20)]
             ends = await asyncio.gather(*half, *mute, *slow)

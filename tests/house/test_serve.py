@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from kibitz.cli import kibitz
 from kibitz.serve import _log, configured, serve
 from kibitz_protocol import printable
 from kibitz_server.accounts import Register
+from kibitz_server.app import Config
 
 FILE = """
 name = "club"
@@ -126,3 +128,46 @@ def test_a_database_that_cannot_be_used_is_one_sentence(tmp_path: Path, how: str
     listed = CliRunner().invoke(kibitz, ["token", "list", "--db", str(path)])
     assert (listed.exit_code, isinstance(listed.exception, SystemExit)) == (1, True)
     assert "Traceback" not in done.output + listed.output
+
+
+def test_limits_are_said_on_the_command_line_or_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Config] = []
+    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
+    (tmp_path / "club.toml").write_text(FILE + "house_bots_in_all = 7\n[keeping]\ndays = 3\n")
+    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "x.db")]
+    words += ["--allow-host", "games.example", "--trusted-proxy", "10.0.0.0/8"]
+    done = CliRunner().invoke(serve, [*words, "--max-lobbies", "9", "--keep", "2w"])
+    assert done.exit_code == 0, done.output
+    [config] = seen
+    quotas = config.quotas
+    assert (quotas.lobbies, quotas.lobbies_in_all, quotas.house_bots_in_all) == (3, 9, 7)
+    assert (config.hosts, config.proxies) == (("games.example",), ("10.0.0.0/8",))
+    assert config.keeping.days == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--keep", "90"], "expected days or weeks, such as 90d or 12w, not '90'"),
+        (["--keep", "0d"], "expected days or weeks"),
+        (["--trusted-proxy", "proxy"], "expected an address or a network like 10.0.0.0/8"),
+        (["--origin", "null"], "the origin 'null' is that of any sandboxed page"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_start(
+    tmp_path: Path, words: list[str], expected: str
+) -> None:
+    done = CliRunner().invoke(serve, ["--db", str(tmp_path / "x.db"), *words])
+    assert done.exit_code == 2
+    assert expected in " ".join(done.output.split())
+
+
+def test_the_table_of_limits_says_what_is_usual() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "hosts.md").read_text()
+    config = configured({"db": "x.db"}, None)
+    rows = re.findall(r"\| ([0-9,]+) \| `(quotas|downloads)\.(\w+)` \|", page)
+    assert len(rows) >= 8
+    for said, part, key in rows:
+        assert getattr(getattr(config, part), key) == int(said.replace(",", "")), key

@@ -12,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from kibitz_protocol.messages import Hello
+from kibitz_protocol.records import Player
 from kibitz_protocol.refusals import Code
-from kibitz_server.accounts import Accounts, Admission, Denied, Guests, Register
+from kibitz_server.accounts import (
+    _INSERT,
+    Accounts,
+    Admission,
+    Denied,
+    Guests,
+    Identity,
+    Register,
+    _row,
+)
 from kibitz_server.database import StoreError
-from kibitz_server.names import BadName
+from kibitz_server.names import BadName, skeleton
 from kibitz_server.store import Store
 
 
@@ -90,7 +100,11 @@ async def test_an_unknown_secret_is_denied(desk: Desk) -> None:
 async def test_a_name_is_taken_while_its_owner_is_busy(desk: Desk) -> None:
     guest = await desk.guest("Ada")
     desk.busy.add(guest.identity.key)
-    for name in ("Ada", "ada", "\N{CYRILLIC CAPITAL LETTER A}da"):
+    for name in (
+        "Ada",
+        "ada",
+        "\N{CYRILLIC CAPITAL LETTER A}\N{CYRILLIC SMALL LETTER KOMI DE}\N{CYRILLIC SMALL LETTER A}",
+    ):
         assert denied(lambda name=name: desk.hello(name))[0] is Code.NAME_TAKEN  # type: ignore[misc]
 
 
@@ -183,10 +197,23 @@ async def test_tokens_that_are_void_are_known_by_their_digests(desk: Desk, path:
         good, revoked = register.issue("A1", "bot"), register.issue("A1", "bot")
         expired = register.issue("B1", "bot", days=-1)
         register.issue("C1", "bot", days=1)
-        assert desk.hello(token=good.token).token not in desk.accounts.void_tokens()
-        known = desk.hello(token=revoked.token).token
+        here = [desk.hello(token=issued.token).token for issued in (good, revoked)]
+        present = [*filter(None, here), sha256(expired.token.encode()).digest(), b"unknown"]
+        assert desk.accounts.void_tokens(present) == {present[2]}
         register.revoke(revoked.id)
-    assert desk.accounts.void_tokens() == {known, sha256(expired.token.encode()).digest()}
+    assert desk.accounts.void_tokens(present) == {present[1], present[2]}
+    many = [bytes([number // 256, number % 256]) for number in range(1200)]
+    assert desk.accounts.void_tokens([*many, present[1]]) == {present[1]}
+    assert desk.accounts.void_tokens([]) == set()
+
+
+async def test_how_many_tokens_there_were_costs_nothing(desk: Desk, path: Path) -> None:
+    seen: list[str] = []
+    desk.store._look.set_trace_callback(seen.append)
+    desk.accounts.void_tokens([b"one", b"two"])
+    [sql] = seen
+    plan = desk.store._look.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+    assert [row[3].partition(" USING INDEX ")[0] for row in plan] == ["SEARCH token"]
 
 
 async def test_who_came_without_a_token_has_none_that_could_be_revoked(desk: Desk) -> None:
@@ -234,3 +261,15 @@ async def test_a_house_bot_comes_with_its_secret_and_gets_a_new_one(desk: Desk) 
     await desk.store.flush()
     assert desk.hello(resume=second.resume).identity == first.identity
     assert denied(lambda: desk.hello(resume=first.resume))[0] is Code.UNAUTHORIZED
+
+
+async def test_an_account_whose_name_would_be_refused_now_keeps_it(desk: Desk, path: Path) -> None:
+    player = Player(player="a1", name="Аdmin", kind="bot")
+    row = _row(Identity(player, account=True, skeleton=skeleton("Аdmin")), None)
+    desk.store.execute(_INSERT, row)
+    await desk.store.flush()
+    with Register(path) as register:
+        token = register.issue("Аdmin", "bot").token
+        with pytest.raises(BadName):
+            register.issue("r00t", "bot")
+    assert desk.hello(token=token).identity.player == player

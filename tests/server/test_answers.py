@@ -179,13 +179,14 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.create": (Store, "create", ("host",)),
     "store.finish": (Store, "finish", ("resign", "leave_match")),
     "store.execute": (Store, "execute", ("hello",)),
-    "store.transcript": (Store, "transcript", ("history", "report", "move", "rejoin")),
+    "store.closed": (Store, "closed", OVER),
+    "store.entries": (Store, "entries", OVER),
     "store.lines": (Store, "lines", ("history",)),
     "accounts.identify": (Accounts, "identify", ("hello",)),
     "ledger.ladder": (Ledger, "ladder", ("ladder",)),
-    "hall.load_finished": (Hall, "load_finished", ("move", "rejoin")),
+    "hall.take_up": (Hall, "take_up", ("move", "rejoin")),
     "hall.open_room": (Hall, "open_room", ("host",)),
-    "hall.rooms_of": (Hall, "rooms_of", ("hello", "host")),
+    "hall.rooms_of": (Hall, "rooms_of", ("hello",)),
     "lobby.handle": (lobby.Lobby, "handle", LOBBY),
     "lobby.go_on": (lobby.Lobby, "_go_on", ("leave", "kick", "join")),
     "lobby.deadline": (lobby.Lobby, "deadline", ("leave", "host")),
@@ -207,7 +208,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "read_setup": (record, "read_setup", ("history", "report")),
 }
 """Where an exception is planted, and the requests that come by there."""
-FINISHED = {"store.transcript", "hall.load_finished", "record.fold", "read_setup"}
+FINISHED = {"store.closed", "store.entries", "hall.take_up", "record.fold", "read_setup"}
 """Plants that only a match that is over and forgotten comes by."""
 
 
@@ -273,6 +274,8 @@ async def plant_and_ask(server: Server, plant: str, kind: str, *, once: bool) ->
         ada, bob = await world.guest(f"ada {kind}"), await world.guest(f"bob {kind}")
         keys = {"ada": ada.player, "bob": bob.player}
         lobby, match = keys["lobby"], keys["match"] = await world.begun([ada, bob])
+        if plant == "store.lines":
+            await ada.ask("note", match=match, text="an entry to read")
         if plant in FINISHED:
             await ada.ask("resign", match=match)
             await until(lambda: match not in server.hall.tables)

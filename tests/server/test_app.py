@@ -59,7 +59,7 @@ async def test_a_server_says_that_it_is_ready(tmp_path: Path) -> None:
 
 async def page(port: int, path: str) -> tuple[int, bytes]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
     writer.close()
     await writer.wait_closed()
@@ -147,7 +147,7 @@ async def test_stuck_readers_do_not_hold_up_a_drain(tmp_path: Path) -> None:
 
 
 HANDSHAKE = (
-    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
 

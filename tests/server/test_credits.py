@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kibitz_protocol import messages
-from kibitz_server.credits import Bucket, Purse, Rate, Tariff, Verdict
+from kibitz_server.credits import Bucket, Buckets, Purse, Rate, Tariff, Verdict
 
 
 def test_a_bucket_fills_at_its_rate_up_to_its_burst() -> None:
@@ -60,3 +60,37 @@ def test_an_empty_shared_bucket_refuses_but_never_closes() -> None:
 )
 def test_costs_are_by_type(kind: type[messages.ClientMessage], cost: float) -> None:
     assert Tariff().cost(kind) == cost
+
+
+def test_a_bucket_is_kept_until_it_is_full_again() -> None:
+    buckets: Buckets[str] = Buckets(Rate(1, 10))
+    assert buckets.take("a", 0) is buckets.take("a", 0)
+    buckets.take("a", 0).charge(5, 0)
+    for _ in range(3):
+        buckets.give_back("a", 0)
+    assert (len(buckets), buckets.users("a")) == (1, 0)
+    assert buckets.take("a", 1).level(1) == 6
+    buckets.give_back("a", 1)
+    buckets.take("b", 7)
+    assert len(buckets) == 1
+    assert buckets.take("a", 7).level(7) == 10
+
+
+def test_what_was_never_charged_is_forgotten_at_once() -> None:
+    buckets: Buckets[str] = Buckets(Rate(1, 10))
+    buckets.take("a", 0)
+    buckets.give_back("a", 0)
+    assert len(buckets) == 0
+
+
+def test_a_hundred_thousand_who_came_and_went_leave_nothing() -> None:
+    buckets: Buckets[int] = Buckets(Rate(200, 1000), most=500)
+    most = 0
+    for number in range(100_000):
+        now = number / 5000
+        buckets.take(number, now).charge(1000, now)
+        buckets.give_back(number, now)
+        most = max(most, len(buckets))
+    assert most <= 501
+    buckets.take(-1, 1000)
+    assert len(buckets) == 1

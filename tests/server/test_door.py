@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 from kibitz_protocol.records import Player
+from kibitz_server.access import Access, network
 from kibitz_server.accounts import Identity
-from kibitz_server.credits import Rate, Tariff, Verdict
+from kibitz_server.credits import Bucket, Rate, Tariff, Verdict
 from kibitz_server.door import Door, Quotas
 from tests.server.wires import Line, Rig
 
@@ -98,3 +100,62 @@ async def test_the_last_one_out_ends_the_wait() -> None:
         assert not waiting.done()
         at.lost(line.peer)
     await waiting
+
+
+class Passer:
+    """As much of a connection as the door looks at; it spends all that its address has."""
+
+    local = proxied = False
+
+    def __init__(self, address: str, rig: Rig) -> None:
+        self.address = address
+        self._rig = rig
+
+    def share(self, bucket: Bucket) -> None:
+        bucket.charge(1000, self._rig.loop.now)
+
+
+def test_a_hundred_thousand_addresses_that_came_and_went_leave_nothing() -> None:
+    rig = Rig()
+    at = door(rig, Tariff(address=Rate(200, 1000)))
+    for number in range(100_000):
+        peer = Passer(f"2001:db8:{number >> 16:x}:{number & 0xFFFF:x}::1", rig)
+        assert at.admit(cast("Any", peer), open_=True)
+        at.lost(cast("Any", peer))
+        rig.loop.now += 0.001
+    assert len(at._addresses) <= 5001
+    rig.loop.now += 10
+    at.lost(come(at, rig, FAR)[0].peer)
+    assert (len(at._addresses), len(at._counted)) == (0, 0)
+
+
+def test_who_shares_a_prefix_shares_an_address() -> None:
+    rig = Rig()
+    at = door(rig)
+    addresses = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"]
+    assert [come(at, rig, address)[1] for address in addresses] == [True, True, False, True]
+    at = door(rig)
+    mapped = ["::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"]
+    assert [come(at, rig, address)[1] for address in mapped] == [True, True, False]
+
+
+def test_behind_a_proxy_each_client_has_its_own_share() -> None:
+    rig = Rig(access=Access(proxies=(network("10.0.0.1"),)))
+    at = door(rig)
+    lines = [come(at, rig, "10.0.0.1")[0] for _ in range(4)]
+    for line, client in zip(lines, [FAR, FAR, FAR, "192.0.2.2"], strict=True):
+        line.peer.address = client
+    assert [at.relocate(line.peer) for line in lines] == [True, True, False, True]
+    for line in lines:
+        at.lost(line.peer)
+    assert (len(at._addresses), len(at._counted)) == (0, 0)
+
+
+def test_a_player_who_comes_back_is_as_poor_as_it_went() -> None:
+    rig = Rig()
+    at, ada = door(rig, Tariff(account=Rate(1, 10))), identity("ada")
+    for charged, verdict in ((10, Verdict.GRANTED), (1, Verdict.REFUSED)):
+        peer = come(at, rig)[0].peer
+        at.arrive(peer, ada)
+        assert peer.purse.charge(charged, rig.loop.time()) is verdict
+        at.depart(peer, ada)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kibitz_protocol.client import Client
 from kibitz_protocol.refusals import CloseCode
 from kibitz_server.accounts import Register
 from kibitz_server.app import Config, Server, running
@@ -220,6 +221,120 @@ async def test_lobbies_have_a_limit_for_each_player(house: House) -> None:
         assert [answer.get("code") for answer in lobbies] == [None, None, "limit"]
         await caller.ask("close", lobby=lobbies[0]["lobby"])
         assert (await caller.ask("host", settings=settings()))["type"] == "done"
+
+
+async def test_house_bots_have_a_limit_for_each_player_and_for_all(house: House) -> None:
+    path = house.server.config.db.with_name("other.db")
+    quotas = Quotas(house_bots=3, house_bots_in_all=5)
+    config = Config(db=path, quotas=quotas)
+    bots = [{"kind": "house", "personality": "toy-grid/first"}] * 2
+
+    class Idle:
+        def personalities(self) -> list[str]:
+            return ["toy-grid/first"]
+
+        def flaw(self, personality: str) -> str | None:
+            return None
+
+        def seats(self, personality: str) -> list[int]:
+            return []
+
+        def command(self, personality: str, url: str, lobby: str) -> list[str]:
+            return ["sleep", "60"]
+
+    async with (
+        running(config, GAMES, Idle()) as server,
+        calling(server.url) as ada,
+        calling(server.url) as bob,
+    ):
+        assert (await ada.hello("ada"))["limits"]["house_bots"] == 3
+        await bob.hello("bob")
+        asked = settings() | {"seats": [OPEN, *bots]}
+        done = await ada.ask("host", settings=asked)
+        refused = await ada.ask("host", settings=asked)
+        assert refused["code"] == "limit"
+        assert refused["message"].startswith("2 house bots of yours have seats, and with 2 more")
+        assert (await ada.ask("host", settings=settings()))["type"] == "done"
+        assert (await bob.ask("host", settings=asked))["type"] == "done"
+        one = settings() | {"seats": [OPEN, *bots[:1], OPEN]}
+        assert (await ada.ask("host", settings=one))["type"] == "done"
+        assert "on this server" in (await bob.ask("host", settings=one))["message"]
+        await ada.ask("close", lobby=done["lobby"])
+        assert (await bob.ask("host", settings=one))["type"] == "done"
+
+
+async def test_lobbies_of_an_address_have_a_limit(house: House) -> None:
+    path = house.server.config.db.with_name("other.db")
+    quotas = Quotas(lobbies_an_address=1, lobbies_in_all=2)
+    config = Config(db=path, quotas=quotas, guests="anyone", proxies=("127.0.0.1",))
+    async with running(config, GAMES) as server, AsyncExitStack() as stack:
+
+        async def host(name: str, address: str) -> dict[str, Any]:
+            came = {"X-Forwarded-For": address}
+            caller = await stack.enter_async_context(calling(server.url, additional_headers=came))
+            await caller.hello(name)
+            return await caller.ask("host", settings=settings())
+
+        assert (await host("ada", "192.0.2.1"))["type"] == "done"
+        refused = await host("bob", "192.0.2.1")
+        assert (refused["code"], "of your address" in refused["message"]) == ("limit", True)
+        assert (await host("cyd", "192.0.2.2"))["type"] == "done"
+        refused = await host("dan", "192.0.2.3")
+        assert (refused["code"], "on this server" in refused["message"]) == ("limit", True)
+
+
+async def test_behind_a_proxy_only_this_machine_s_guests_are_local(house: House) -> None:
+    path = house.server.config.db.with_name("other.db")
+    config = Config(db=path, proxies=("127.0.0.1",))
+    async with running(config, GAMES) as server:
+        for address, answer in (
+            ("192.0.2.1", "refused"),
+            ("127.0.0.1", "refused"),
+            ("", "welcome"),
+        ):
+            headers = {"X-Forwarded-For": address} if address else {}
+            async with calling(server.url, additional_headers=headers) as caller:
+                assert (await caller.hello("ada"))["type"] == answer
+    async with calling(house.server.url, additional_headers={"Via": "1.1 proxy"}) as caller:
+        assert (await caller.hello("ada"))["code"] == "unauthorized"
+
+
+async def test_lists_come_in_pages(house: House) -> None:
+    ada = await house.guest("ada")
+    keys = [(await ada.ask("host", settings=settings()))["lobby"] for _ in range(5)]
+    seen: list[str] = []
+    page: dict[str, Any] = {"last": 0, "more": True}
+    while page["more"]:
+        page = await ada.ask("list_lobbies", after=page["last"], limit=2)
+        assert len(page["lobbies"]) <= 2
+        seen += [brief["lobby"] for brief in page["lobbies"]]
+        if len(seen) == 2:  # what goes between two pages takes nothing of the others with it
+            await ada.ask("close", lobby=keys[1])
+            await ada.ask("close", lobby=keys[2])
+    assert seen == [keys[0], keys[1], keys[3], keys[4]]
+    async with Client(house.server.url, name="eve") as client:
+        assert [brief.lobby for brief in (await client.lobbies()).lobbies] == [
+            keys[0],
+            keys[3],
+            keys[4],
+        ]
+
+
+async def test_running_matches_come_in_pages_and_finished_ones_after_them(house: House) -> None:
+    pairs = [("ada", "bob"), ("cyd", "dan"), ("eve", "fay"), ("gus", "hal")]
+    [((ada, bob), lobby), *_] = [await house.match(*pair) for pair in pairs]
+    turn = await ada.next("your_turn")
+    await ada.ask("resign", match=turn["match"])
+    await ada.next("match_ended")
+    first = await bob.ask("list_matches", limit=2)
+    assert (len(first["matches"]), first["more"]) == (2, True)
+    assert not any(brief.get("result") for brief in first["matches"])
+    rest = await bob.ask("list_matches", limit=2, after=first["last"])
+    assert rest["more"] is False
+    assert [bool(brief.get("result")) for brief in rest["matches"]] == [False, True]
+    async with Client(house.server.url, name="ivy") as client:
+        assert len((await client.matches()).matches) == 4
+        assert len((await client.matches(lobby)).matches) == 1
 
 
 @pytest.mark.parametrize(
@@ -495,7 +610,7 @@ async def test_a_record_can_be_had(house: House) -> None:
     players, lobby = await house.match("ada", "bob")
     end = await play_out(players)
     reader, writer = await asyncio.open_connection("127.0.0.1", house.server.port)
-    writer.write(f"GET {end['record']} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    writer.write(f"GET {end['record']} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
     text = await reader.read()
     writer.close()
     await writer.wait_closed()

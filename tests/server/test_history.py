@@ -6,7 +6,7 @@ import pytest
 
 from kibitz_protocol.records import Hidden, Moved, Noted
 from kibitz_server import history
-from kibitz_server.history import events
+from kibitz_server.history import EVERY, POSITION_BYTES, Positions, events, page
 from kibitz_server.match import Note
 from kibitz_server.record import line
 from kibitz_server.view import PUBLIC, REFEREE
@@ -60,3 +60,32 @@ def test_notes_stay_with_their_seat_when_all_is_revealed() -> None:
         for own in (None, 0, 1)
     }
     assert kinds == {None: [Hidden, Moved], 0: [Hidden, Moved], 1: [Noted, Moved]}
+
+
+@pytest.mark.parametrize("game", [Grid(), Veil()])
+def test_a_page_from_a_position_that_was_kept_is_the_same(
+    game: Grid | Veil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "EVERY", 2)
+    shell = Shell(game, setup(game, 2, clock="60"))
+    lines = played(shell, 6)
+    positions = Positions()
+    for viewer in (0, PUBLIC, REFEREE):
+        for first in (6, 5, 3, 4, 1):
+            match = positions.before(game, shell.setup, first)
+            told = page(match, lines[match.seq :], viewer, first, 2, positions=positions)
+            whole, more = events(game, shell.setup, lines, viewer, first, 2)
+            assert (told.events, told.more) == (whole, more)
+            assert match.seq <= first + 2
+    assert positions.before(game, shell.setup, 6).seq == 4
+
+
+def test_positions_take_no_more_than_their_share() -> None:
+    shell = Shell(Grid(), setup(Grid(), 2))
+    shell.play()
+    match = shell.match.copy()
+    positions = Positions(100 * (POSITION_BYTES + match.state.nbytes))
+    for number in range(1, 1000):
+        match.seq = number * EVERY
+        positions.passed(match)
+    assert len(positions._kept) == 100

@@ -13,10 +13,9 @@ from tests.server.wires import FakeSite, answered
     [
         ("GET", "/healthz", 200, b"ok\n"),
         ("HEAD", "/healthz", 200, b"ok\n"),
-        ("GET", "/healthz?x=1", 200, b"ok\n"),
         ("GET", "/readyz", 503, b"not ready\n"),
         ("GET", "/metrics", 200, b"figures\n"),
-        ("GET", "/records/m1.jsonl", 200, b"lines\n"),
+        ("GET", "/records/m1.jsonl", 200, b"lines\nmore\n"),
         ("GET", "/records/m2.jsonl", 404, b"not found\n"),
         ("GET", "/records/../kibitz.db", 404, b"not found\n"),
         ("GET", "/records/%2e%2e.jsonl", 404, b"not found\n"),
@@ -29,6 +28,26 @@ from tests.server.wires import FakeSite, answered
 async def test_pages(method: str, target: str, status: int, body: bytes) -> None:
     page = await answered(http.answer(method, target, FakeSite()))
     assert (page.status.value, page.body) == (status, body)
+
+
+@pytest.mark.parametrize(
+    ("target", "parts"),
+    [
+        ("/healthz", ("/healthz", "")),
+        ("/healthz?x=1?2", ("/healthz", "x=1?2")),
+        ("//evil.example/x", ("//evil.example/x", "")),
+        ("/%7Ea?x[]=1", ("/%7Ea", "x[]=1")),
+        ("//[", None),
+        ("/a%zz", None),
+        ("/a\\b", None),
+        ("/a#b", None),
+        ("*", None),
+        ("http://localhost/healthz", None),
+        ("", None),
+    ],
+)
+def test_a_target_is_a_path_and_a_query(target: str, parts: tuple[str, str] | None) -> None:
+    assert http.split_target(target) == parts
 
 
 def test_a_response_is_not_kept_and_has_its_length() -> None:

@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import Field
 
 from kibitz_games.api import OVER, Game, InvalidSetup
 from kibitz_games.chinese_checkers import GAME as CHINESE_CHECKERS
 from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_protocol.codec import decode_news, encode
 from kibitz_protocol.records import (
     Cause,
     Comment,
@@ -28,6 +31,9 @@ from kibitz_protocol.records import (
     Setup,
 )
 from kibitz_protocol.refusals import Code
+from kibitz_protocol.reports import MatchReport
+from kibitz_protocol.values import MAX_SAFE_INT
+from kibitz_server import inquest
 from kibitz_server.clock import ALLOWANCE_CAP_MS
 from kibitz_server.match import (
     Abort,
@@ -1040,3 +1046,42 @@ def test_an_idle_match_takes_at_most_8_kib_beyond_the_state_of_its_game() -> Non
     each = tracemalloc.get_traced_memory()[0] / len(matches)
     tracemalloc.stop()
     assert each - matches[0].state.nbytes <= 8 * 1024
+
+
+# --- numbers on the wire ------------------------------------------------------------------------
+
+_MILLIS = st.sampled_from([0, 1, 1000, 2**31, MAX_SAFE_INT - 1, MAX_SAFE_INT])
+_CONTROLS = st.builds(
+    TimeControl,
+    move_ms=_MILLIS,
+    main_ms=_MILLIS,
+    increment_ms=_MILLIS,
+    bank_ms=_MILLIS,
+    periods=st.sampled_from([0, 1, 1000]),
+    period_ms=_MILLIS,
+).filter(lambda control: control.flaw is None)
+_WAITS = st.lists(st.sampled_from([0, 1, 1500, 2**31, 2**50, -1, -5000, -(2**40)]), max_size=5)
+
+
+@given(control=_CONTROLS, waits=_WAITS)
+@settings(max_examples=150, deadline=None)
+def test_no_number_is_beyond_what_the_wire_carries(control: TimeControl, waits: list[int]) -> None:
+    """Neither after a very long time, nor where the clock that the match is told runs backwards."""
+    game = Grid()
+    shell = Shell(game, setup(game, 2).model_copy(update={"time_control": control}))
+    for wait in waits:
+        shell.now += wait
+        if shell.match.result is None:
+            told = [
+                shell.match.your_turn(shell.now),
+                shell.match.snapshot(0, "rejoined", 0, shell.now),
+            ]
+            for message in told:
+                assert decode_news(encode(message)) == message
+            shell.play()
+    for sight in shell.sights:
+        assert decode_news(encode(sight.event(0))).entry == sight.entry  # type: ignore[union-attr]
+    assert digest(Match.restore(game, shell.setup, shell.log)) == digest(shell.match)
+    if shell.match.result is not None:
+        made = inquest.report(game, shell.setup, shell.log, 0)
+        assert MatchReport.model_validate_json(encode(made)) == made

@@ -121,8 +121,75 @@ def test_nobody_claims_the_name_of_a_house_bot(name: str) -> None:
         claim(name)
 
 
-def test_other_names_are_claimed_as_they_are() -> None:
-    assert claim(" my house ") == "my house"
+@pytest.mark.parametrize("name", ["h.o.u.s.e 1", "_house", "h0u5e", "h o u s e greedy", "1house"])
+def test_punctuation_makes_no_other_name_of_a_house_bot_s(name: str) -> None:
+    with pytest.raises(BadName, match="house bots"):
+        claim(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "admin",
+        "a.d.m.i.n",
+        "ADMIN_",
+        "Adm1n",
+        "4dmin",
+        "admin 7",
+        "7 admin",
+        "adrnin",
+        "аdmin",
+        "rооt",
+        "server",
+        "S3rver",
+        "kibitz",
+        "Kibitz Server",
+        "root",
+        "r00t",
+        "-root-",
+        "Moderator",
+        "server admin 01",
+    ],
+)
+def test_nobody_is_called_what_the_operator_would_be(name: str) -> None:
+    with pytest.raises(BadName, match="taken for the operator"):
+        claim(name)
+
+
+@pytest.mark.parametrize("name", ["pаypal", "Дimа", "ada١ж", "αβγabc", "한글ж", "カタкана"])
+def test_scripts_that_are_not_written_together_make_no_name(name: str) -> None:
+    with pytest.raises(BadName, match="of one script"):
+        claim(name)
+
+
+def test_digits_of_two_systems_make_no_name() -> None:
+    with pytest.raises(BadName, match="of one system"):
+        claim("دا1٢")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "my house",
+        "Дима 2",
+        "日本語カタカナひらがな bot",
+        "한글 漢字 x",
+        "ㄅㄆ漢字",
+        "root-ab12",
+        "root-1234",
+        "badminton",
+        "kibitzer",
+        "admin ada",
+        "observer",
+        "rooted",
+        "model",
+        "é-ada",
+        "हिन्दी",
+        *filter(None, GOOD.values()),
+    ],
+)
+def test_other_names_are_claimed_as_they_are(name: str) -> None:
+    assert claim(f" {name} ") == name
 
 
 def test_house_bots_are_named_after_their_personality() -> None:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
+from collections.abc import AsyncIterator, Coroutine
+from http import HTTPStatus
+from typing import cast
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.messages import ListGames, Move, Ready
 from kibitz_protocol.records import Player
 from kibitz_protocol.refusals import CloseCode, Code
+from kibitz_server.access import Access, network
 from kibitz_server.accounts import Identity
+from kibitz_server.credits import Rate, Tariff
+from kibitz_server.door import Door, Quotas
+from kibitz_server.downloads import DownloadLimits, Downloads
 from kibitz_server.peer import ROUND_TRIPS, Peer
-from tests.server.wires import HANDSHAKE, Line, Rig, masked, unframed
+from tests.server.wires import HANDSHAKE, FakeLoop, Line, Rig, masked, unframed
 
 ADA = Identity(Player(player="ada", name="ada", kind="bot"), account=False, skeleton="ada")
 
@@ -55,10 +65,18 @@ def test_a_handshake_may_come_byte_by_byte_and_be_followed_by_frames() -> None:
         ("/?resume=secret", "", "400"),
         ("/elsewhere", "", "404"),
         ("/ws", "", "101"),
+        ("/", "Origin: null\r\n", "403"),
+        ("/", "User-Agent: Mozilla/5.0 (X11)\r\n", "403"),
+        ("//[", "", "400"),
+        ("//evil.example/ws", "", "404"),
+        ("/?%00token=x", "", "400"),
+        ("http://localhost/ws", "", "400"),
+        ("/", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n", "400"),
+        ("/", "Host: localhost\r\n", "400"),
     ],
 )
 def test_who_may_shake_hands(path: str, more: str, status: str) -> None:
-    rig = Rig(origins=("https://good.example",))
+    rig = Rig(access=Access(origins=frozenset({"https://good.example"})))
     line = rig.open(path, more)
     assert line.head().split()[1] == status
     if status != "101":
@@ -113,11 +131,17 @@ def test_without_room_a_connection_is_told_and_ended() -> None:
 
 @pytest.mark.parametrize(
     ("request_line", "status"),
-    [("GET /healthz", "200"), ("GET /", "404"), ("PUT /healthz", "405"), ("GET /readyz", "503")],
+    [
+        ("GET /healthz", "200"),
+        ("GET /", "404"),
+        ("PUT /healthz", "405"),
+        ("GET /healthz?x=1", "200"),
+        ("GET /readyz", "503"),
+    ],
 )
 def test_a_plain_request_gets_its_page(request_line: str, status: str) -> None:
     line = Rig().connect()
-    line.feed(f"{request_line} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    line.feed(f"{request_line} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     assert line.head().split()[1] == status
     assert line.transport.ended
 
@@ -125,17 +149,334 @@ def test_a_plain_request_gets_its_page(request_line: str, status: str) -> None:
 async def test_a_record_comes_from_the_disk() -> None:
     rig = Rig()
     line = rig.connect()
-    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: x\r\n\r\n")
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert line.transport.written == b""
     await rig.spawned[0]
+    head = line.head()
+    assert head.startswith("HTTP/1.1 200")
+    assert "Transfer-Encoding: chunked" in head
+    assert line.transport.written == b"6\r\nlines\n\r\n5\r\nmore\n\r\n0\r\n\r\n"
+    assert line.transport.ended
+    assert (rig.downloads.count, rig.downloads.held) == (0, 0)
+
+
+async def test_only_the_head_of_a_record_is_sent_where_only_that_is_asked_for() -> None:
+    rig = Rig()
+    line = rig.connect()
+    line.feed(b"HEAD /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await rig.spawned[0]
     assert line.head().startswith("HTTP/1.1 200")
-    assert line.transport.written == b"lines\n"
+    assert line.transport.written == b""
+    assert line.transport.ended
+
+
+async def test_who_speaks_an_older_http_gets_no_chunks() -> None:
+    rig = Rig()
+    line = rig.connect()
+    line.feed(b"GET /records/m1.jsonl HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    await rig.spawned[0]
+    assert "Transfer-Encoding" not in line.head()
+    assert line.transport.written == b"lines\nmore\n"
+
+
+class Timed(FakeLoop):
+    """Time in the test's hands, for coroutines that wait on the loop that runs."""
+
+    def create_future(self) -> asyncio.Future[None]:
+        return asyncio.get_running_loop().create_future()
+
+
+class Reader:
+    """Somebody who has asked for a record and whose transport is full from the first piece on."""
+
+    def __init__(self, rig: Rig, address: str = "192.0.2.1") -> None:
+        self.rig = rig
+        self.line = rig.connect(address)
+        write = self.line.transport.write
+
+        def fill(data: bytes | bytearray | memoryview) -> None:
+            write(data)
+            self.line.transport.backlog = len(data)
+            if not self.line.peer.outbox.paused:
+                self.line.peer.pause_writing()
+
+        self.line.transport.write = fill  # type: ignore[method-assign]
+        self.line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.task = asyncio.ensure_future(rig.spawned[-1])
+
+    async def read(self) -> bytes:
+        """Take what is there, and let the server go on."""
+        self.line.transport.backlog = 0
+        if self.line.peer.outbox.paused:
+            self.line.peer.resume_writing()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        written, self.line.transport.written = self.line.transport.written, b""
+        return written
+
+
+async def test_the_next_piece_of_a_record_waits_until_the_last_one_is_read() -> None:
+    rig = Rig(loop=Timed(), downloads=Downloads())
+    reader = Reader(rig)
+    assert (await reader.read()).endswith(b"lines\n\r\n")
+    assert (rig.downloads.count, rig.downloads.held) == (1, len(b"lines\n"))
+    assert await reader.read() == b"5\r\nmore\n\r\n"
+    assert await reader.read() == b"0\r\n\r\n"
+    await reader.task
+    assert reader.line.transport.ended
+    assert (rig.downloads.count, rig.downloads.held) == (0, 0)
+
+
+async def test_who_does_not_read_a_piece_in_time_is_dropped_with_it() -> None:
+    rig = Rig(loop=Timed())
+    reader = Reader(rig)
+    await reader.read()
+    rig.loop.advance(rig.downloads.limits.piece_s - 1)
+    await reader.read()
+    rig.loop.advance(rig.downloads.limits.piece_s - 1)
+    assert not reader.line.transport.aborted
+    rig.loop.advance(rig.downloads.limits.piece_s + 1)
+    assert reader.line.transport.aborted
+    reader.line.peer.connection_lost(None)
+    await reader.task
+    assert (rig.downloads.count, rig.downloads.held) == (0, 0)
+
+
+async def test_records_on_their_way_have_limits() -> None:
+    limits = DownloadLimits(at_once=3, an_address=2, held_bytes=1000, retry_after_s=7)
+    rig = Rig(loop=Timed(), downloads=Downloads(limits))
+    readers = [Reader(rig, address) for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]
+    for reader in readers:
+        await reader.read()
+    for address, status in (("192.0.2.1", "429"), ("192.0.2.3", "503"), ("127.0.0.1", "503")):
+        late = Reader(rig, address)
+        await late.task
+        head = late.line.head()
+        assert head.startswith(f"HTTP/1.1 {status}")
+        assert "Retry-After: 7" in head
+    readers[0].line.peer.connection_lost(None)
+    await readers[0].task
+    again = Reader(rig, "192.0.2.1")
+    assert (await again.read()).startswith(b"HTTP/1.1 200")
+    for reader in (*readers[1:], again):
+        reader.line.peer.connection_lost(None)
+        await reader.task
+    assert rig.downloads._by_address == {}
+
+
+async def test_where_too_much_is_in_memory_nobody_begins() -> None:
+    rig = Rig(loop=Timed(), downloads=Downloads(DownloadLimits(held_bytes=6)))
+    reader = Reader(rig)
+    await reader.read()
+    late = Reader(rig)
+    await late.task
+    assert late.line.head().startswith("HTTP/1.1 503")
+    while not reader.task.done():
+        await reader.read()
+    assert (await Reader(rig).read()).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_reader_that_has_said_all_still_reads_and_what_it_says_more_is_nothing() -> None:
+    rig = Rig(loop=Timed())
+    reader = Reader(rig)
+    await reader.read()
+    reader.line.feed(b"\x81\x00 and more")
+    assert reader.line.peer.eof_received()
+    assert await reader.read() == b"5\r\nmore\n\r\n"
+    while not reader.task.done():
+        await reader.read()
+    assert reader.line.transport.ended
+
+
+@pytest.mark.parametrize("more", [b"GET / HTTP/1.1\r\n\r\n", b"\x81\x80", b"\r\n\r\n", b"x" * 30])
+async def test_what_is_said_before_a_record_comes_harms_nobody(
+    more: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig = Rig()
+    line = rig.connect()
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n" + more)
+    line.feed(more)
+    await rig.spawned[0]
+    assert line.transport.ended or line.transport.closed
+    assert len(rig.spawned) == 1
+    assert (caplog.text, rig.downloads.count) == ("", 0)
+
+
+async def test_who_goes_while_a_piece_is_read_is_written_to_no_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rig = Rig()
+    line = rig.connect()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"lines\n"
+        line.peer.connection_lost(None)
+        yield b"more\n"
+
+    rig.site.pieces = pieces  # type: ignore[method-assign]
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await rig.spawned[0]
+    assert line.transport.written.endswith(b"lines\n\r\n")
+    assert (caplog.text, rig.downloads.count) == ("", 0)
+
+
+async def test_a_record_that_cannot_be_read_to_its_end_is_cut_off(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"lines\n"
+        raise OSError("the disk is gone")
+
+    rig = Rig()
+    line = rig.connect()
+    rig.site.pieces = broken  # type: ignore[method-assign]
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await rig.spawned[0]
+    assert "a record cannot be read" in caplog.text
+    assert line.transport.aborted
+    assert not line.transport.written.endswith(b"0\r\n\r\n")
+    assert rig.downloads.count == 0
+
+
+# --- who pays, and who may ask ----------------------------------------------------------------
+
+
+def asked(rig: Rig, path: str = "/healthz", more: str = "", address: str = "127.0.0.1") -> str:
+    line = rig.connect(address)
+    host = "" if "Host:" in more else "Host: localhost\r\n"
+    line.feed(f"GET {path} HTTP/1.1\r\n{host}{more}\r\n".encode("latin-1"))
+    return line.head()
+
+
+def test_an_address_pays_for_its_requests() -> None:
+    rig = Rig(tariff=Tariff(address=Rate(2, 10)))
+    door = Door(rig.loop.loop, rig.tariff, Quotas())
+    rig.desk.admit = lambda peer: door.admit(peer, open_=True)  # type: ignore[method-assign]
+    heads = [asked(rig, address="192.0.2.1") for _ in range(11)]
+    assert [head.split()[1] for head in heads] == ["200"] * 10 + ["429"]
+    assert "Retry-After: 1" in heads[-1]
+    assert asked(rig, address="192.0.2.2").split()[1] == "200"
+    assert rig.open().head().split()[1] == "101"
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        ("Host: localhost:8765\r\n", "200"),
+        ("Host: 192.0.2.7\r\n", "200"),
+        ("Host: [2001:db8::1]:80\r\n", "200"),
+        ("Host: evil.example\r\n", "421"),
+        ("Host: 127.0.0.1.evil.example\r\n", "421"),
+        ("Host: \r\n", "400"),
+        ("Host: a b\r\n", "400"),
+        ("Origin: https://evil.example\r\n", "403"),
+        ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n", "403"),
+        ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n", "200"),
+    ],
+)
+def test_pages_are_for_this_server_s_name_and_no_other_sites_scripts(
+    more: str, status: str
+) -> None:
+    rig = Rig(access=Access(hosts=frozenset({"games.example"})))
+    assert asked(rig, more=more).split()[1] == status
+
+
+def test_a_proxy_says_where_a_connection_comes_from() -> None:
+    rig = Rig(access=Access(proxies=(network("127.0.0.1"),)))
+    line = rig.connect()
+    assert (line.peer.local, line.peer.proxied) == (True, True)
+    line.feed(HANDSHAKE.format(path="/", more="X-Forwarded-For: 192.0.2.9\r\n").encode())
+    assert (line.peer.address, line.peer.local) == ("192.0.2.9", False)
+    assert rig.desk.places == [("192.0.2.9", False)]
+
+
+def test_what_a_proxy_brings_is_not_local_though_nobody_trusts_it() -> None:
+    rig = Rig()
+    line = rig.open(more="X-Forwarded-For: 127.0.0.1\r\n")
+    assert (line.peer.address, line.peer.local) == ("127.0.0.1", False)
+
+
+def test_without_room_for_the_address_behind_a_proxy_it_is_told() -> None:
+    rig = Rig(access=Access(proxies=(network("127.0.0.1"),)))
+    line = rig.connect()
+    rig.desk.room = False
+    line.feed(HANDSHAKE.format(path="/", more="X-Forwarded-For: 192.0.2.9\r\n").encode())
+    assert line.head().startswith("HTTP/1.1 503")
+
+
+_TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=255, exclude_characters="\r\n"))
+_TARGETS = st.one_of(
+    _TEXT, st.sampled_from(["//[", "/?[", "//]:x", "/%", "*", "/ws?%ff", "http://[", "//a:b:c"])
+)
+_HEADERS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                "Host",
+                "Origin",
+                "Upgrade",
+                "Connection",
+                "Authorization",
+                "Forwarded",
+                "X-Forwarded-For",
+                "Content-Length",
+                "Sec-WebSocket-Key",
+                "Sec-WebSocket-Version",
+                "Sec-WebSocket-Extensions",
+                "Sec-Fetch-Site",
+                "Sec-WebSocket-Protocol",
+                "Transfer-Encoding",
+                "User-Agent",
+                "X",
+            ]
+        ),
+        st.one_of(
+            _TEXT,
+            st.sampled_from(
+                [
+                    "localhost",
+                    "websocket",
+                    "Upgrade",
+                    "13",
+                    "[",
+                    "for=[",
+                    'for="',
+                    "Bearer x",
+                    "::1",
+                ]
+            ),
+        ),
+    ),
+    max_size=8,
+)
+
+
+@given(
+    method=st.sampled_from(["GET", "HEAD", "POST", "", "G@T"]), target=_TARGETS, headers=_HEADERS
+)
+@example(method="GET", target="//[", headers=[("Host", "localhost")])
+@example(method="GET", target="//[", headers=[("Host", "localhost"), ("Upgrade", "websocket")])
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_is_asked_is_answered_or_hung_up_on(
+    method: str, target: str, headers: list[tuple[str, str]]
+) -> None:
+    rig = Rig(access=Access(hosts=frozenset({"x"}), proxies=(network("127.0.0.0/8"),)))
+    line = rig.connect()
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
+    line.feed(f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
+    for work in rig.spawned:
+        asyncio.run(cast("Coroutine[None, None, None]", work))
+    transport = line.transport
+    status = transport.written[9:12]
+    assert status == b"101" or transport.ended or transport.closed
+    assert status in {b"", *(str(status.value).encode() for status in HTTPStatus)}
+    assert status != b"500"
 
 
 async def test_a_record_that_nobody_waits_for_any_more() -> None:
     rig = Rig()
     line = rig.connect()
-    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: x\r\n\r\n")
+    line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
     line.transport.abort()
     line.peer.connection_lost(None)
     await rig.spawned[0]

@@ -603,7 +603,8 @@ def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
     reloaded(play)
     play.tape.commit()
     answers = [each for each in play.heard(0) if each["type"] in ("done", "refused")]
-    assert [(each["re"], each.get("code")) for each in answers] == [(9, None), (10, "not_your_turn")]
+    told = [(each["re"], each.get("code")) for each in answers]
+    assert told == [(9, None), (10, "not_your_turn")]
 
 
 def test_a_match_is_never_ahead_of_its_log(

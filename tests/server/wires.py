@@ -15,6 +15,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, cast
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -24,15 +25,17 @@ from websockets.frames import Frame, Opcode
 from kibitz_protocol.messages import ClientMessage, Move
 from kibitz_protocol.refusals import Code
 from kibitz_server import http
+from kibitz_server.access import Access
 from kibitz_server.credits import Tariff
 from kibitz_server.database import StoreError, WriteFailed
+from kibitz_server.downloads import Downloads
 from kibitz_server.outbox import Allowance, Cork
 from kibitz_server.peer import Peer, Port
 from kibitz_server.store import Store, Stream, Waiter
 from kibitz_server.sweep import Patience, Sweep
 
 HANDSHAKE = (
-    "GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
 )
 
@@ -160,8 +163,13 @@ class FakeDesk:
     requests: list[ClientMessage] = field(default_factory=list)
     goners: list[Peer] = field(default_factory=list)
     losses: list[Peer] = field(default_factory=list)
+    places: list[tuple[str, bool]] = field(default_factory=list)
 
     def admit(self, peer: Peer) -> bool:
+        return self.room
+
+    def relocate(self, peer: Peer) -> bool:
+        self.places.append((peer.address, peer.local))
         return self.room
 
     def move(self, peer: Peer, move: Move) -> None:
@@ -184,8 +192,12 @@ class FakeSite:
     def figures(self) -> bytes:
         return b"figures\n"
 
-    async def record(self, match: str) -> bytes | None:
-        return b"lines\n" if match == "m1" else None
+    async def record(self, match: str) -> AsyncIterator[bytes] | None:
+        return self.pieces() if match == "m1" else None
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        for piece in (b"lines\n", b"more\n"):
+            yield piece
 
 
 @dataclass
@@ -214,7 +226,9 @@ class Rig:
     spawned: list[Awaitable[None]] = field(default_factory=list)
     tariff: Tariff = field(default_factory=Tariff)
     patience: Patience = field(default_factory=Patience)
-    origins: tuple[str, ...] = ()
+    site: FakeSite = field(default_factory=FakeSite)
+    access: Access = field(default_factory=Access)
+    downloads: Downloads = field(default_factory=Downloads)
 
     def __post_init__(self) -> None:
         self.sweep = Sweep(self.loop.loop, self.patience)
@@ -222,13 +236,14 @@ class Rig:
             loop=self.loop.loop,
             clock=self.loop.clock,
             desk=self.desk,
-            site=FakeSite(),
+            site=self.site,
             figures=self.figures,
             cork=Cork(self.loop.loop),
             sweep=self.sweep,
             tariff=self.tariff,
             allowance=Allowance(),
-            origins=self.origins,
+            access=self.access,
+            downloads=self.downloads,
             spawn=self.spawned.append,
         )
         self.sweep.start()
@@ -341,8 +356,13 @@ class Tape:
         return len(self._waiting)
 
 
-async def answered(page: http.Page | Awaitable[http.Page]) -> http.Page:
-    return page if isinstance(page, http.Page) else await page
+async def answered(page: http.Page | Awaitable[http.Page | http.Flow]) -> http.Page:
+    """Return a page that is there at once, or all of one that comes in pieces."""
+    found = page if isinstance(page, http.Page) else await page
+    if isinstance(found, http.Page):
+        return found
+    body = b"".join([piece async for piece in found.pieces])
+    return http.Page(HTTPStatus.OK, body, found.content_type)
 
 
 class Caller:

@@ -153,7 +153,6 @@ class Parlour:
             sweep=sweep,
             tariff=door.tariff,
             allowance=Allowance(),
-            origins=(),
             spawn=self._spawn,
         )
         try:
@@ -199,7 +198,7 @@ class Parlour:
         transport = FakeTransport()
         peer = Peer(self.port)
         peer.connection_made(transport)
-        peer.data_received(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        peer.data_received(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         self.wait(A_MOMENT)
         peer.connection_lost(None)
         head, _, body = transport.written.partition(b"\r\n\r\n")

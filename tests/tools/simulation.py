@@ -364,7 +364,6 @@ class World:
             sweep=sweep,
             tariff=tariff,
             allowance=Allowance(),
-            origins=(),
             spawn=spawn,
         )
         self._hall.restore()
