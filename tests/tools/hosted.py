@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -91,8 +93,16 @@ class Process:
 
     def start(self) -> None:
         """Start it and wait until it listens."""
-        config = {"db": str(self.directory / "hosted.db"), "port": self.port, **self.options}
         began = time.monotonic()
+        self.launch()
+        assert self._process.stdout is not None
+        if not self._process.stdout.readline():
+            raise EOFError(self.log.read_text())
+        self.starts.append(time.monotonic() - began)
+
+    def launch(self) -> None:
+        """Start it, and do not wait for anything."""
+        config = {"db": str(self.directory / "hosted.db"), "port": self.port, **self.options}
         with self.log.open("ab") as errors:
             self._process = subprocess.Popen(
                 [*self.prefix, sys.executable, "-m", "tests.tools.hosted", json.dumps(config)],
@@ -101,10 +111,6 @@ class Process:
                 stdout=subprocess.PIPE,
                 stderr=errors,
             )
-        assert self._process.stdout is not None
-        if not self._process.stdout.readline():
-            raise EOFError(self.log.read_text())
-        self.starts.append(time.monotonic() - began)
 
     def kill(self) -> None:
         """End it with no chance to do anything about it."""
@@ -130,6 +136,27 @@ class Process:
     @property
     def running(self) -> bool:
         return self._process.poll() is None
+
+    # --- what is done to it -------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def full_disk(self) -> Iterator[None]:
+        """Let no file of it grow any more, as on a full disk, until the block is left."""
+        hard = resource.prlimit(self.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (4096, hard))
+        try:
+            yield
+        finally:
+            resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (hard, hard))
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop all of it until the block is left."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
 
     # --- what it says and holds ---------------------------------------------------------------
 
