@@ -93,6 +93,14 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_every_test_that_keeps_a_promise_is_there() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs/promises.md").read_text())
+    assert len(named) > 30
+    for path, name in named:
+        text = (ROOT / path).read_text()
+        assert not name or f"def {name}(" in text, f"{path} has no {name}"
+
+
 @dataclass(frozen=True)
 class Picture:
     """A picture, and the line that makes it."""
