@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from kibitz.event.house import START_SECONDS, House, Site
 from kibitz.event.ticker import Ticker
 from kibitz.foreign import WithProgram, given
 from kibitz.isolation.backends import TRUSTED, BackendError, Isolation, choose
+from kibitz.isolation.launch import reachable_only_here
 from kibitz.output import echo, echo_json
 from kibitz.play import check_bot, distinct, name_of
 from kibitz.running import INTERRUPTED, draining, run
@@ -140,10 +142,12 @@ def _isolation(event: Event, folder: EventFolder, said: dict[str, Any]) -> Isola
     if not strangers:
         return TRUSTED
     try:
-        return choose(said["isolation"], sorted(readable), sorted(hidden), [*others(readable)])
+        found = choose(said["isolation"], sorted(readable), sorted(hidden), [*others(readable)])
     except BackendError as error:
         echo(f"Error: {error}", err=True)
         sys.exit(UNABLE)
+    server = said["server"]
+    return replace(found, elsewhere=server is not None and not reachable_only_here(server))
 
 
 async def _held(house: House, again: str) -> Progress:

@@ -29,7 +29,7 @@ WISHES: Final[tuple[Wish, ...]] = get_args(Wish)
 BEST_FIRST: Final[tuple[Tool, ...]] = ("bwrap", "setpriv")
 TRY_SECONDS: Final = 30.0
 HOW: Final[dict[Tool, str]] = {
-    "bwrap": "isolated by bwrap: files, processes and network of their own",
+    "bwrap": "isolated by bwrap: files and processes of their own",
     "setpriv": "isolated by setpriv: a user each, but one network",
     "none": "trusted: not isolated from each other or from this machine",
 }
@@ -63,11 +63,16 @@ class Isolation:
     """Why nothing better is used; empty where that is what was asked for."""
     hidden: Sequence[Path] = field(default=())
     """What no bot may see."""
+    elsewhere: bool = False
+    """Whether the server is not on this machine, so that bots need a network to play there."""
 
     @property
     def sentence(self) -> str:
         """Say it in one line."""
         said = f"entrants are {HOW[self.tool]}"
+        if self.tool == "bwrap":
+            far = ", and the network is open to them, for the server is not on this machine"
+            said += far if self.elsewhere else ", and no network but the server"
         return f"{said} ({self.why})" if self.why else said
 
 

@@ -30,7 +30,7 @@ DROPPED: Final[dict[Cause, str]] = GONE | {
 }
 """Why a seat dropped out, in a word or two."""
 ISOLATED: Final = {
-    "bwrap": "Entrants ran isolated (bwrap): files, processes and network of their own.",
+    "bwrap": "Entrants ran isolated (bwrap): files and processes of their own.",
     "setpriv": "Entrants ran isolated (setpriv): a user each, but on one network.",
     "none": "Entrants were trusted: nothing isolated them from each other.",
 }

@@ -166,5 +166,5 @@ def test_what_isolated_the_entrants_is_told() -> None:
     results = Results.of(form, progress)
     assert results.isolation == ["bwrap", "none"]
     notes = [*wording.notes(results)]
-    assert notes[0] == "Entrants ran isolated (bwrap): files, processes and network of their own."
+    assert notes[0] == "Entrants ran isolated (bwrap): files and processes of their own."
     assert notes[1] == "Entrants were trusted: nothing isolated them from each other."

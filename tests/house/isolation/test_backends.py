@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,9 @@ def test_bubblewrap_hides_what_is_in_a_directory_that_is_seen(public: Path) -> N
 def test_what_is_only_covered_never_hides_a_bot(public: Path) -> None:
     found = choose("none", [public / "bots"], [], [public, public / "records"])
     assert found.hidden == [public / "records"]
+
+
+def test_an_open_network_is_said() -> None:
+    here = Isolation("bwrap")
+    assert here.sentence.endswith("and no network but the server")
+    assert "network is open" in replace(here, elsewhere=True).sentence
