@@ -207,7 +207,7 @@ MOVE = {"ply": 2, "action": {"cell": 5}}
         (lambda w: w.ada.ask("move", match=w.match, **{**MOVE, "ply": 4}), "stale"),
         (lambda w: w.ada.ask("move", match=w.match, ply=2, action={"cell": 0}), "illegal"),
         (lambda w: w.ada.ask("move", match=w.match, ply=2, action={"cel": 5}), "malformed"),
-        (lambda w: w.ada.ask("move", match=w.match, ply=2, action={"cell": True}), "illegal"),
+        (lambda w: w.ada.ask("move", match=w.match, ply=2, action={"cell": True}), "malformed"),
         (lambda w: w.eve.ask("resign", match=w.match), "not_seated"),
         (lambda w: w.eve.ask("leave_match", match=w.match), "not_seated"),
         (lambda w: w.eve.ask("note", match=w.match, text="x"), "not_seated"),

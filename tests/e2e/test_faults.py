@@ -40,7 +40,7 @@ async def test_matches_end_behind_a_bad_network(
 ) -> None:
     monkeypatch.setattr(client, "PING_S", 0.5)
     matches = 6
-    weather = Weather(reset=0.4, half_open=0.2, half_closed=0.2, slow=0.2, life_bytes=10_000)
+    weather = Weather(reset=0.4, half_open=0.15, half_closed=0.2, slow=0.1, life_bytes=10_000)
     with hosted(tmp_path, unlimited=True, patience=QUICK) as server:
         async with (
             proxied(server.port, 1, weather) as proxy,
@@ -56,7 +56,7 @@ async def test_matches_end_behind_a_bad_network(
     assert proxy.toll.silences >= 1
     assert proxy.toll.half_closed >= 1
     assert proxy.toll.sliced >= 4
-    assert proxy.toll.slow >= 2
+    assert proxy.toll.slow >= 1
     assert fleet.returns
 
 

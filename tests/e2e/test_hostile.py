@@ -149,7 +149,7 @@ def remaining(mark: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("tool", ["bwrap", "setpriv"])
+@pytest.mark.parametrize("tool", ["bwrap", pytest.param("setpriv", marks=pytest.mark.slow)])
 def test_a_hostile_entrant_gains_nothing(public: Kibitz, tool: str) -> None:
     foray = hold(public, "--jail", tool, python=python_for(tool))
     assert foray.status == 0, foray.said

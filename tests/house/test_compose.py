@@ -77,7 +77,9 @@ def test_the_image_copies_what_is_there_and_what_the_context_lets_through() -> N
     for line in re.findall(r"^COPY (.+) \S+$", DOCKERFILE, re.MULTILINE):
         for source in line.split():
             assert (ROOT / source).exists(), source
-            assert f"!{source.split('/')[0]}" in context, source
+            path = Path(source)
+            let_through = {f"!{each}" for each in [path, *path.parents]}
+            assert let_through & {*context}, source
 
 
 def test_the_script_is_where_the_services_call_it() -> None:
