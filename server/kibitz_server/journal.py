@@ -146,6 +146,8 @@ class Reading:
     """Rows that are missing, or of which it is not known what they held."""
     damaged: list[int] = field(default_factory=list)
     """Rows that are not as they were written."""
+    closed: set[int] = field(default_factory=set)
+    """Streams that the rows have entries of, and that are not open any more."""
 
     @property
     def weight(self) -> int:
@@ -300,10 +302,13 @@ def _tail(db: sqlite3.Connection, reading: Reading, number: int) -> Tail | None:
     """Return what was read of a stream so far, None where it is not open."""
     tail = reading.tails.get(number)
     if tail is None:
+        if number in reading.closed:
+            return None
         found = db.execute(
             "SELECT link FROM stream WHERE number = ? AND state = 'open'", (number,)
         ).fetchone()
         if found is None:
+            reading.closed.add(number)
             return None
         last, link = end_of(db, number) or (0, str(found[0]))
         tail = reading.tails[number] = Tail(number, last, link)

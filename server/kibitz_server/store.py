@@ -636,8 +636,6 @@ class Store:
 
     def _commit(self, batch: _Batch) -> None:
         self._db.execute("COMMIT")
-        row = _row_of(batch)
-        self._mark.write(mark.Mark(row.batch, row.checks))
 
     def _settled(self, error: sqlite3.Error | None) -> None:
         """The writer's thread is done with a batch."""
@@ -651,7 +649,10 @@ class Store:
 
     def _succeeded(self, batch: _Batch) -> None:
         self.healthy = True
-        self._next_batch = _row_of(batch).batch + 1
+        row = _row_of(batch)
+        self._next_batch = row.batch + 1
+        # Here and not in the writer's thread, which would have to wait for the interpreter again.
+        self._mark.write(mark.Mark(row.batch, row.checks))
         self._compacted(batch)
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
