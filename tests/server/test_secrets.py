@@ -129,6 +129,21 @@ def test_two_worlds_sound_the_same_to_who_may_not_know(
     assert first.refused == sum(len(turn.wrong) for turn in of.turns)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_a_thousand_pairs_of_worlds_sound_the_same(part: int, directory: Path) -> None:
+    """P3: every seat, every way of watching and every option, each with seeds of its own."""
+    for seed in range(part * 100, (part + 1) * 100):
+        name = HIDDEN[seed % len(HIDDEN)]
+        game, options = registry.get(name), cases.options(name)
+        seats, mode = max(game.info.seats), [*SEEN][seed % len(SEEN)]
+        of = twins(game, seats, seed % seats, seed, plies=24, options=options[seed % len(options)])
+        first, second = worlds(of, directory, mode)
+        assert list(differences(first, second, mode)) == [], seed
+        for story in (first, second):
+            assert list(leaks(story, of, mode)) == [], seed
+
+
 OTHERWISE = [
     pytest.param(name, number, id=f"{name}-{number}")
     for name in HIDDEN
