@@ -41,10 +41,10 @@ from kibitz_server import lobby as rules
 from kibitz_server.accounts import Admission, Denied, Identity
 from kibitz_server.archive import Archive, Declined
 from kibitz_server.door import Door, address_of
-from kibitz_server.hall import RETRY_AFTER_MS, Hall, house_seats
+from kibitz_server.hall import Hall, house_seats
 from kibitz_server.hosting import house_objection, item_objection
 from kibitz_server.jobs import Busy, Jobs
-from kibitz_server.peer import Peer
+from kibitz_server.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.room import Room
 from kibitz_server.table import Table
 

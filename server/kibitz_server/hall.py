@@ -40,7 +40,7 @@ from kibitz_server.house import Employee, Staff
 from kibitz_server.ledger import Ledger
 from kibitz_server.lobby import Lobby
 from kibitz_server.metrics import Figures
-from kibitz_server.peer import Peer
+from kibitz_server.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.quarantine import Quarantine
 from kibitz_server.reloads import Reloads
 from kibitz_server.room import Room
@@ -56,8 +56,6 @@ LISTED_FINISHED = 50
 """Finished matches in lists."""
 DAMAGED = "its log is damaged"
 """The reason in the result of a match that was set aside."""
-RETRY_AFTER_MS = 1000
-"""What clients are told to wait when the server goes down."""
 
 
 @dataclass(frozen=True, slots=True)
