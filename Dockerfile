@@ -5,8 +5,10 @@ WORKDIR /opt/kibitz
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY protocol protocol
 COPY games games
+COPY search search
 COPY server server
 COPY bots bots
+COPY arena arena
 COPY clients clients
 COPY kibitz kibitz
 COPY docs/games docs/games

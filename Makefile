@@ -8,6 +8,7 @@ WORKERS ?= auto
 VENV := .venv
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
+PYTEST := $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --durations=10
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
 
 # What lies about in the caller's environment is none of ours.
@@ -23,28 +24,42 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all lint format schema bench clean anew
+.PHONY: help demo test test-all lint format schema docs bench clean anew
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo      set up and show the whole thing on one screen'
-	@echo 'make test      set up and run the tests that take seconds'
-	@echo 'make test-all  the slow ones too'
+	@echo 'make test      set up and run the fast tests, which start no processes'
+	@echo 'make test-e2e  run the tests that start processes'
+	@echo 'make test-all  run every test, the slow ones too'
 	@echo 'make lint      ruff, mypy, and who may import whom'
 	@echo 'make format    rewrite the sources as ruff wants them'
 	@echo 'make schema    write docs/protocol from the message models'
+	@echo 'make docs      build the documents as a site in site/'
 	@echo 'make bench     measure the server and the searches'
 	@echo 'make clean     remove what make made'
 
 demo: $(VENV)/.run
 	@$(IN_VENV) -m kibitz demo $(ARGS)
 
+# What the tests of a set compile is compiled before they start, on every core, and kept.
+test: export HYPOTHESIS_PROFILE ?= quick
 test: $(VENV)/.dev
-	$(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup $(ARGS)
+	$(IN_VENV) -m tests.tools.warm_cache fast
+	$(PYTEST) $(ARGS)
 
+.PHONY: test-e2e
+test-e2e: export HYPOTHESIS_PROFILE ?= default
+test-e2e: $(VENV)/.dev
+	$(IN_VENV) -m tests.tools.warm_cache e2e
+	$(PYTEST) -m 'e2e and not slow' $(ARGS)
+
+test-all: export HYPOTHESIS_PROFILE ?= thorough
 test-all: $(VENV)/.dev
-	$(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup -m '' $(ARGS)
-	KIBITZ_PLAIN=1 $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 tests/games $(ARGS)
+	$(IN_VENV) -m tests.tools.warm_cache fast
+	$(IN_VENV) -m tests.tools.warm_cache e2e
+	$(PYTEST) -m '' $(ARGS)
+	KIBITZ_PLAIN=1 HYPOTHESIS_PROFILE=default $(PYTEST) tests/games $(ARGS)
 
 lint: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
@@ -57,7 +72,11 @@ format: $(VENV)/.dev
 	$(IN_VENV) -m ruff format
 
 schema: $(VENV)/.run
-	$(IN_VENV) -m kibitz_protocol.schema
+	$(IN_VENV) -m kibitz_protocol.tools.schema
+
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict --quiet
+	@echo 'the documents are in site/index.html'
 
 bench: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.server $(ARGS)
@@ -65,10 +84,10 @@ bench: $(VENV)/.dev
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf build dist demo-records
+	rm -rf build dist site demo-records
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamps: .run has what kibitz needs to run, .dev the tools of its developers too.
+# The stamps: .run has what kibitz needs to run, .dev the tools of its developers too, .docs mkdocs.
 $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 	@echo 'installing kibitz into $(VENV)'
 	@$(PIP) hatchling editables
@@ -78,6 +97,11 @@ $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
 	@$(PIP) --no-build-isolation -e '.[dev,environments]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.run
+	@echo 'installing the builder of the documents into $(VENV)'
+	@$(PIP) --no-build-isolation -e '.[docs]'
 	@touch $@
 
 $(VENV)/.home: $(FORCE)

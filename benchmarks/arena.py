@@ -24,59 +24,62 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kibitz.event.folder import EventFolder
-from kibitz.event.house import House, Site
-from kibitz.event.ticker import Ticker
-from kibitz.event.width import Width, cores, percentile
-from kibitz.running import run
-from kibitz_clients.arena.event import Event, build
-from kibitz_clients.arena.journal import Progress
-from kibitz_games import kernels
-from kibitz_protocol.recordfile import read_record
-from kibitz_protocol.records import Cause, Moved
+from kibitz.process.event_loop import run
+from kibitz.tournaments import LocalServices
+from kibitz_arena.config import build
+from kibitz_arena.runner.concurrency import ConcurrencyLimit, cpu_count, percentile
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.hosting import ServerOptions
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.tournament_runner import TournamentRunner
+from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament import Tournament
+from kibitz_games.compiled import kernels
+from kibitz_protocol.wire.recordfile import read_record
+from kibitz_protocol.wire.records import Cause, Moved
 
 ENTRANTS = 4
 SHARES = (0.5, 0.95, 0.99, 0.999, 1.0)
 
 
 @dataclass
-class Lateness(Width):
+class Lateness(ConcurrencyLimit):
     """The width of an event that says how many games there are at once; keeps all it is told."""
 
     all: list[float] = field(default_factory=list)
 
-    def heed(self, late_ms: float) -> None:
+    def record_latency(self, late_ms: float) -> None:
         """Take in how late an answer was."""
         self.all.append(late_ms)
-        super().heed(late_ms)
+        super().record_latency(late_ms)
 
 
-class Until(Ticker):
+class Until(ProgressDisplay):
     """Shows how far an event is, and drains it once it has enough moves, or no more time."""
 
-    house: House
+    house: TournamentRunner
 
-    def begin(self, house: House, moves: int, seconds: float) -> None:
+    def begin(self, house: TournamentRunner, moves: int, seconds: float) -> None:
         """Say what to count for."""
         self.house = house
         self._wanted = moves
         self._deadline = time.monotonic() + seconds
         self._draining: asyncio.Task[None] | None = None
 
-    def show(self, progress: Progress, width: Width) -> None:
+    def show(self, progress: TournamentState, width: ConcurrencyLimit) -> None:
         """Look how far it is."""
         super().show(progress, width)
         enough = moves(progress) >= self._wanted or time.monotonic() > self._deadline
         if enough and self._draining is None:
-            self._draining = asyncio.ensure_future(self.house.drain())
+            self._draining = asyncio.ensure_future(self.house.stop())
 
 
-def moves(progress: Progress) -> int:
+def moves(progress: TournamentState) -> int:
     """Return how many moves were played in games that count."""
     return sum(ended.result.plies for ended in progress.ended.values())
 
 
-def event(arguments: argparse.Namespace) -> Event:
+def event(arguments: argparse.Namespace) -> Tournament:
     """Return an event with more games than there will be."""
     entrants = [
         {"name": f"random-{n}", "bot": f"{arguments.bot}:seed={n}"} for n in range(1, ENTRANTS + 1)
@@ -92,7 +95,7 @@ def event(arguments: argparse.Namespace) -> Event:
     return build(values, "benchmark")
 
 
-def charged(folder: EventFolder, progress: Progress) -> Iterator[int]:
+def charged(folder: TournamentDirectory, progress: TournamentState) -> Iterator[int]:
     """Yield what every move was charged, in milliseconds."""
     for ended in progress.ended.values():
         for entry in read_record(folder.path / str(ended.record)).entries:
@@ -107,7 +110,7 @@ def shares(values: Sequence[float]) -> str:
     return "  ".join(f"{name} {percentile(ranked, share):.1f}" for name, share in cells)
 
 
-def causes(progress: Progress) -> Counter[Cause]:
+def causes(progress: TournamentState) -> Counter[Cause]:
     """Return how often a seat dropped out, by cause."""
     seats = [seat for ended in progress.ended.values() for seat in ended.result.seats]
     return Counter(seat.cause for seat in seats if seat.cause is not None)
@@ -118,24 +121,28 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=20_000)
     parser.add_argument("--tc", default="0.2+0.002")
     parser.add_argument("--bot", default="five-in-a-row/random", help="takes a seed")
-    parser.add_argument("--concurrency", type=int, default=cores())
+    parser.add_argument("--concurrency", type=int, default=cpu_count())
     parser.add_argument("--minutes", type=float, default=30.0, help="begin no games after that")
     arguments = parser.parse_args()
-    kernels.choose("plain")
+    kernels.set_mode("plain")
     with tempfile.TemporaryDirectory(prefix="kibitz-clocks-") as directory:
-        sys.exit(_measured(arguments, EventFolder(Path(directory))))
+        sys.exit(_measured(arguments, TournamentDirectory(Path(directory))))
 
 
-def _measured(arguments: argparse.Namespace, folder: EventFolder) -> int:
-    folder.make(Path.cwd())
+def _measured(arguments: argparse.Namespace, folder: TournamentDirectory) -> int:
+    folder.create(Path.cwd())
     ticker = Until(sys.stderr)
-    house = House(event(arguments), folder, Site(), ticker)
-    house.width = lateness = Lateness(arguments.concurrency)
+    tournament = event(arguments)
+    services = LocalServices(tournament, folder)
+    house = TournamentRunner(tournament, folder, ServerOptions(), services, ticker)
+    house.concurrency = lateness = Lateness(arguments.concurrency)
     ticker.begin(house, arguments.moves, 60 * arguments.minutes)
-    progress = run(house.hold())
+    progress = run(house.run())
     ticker.close()
     played, lost = moves(progress), causes(progress)
-    print(f"clock {arguments.tc}, {arguments.concurrency} games at once on {cores()} processors")
+    print(
+        f"clock {arguments.tc}, {arguments.concurrency} games at once on {cpu_count()} processors"
+    )
     print(f"{played} moves in {progress.played} games, {progress.running_ms / 1000:.0f} s")
     print(f"lost on time: {lost[Cause.TIME]}")
     print(f"lost for other causes: {_counted(lost)}; repeated: {progress.requeued}")

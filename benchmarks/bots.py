@@ -28,15 +28,16 @@ from pathlib import Path
 
 import psutil
 
-from kibitz import box, guide
-from kibitz.clinic.findings import FailedError
-from kibitz.clinic.patient import Patient, Prescription, admitted
-from kibitz.clinic.stage import Stage, open_stage
-from kibitz.clinic.visit import Visit
-from kibitz_bots.personalities import PERSONALITIES, Personality, named
-from kibitz_games.api import Game
-from kibitz_protocol.clocks import TimeControl
-from kibitz_protocol.rooms import ProgrammeItem
+from kibitz import builtin_games
+from kibitz.conformance.bot_process import BotCommand, TestedBot, running_bot
+from kibitz.conformance.match import ConformanceMatch
+from kibitz.conformance.results import FailedError
+from kibitz.conformance.server import ConformanceServer, start_conformance_server
+from kibitz.text import game_guide
+from kibitz_bots.catalog import PERSONALITIES, Personality, named
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 CONTROL = TimeControl.parse("move=0.2")
 MOVES = 50
@@ -49,7 +50,7 @@ PING_S = 0.02
 READY_S, MEMORY_MB, LATE_MS, PONG_MS = 2.0, 150.0, 10.0, 50.0
 """What is expected at most; more is marked."""
 LATE = re.compile(r"budget \d+ ms, sent (-?\d+\.\d) ms after it")
-"""What the process logs of every move, see `kibitz_bots.sitting.TIMING`."""
+"""What the process logs of every move, see `kibitz_bots.match_session.TIMING_FORMAT`."""
 
 
 @dataclass
@@ -76,33 +77,33 @@ class Figures:
 async def measure(bot: Personality, game: Game, moves: int) -> Figures:
     """Start a bot, let it play so many moves, and end it."""
     figures = Figures(bot.name)
-    seats = guide.seats_for(game, {}, bot.seats or None) or game.info.seats[0]
+    seats = game_guide.seats_for(game, {}, bot.seats or None) or game.info.seats[0]
     with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
         log = Path(folder) / "bot.log"
-        how = Prescription((bot.name, "-v"), "house")
-        async with open_stage({game.info.name: game}) as stage:
+        how = BotCommand((bot.name, "-v"), "house")
+        async with start_conformance_server({game.info.name: game}) as stage:
             stage.programme = [ProgrammeItem(game=bot.game, seats=seats, time_control=CONTROL)]
             began = time.perf_counter()
-            async with admitted(how, stage.url, log) as patient:
+            async with running_bot(how, stage.url, log) as tested:
                 try:
-                    await _ready(stage, patient)
+                    await _ready(stage, tested)
                     figures.ready_s = time.perf_counter() - began
-                    spent = psutil.Process(patient.process.pid).cpu_times()
+                    spent = psutil.Process(tested.process.pid).cpu_times()
                     figures.cpu_s = spent.user + spent.system
                     await _play(stage, game, seats, moves, figures)
                 except (FailedError, TimeoutError) as error:
                     figures.trouble = f"{error or type(error).__name__}"
-                _weigh(patient, figures)
+                _weigh(tested, figures)
         late = [float(each) for each in LATE.findall(log.read_text(errors="replace"))]
     figures.moves = len(late)
     figures.late_ms = max([0.0, *late])
     return figures
 
 
-async def _ready(stage: Stage, patient: Patient) -> None:
+async def _ready(stage: ConformanceServer, tested: TestedBot) -> None:
     """Wait until the bot is ready; a process that ends before has failed."""
     ready = asyncio.create_task(stage.ready.wait())
-    ended = asyncio.create_task(patient.process.wait())
+    ended = asyncio.create_task(tested.process.wait())
     try:
         async with asyncio.timeout(START_S):
             await asyncio.wait((ready, ended), return_when=asyncio.FIRST_COMPLETED)
@@ -110,20 +111,22 @@ async def _ready(stage: Stage, patient: Patient) -> None:
         ready.cancel()
         ended.cancel()
     if not stage.ready.is_set():
-        raise FailedError("that it gets ready", f"its process ended\n{patient.output()}")
+        raise FailedError("that it gets ready", f"its process ended\n{tested.output()}")
 
 
-async def _play(stage: Stage, game: Game, seats: int, moves: int, figures: Figures) -> None:
+async def _play(
+    stage: ConformanceServer, game: Game, seats: int, moves: int, figures: Figures
+) -> None:
     """Play matches against chance until the bot has made so many moves; ping it meanwhile."""
     pongs: list[float] = []
     pinging = asyncio.create_task(_ping(stage, pongs))
     played = 0
     try:
         while played < moves:
-            visit = Visit(
+            visit = ConformanceMatch(
                 stage,
                 game,
-                key=f"b{stage.number()}",
+                key=f"b{stage.next_number()}",
                 seats=seats,
                 seat=played % seats,
                 seed=played,
@@ -139,18 +142,18 @@ async def _play(stage: Stage, game: Game, seats: int, moves: int, figures: Figur
         figures.pong_ms, figures.pong_median_ms = max(pongs), statistics.median(pongs)
 
 
-async def _ping(stage: Stage, pongs: list[float]) -> None:
+async def _ping(stage: ConformanceServer, pongs: list[float]) -> None:
     """Note in milliseconds how long answers to pings take."""
     while True:
         began = time.perf_counter()
-        await stage.heard()
+        await stage.flush()
         pongs.append(1000 * (time.perf_counter() - began))
         await asyncio.sleep(PING_S)
 
 
-def _weigh(patient: Patient, figures: Figures) -> None:
-    if patient.process.returncode is None:
-        memory = psutil.Process(patient.process.pid).memory_full_info()
+def _weigh(tested: TestedBot, figures: Figures) -> None:
+    if tested.process.returncode is None:
+        memory = psutil.Process(tested.process.pid).memory_full_info()
         figures.memory_mb, figures.private_mb = memory.rss / 2**20, memory.uss / 2**20
 
 
@@ -197,7 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--moves", type=int, default=MOVES)
     parser.add_argument("--json", type=Path)
     said = parser.parse_args(argv)
-    games = box.games("plain")
+    games = builtin_games.load_games("plain")
     bots = chosen(said.names, said.game)
     print(_line(HEADS))
     found = []

@@ -43,14 +43,14 @@ class Speed:
 
 def measure(moves: str, depth: int, *, exact: bool = False, table: int = 16) -> Speed:
     """Search a position on the board of 10 to a depth, with a new table."""
-    from kibitz_bots.experts.five_in_a_row import classes
-    from kibitz_bots.experts.five_in_a_row.threat import Threat
-    from kibitz_bots.search.limits import Limits
+    from kibitz_search.algorithms.limits import SearchLimits
+    from kibitz_search.five_in_a_row import pattern_classes
+    from kibitz_search.five_in_a_row.threat import Threat
 
     state = position(moves, exact)
-    search, ev = Threat(state, table=table), classes.usual(state)
+    search, ev = Threat(state, table=table), pattern_classes.usual(state)
     began = time.thread_time()
-    found = search.search(state, ev, Limits(depth=depth))
+    found = search.search(state, ev, SearchLimits(depth=depth))
     return Speed(moves, found.depth, found.nodes, time.thread_time() - began)
 
 
@@ -63,18 +63,18 @@ def nodes_per_second(depth: int = DEPTH, *, exact: bool = False) -> float:
 
 def updates_per_second(pairs: int = 20_000) -> float:
     """Return how many stones a second are put and taken, with all that they change."""
-    from kibitz_bots.experts.five_in_a_row import classes, field
-    from kibitz_games.kernels import kernel
+    from kibitz_games.compiled.kernels import kernel
+    from kibitz_search.five_in_a_row import pattern_board, pattern_classes
 
-    tb = classes.vocabulary(False)
-    fd = field.of_state(position("e5 f6 f5 g5", exact=False), tb)
-    cell = np.int64(field.cell_of(fd, field.action_of(fd, int(fd["cells"][33]))))
+    tb = pattern_classes.vocabulary(False)
+    fd = pattern_board.from_state(position("e5 f6 f5 g5", exact=False), tb)
+    cell = np.int64(pattern_board.cell_of(fd, pattern_board.action_of(fd, int(fd["cells"][33]))))
 
     @kernel
     def again(fd: Any, tb: Any, cell: Any, pairs: Any) -> None:
         for _ in range(pairs):
-            field.put(fd, tb, cell)
-            field.take(fd, tb, cell)
+            pattern_board.place_stone(fd, tb, cell)
+            pattern_board.remove_stone(fd, tb, cell)
 
     again(fd, tb, cell, np.int64(1))
     began = time.thread_time()
@@ -84,29 +84,29 @@ def updates_per_second(pairs: int = 20_000) -> float:
 
 def position(moves: str, exact: bool) -> np.record:
     """Return the position after some moves on the board of 10."""
-    from kibitz_games import registry
+    from kibitz_games.core import registry
 
     game: Any = registry.get("five-in-a-row")
     state: np.record = game.start(game.Options(first="seat-0", exact=exact), 2, {})
     for move in moves.split():
-        game.play(state, game.decode(state, game.parse(move)))
+        game.play(state, game.decode(state, game.parse_move(move)))
     return state
 
 
 def replies(moves: str = "f6 e5 g7 e7 e6 g6 h5 d6") -> list[float]:
     """Return the seconds that the report's deepest level takes for each move of a line."""
-    from kibitz_bots.experts.five_in_a_row import utility
-    from kibitz_bots.experts.five_in_a_row.levels import Level
-    from kibitz_bots.search.limits import Limits
+    from kibitz_search.algorithms.limits import SearchLimits
+    from kibitz_search.five_in_a_row import utility
+    from kibitz_search.five_in_a_row.report_levels import ReportLevel
 
     played = moves.split()
     taken = []
     for number in range(len(played) + 1):
         state = position(" ".join(played[:number]), exact=False)
-        level, ev = Level(state), utility.usual(state)
-        level.search(state, ev, Limits(depth=2))
+        level, ev = ReportLevel(state), utility.usual(state)
+        level.search(state, ev, SearchLimits(depth=2))
         began = time.thread_time()
-        level.search(state, ev, Limits())
+        level.search(state, ev, SearchLimits())
         taken.append(time.thread_time() - began)
     return taken
 

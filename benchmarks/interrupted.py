@@ -28,11 +28,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kibitz_clients.arena import journal
-from kibitz_clients.arena.event import Event, load
-from kibitz_clients.arena.journal import Ended
-from kibitz_clients.arena.results import Results
-from kibitz_games import kernels
+from kibitz_arena import journal, state
+from kibitz_arena.config import load
+from kibitz_arena.journal import GameEnded
+from kibitz_arena.results import Results
+from kibitz_arena.tournament import Tournament
+from kibitz_games.compiled import kernels
 
 EVENTS = Path(__file__).parent / "events"
 SIGNALS = (signal.SIGINT, signal.SIGKILL, signal.SIGINT)
@@ -64,11 +65,11 @@ class Run:
     def results(self) -> Results:
         return Results.model_validate_json((self.directory / "results.json").read_bytes())
 
-    def ended(self) -> list[Ended]:
+    def ended(self) -> list[GameEnded]:
         """Return the games that count, as the journal has them."""
         with contextlib.suppress(FileNotFoundError):
-            entries = journal.read(self.journal.read_bytes()).entries
-            return [each for each in entries if isinstance(each, Ended)]
+            entries = journal.parse(self.journal.read_bytes()).entries
+            return [each for each in entries if isinstance(each, GameEnded)]
         return []
 
     def hold(self, planned: int) -> None:
@@ -109,7 +110,7 @@ class Run:
             time.sleep(LOOK_SECONDS)
 
 
-def flaws(run: Run, event: Event) -> Iterator[str]:
+def flaws(run: Run, event: Tournament) -> Iterator[str]:
     """Yield everything that an event which was cut off should not have lost or doubled."""
     ended, results = run.ended(), run.results
     for what, keys in (
@@ -176,7 +177,9 @@ def _rating(results: Results, name: str) -> float:
     return next(line.rating or 0.0 for line in results.standings if line.name == name)
 
 
-def held(event: Event, seeds: Sequence[int], folder: Path, arguments: argparse.Namespace) -> bool:
+def held(
+    event: Tournament, seeds: Sequence[int], folder: Path, arguments: argparse.Namespace
+) -> bool:
     """Hold an event once a seed and print what comes of it; return whether all was well."""
     well, runs = True, []
     for seed in seeds:
@@ -185,7 +188,7 @@ def held(event: Event, seeds: Sequence[int], folder: Path, arguments: argparse.N
         file.write_text(json.dumps(seeded.dump()))
         deadline = time.monotonic() + 60 * arguments.minutes
         run = Run(file, file.with_suffix(".arena"), deadline, arguments.concurrency)
-        planned = journal.Progress(seeded).planned
+        planned = state.TournamentState(seeded).planned
         print(f"{event.name}, seed {seed}: {planned} games, {event.seats} seats", flush=True)
         began = time.monotonic()
         run.hold(planned)
@@ -206,7 +209,7 @@ def held(event: Event, seeds: Sequence[int], folder: Path, arguments: argparse.N
     return well
 
 
-def quick(event: Event) -> Event:
+def quick(event: Tournament) -> Tournament:
     """Return a short event of the same kind."""
     game = event.game.model_copy(update={"options": {**event.game.options, "size": 2}})
     return event.model_copy(update={"game": game, "games": 1, "balanced": False})
@@ -221,7 +224,7 @@ def main() -> None:
     parser.add_argument("--concurrency", default=str(os.cpu_count() or 1))
     parser.add_argument("--dir", type=Path, help="where the events' directories are kept")
     arguments = parser.parse_args()
-    kernels.choose("plain")
+    kernels.set_mode("plain")
     with contextlib.ExitStack() as stack:
         temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="kibitz-events-"))
         folder = (arguments.dir or Path(temporary)).resolve()

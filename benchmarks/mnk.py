@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from kibitz_games.api import (
-    OVER,
+from kibitz_games.core.game import (
+    TERMINAL,
     Game,
     GameInfo,
     IllegalAction,
@@ -24,7 +24,7 @@ from kibitz_games.api import (
     Outcome,
     State,
 )
-from kibitz_games.scene import Cell, Scene
+from kibitz_games.core.scene import Cell, Scene
 
 MAX_CELLS = 225
 EMPTY = ord(".")
@@ -81,10 +81,10 @@ class MNK(Game):
 
     def to_act(self, state: State) -> int:
         columns, rows, _, ply, winner = state["numbers"].tolist()
-        return OVER if winner != ONGOING or ply == columns * rows else int(ply % 2)
+        return TERMINAL if winner != ONGOING or ply == columns * rows else int(ply % 2)
 
     def legal(self, state: State) -> list[int]:
-        if self.to_act(state) == OVER:
+        if self.to_act(state) == TERMINAL:
             return []
         cells: list[int] = np.flatnonzero(state["cells"] == EMPTY).tolist()
         return cells
@@ -103,8 +103,8 @@ class MNK(Game):
         state["numbers"][PLY] -= 1
         state["numbers"][WINNER] = ONGOING
 
-    def drop(self, state: State, seat: int) -> None:
-        if self.to_act(state) != OVER:
+    def forfeit(self, state: State, seat: int) -> None:
+        if self.to_act(state) != TERMINAL:
             state["numbers"][WINNER] = 1 - seat
 
     def outcome(self, state: State) -> Outcome | None:
@@ -121,7 +121,7 @@ class MNK(Game):
         cells = state["cells"].tobytes()[: columns * rows].decode("ascii")
         return View(columns=columns, cells=cells, ply=ply)
 
-    def full_view(self, state: State) -> Model:
+    def referee_view(self, state: State) -> Model:
         return self.view(state, None)
 
     def sample(self, view: Model, seed: int) -> State:
@@ -129,31 +129,31 @@ class MNK(Game):
 
     def decode(self, state: State, move: Model) -> int:
         assert isinstance(move, Move)
-        if state["cells"][move.cell] != EMPTY or self.to_act(state) == OVER:
+        if state["cells"][move.cell] != EMPTY or self.to_act(state) == TERMINAL:
             raise IllegalAction(f"cell {move.cell} is not empty")
         return move.cell
 
     def encode(self, state: State, action: int) -> Model:
         return Move(cell=action)
 
-    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
         return [{"cell": action} for action in actions]
 
-    def count(self, state: State) -> int:
+    def count_legal(self, state: State) -> int:
         columns, rows, _, ply, winner = state["numbers"].tolist()
         return 0 if winner != ONGOING else int(columns * rows - ply)
 
-    def text(self, move: Model) -> str:
+    def format_move(self, move: Model) -> str:
         assert isinstance(move, Move)
         return str(move.cell)
 
-    def parse(self, text: str) -> Model:
+    def parse_move(self, text: str) -> Model:
         if not text.isdigit():
             raise IllegalAction(f"expected the number of a cell, not {text!r}")
         return Move(cell=int(text))
 
-    def touches(self, move: Model) -> tuple[str, ...]:
-        return (self.text(move),)
+    def move_cells(self, move: Model) -> tuple[str, ...]:
+        return (self.format_move(move),)
 
     def scene(self, view: Model) -> Scene:
         assert isinstance(view, View)

@@ -1,8 +1,9 @@
-"""First-legal-move players for each server under measurement, and the meter that they feed.
+"""Players for each server under measurement, and the meter that they feed.
 
-A player answers its turn with the first legal move, at once or, when a pace is set, at
-its match's next beat. The meter counts accepted moves and the time from sending a move to
-seeing it acknowledged.
+A player answers its turn with the first legal move (a match of five in a row has 41 of them
+then), or fills the board without a winner (100); at once or, when a pace is set, at its match's
+next beat. The meter counts accepted moves and the time from sending a move to seeing it
+acknowledged.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
-from benchmarks.wire import Wire, connect
+from benchmarks.connection import ClientConnection, connect
 
 
 @dataclass
@@ -42,11 +43,14 @@ class Meter:
 class Player(ABC):
     """One connection that plays or watches."""
 
-    def __init__(self, wire: Wire, meter: Meter) -> None:
-        self.wire, self.meter = wire, meter
+    seats = 2
+    """How many players take turns in its match."""
+
+    def __init__(self, connection: ClientConnection, meter: Meter) -> None:
+        self.connection, self.meter = connection, meter
         self.sent = 0.0
         self.beat = 0.0
-        wire.on_text = self.on_text
+        connection.on_text = self.on_text
 
     @abstractmethod
     def on_text(self, text: bytes) -> None: ...
@@ -58,37 +62,48 @@ class Player(ABC):
             return
         loop = asyncio.get_running_loop()
         now = loop.time()
-        # Both seats share one pace: each moves every second beat, from a random phase.
-        self.beat = max(self.beat + 2 * self.meter.interval, now)
+        # All seats share one pace: each moves every n-th beat, from a random phase.
+        self.beat = max(self.beat + self.seats * self.meter.interval, now)
         if self.beat == now:
             self.beat += random.random() * self.meter.interval
         loop.call_at(self.beat, self._send, payload)
 
     def _send(self, payload: bytes) -> None:
-        if not self.wire.closed:
+        if not self.connection.closed:
             self.sent = time.perf_counter()
-            self.wire.send(payload)
+            self.connection.send(payload)
 
 
 class ReferencePlayer(Player):
-    """A seat at the bare reference server."""
+    """A seat at a bare reference server."""
 
-    def __init__(self, wire: Wire, meter: Meter, match: int, seat: int) -> None:
-        super().__init__(wire, meter)
+    def __init__(
+        self, connection: ClientConnection, meter: Meter, match: int, seat: int, *, draws: bool
+    ) -> None:
+        super().__init__(connection, meter)
         self.match, self.seat, self.requests = match, seat, 0
+        self._point = drawing_point if draws else first_point
 
     def on_text(self, text: bytes) -> None:
-        news = json.loads(text)
-        if news["type"] != "moved":
-            raise AssertionError(f"the reference refused: {news}")
-        if news["seat"] == self.seat:
-            self.meter.accepted(self.sent)
-        if news["ply"] % 2 == self.seat:
+        if text.startswith(b'{"type":"finished"'):
+            if self.sent:  # the last move of a match is answered by its result
+                self._accepted()
+            return
+        if not text.startswith(b'{"type":"moved"'):
+            raise AssertionError(f"the reference refused: {text!r}")
+        if _number_after(text, b'"seat":') == self.seat:
+            self._accepted()
+        ply = _number_after(text, b'"ply":')
+        if ply % 2 == self.seat:
             self.requests += 1
             self.act(
-                b'{"type":"move","id":%d,"match":%d,"ply":%d,"cell":%d}'
-                % (self.requests, self.match, news["ply"], news["cells"].index("."))
+                b'{"type":"move","id":%d,"match":%d,"ply":%d,%s}'
+                % (self.requests, self.match, ply, self._point(text, self.seat))
             )
+
+    def _accepted(self) -> None:
+        self.meter.accepted(self.sent)
+        self.sent = 0.0
 
 
 class Watcher(Player):
@@ -102,8 +117,11 @@ class Watcher(Player):
 class KibitzPlayer(Player):
     """A connection to kibitz: sits in a lobby and plays whatever it is dealt there."""
 
-    def __init__(self, wire: Wire, meter: Meter) -> None:
-        super().__init__(wire, meter)
+    draws = False
+    """Whether it fills boards of five in a row without a winner."""
+
+    def __init__(self, connection: ClientConnection, meter: Meter) -> None:
+        super().__init__(connection, meter)
         self.requests = 0
         self.answers: dict[int, asyncio.Future[dict[str, object]]] = {}
         self.matches: list[str] = []
@@ -113,7 +131,7 @@ class KibitzPlayer(Player):
         self.requests += 1
         answer = asyncio.get_running_loop().create_future()
         self.answers[self.requests] = answer
-        self.wire.send(json.dumps({"id": self.requests, **fields}).encode())
+        self.connection.send(json.dumps({"id": self.requests, **fields}).encode())
         found: dict[str, object] = await asyncio.wait_for(answer, 60)
         if found["type"] == "refused":
             raise AssertionError(f"refused {fields}: {found}")
@@ -134,8 +152,13 @@ class KibitzPlayer(Player):
         self.requests += 1
         self.act(
             b'{"type":"move","id":%d,"match":"%s","ply":%d,"action":%s}'
-            % (self.requests, match, ply, _first_legal(text))
+            % (self.requests, match, ply, self._action(text))
         )
+
+    def _action(self, text: bytes) -> bytes:
+        if self.draws:
+            return b"{%s}" % drawing_point(text, _number_after(text, b'"seat":'))
+        return _first_legal(text)
 
     def _answer(self, text: bytes) -> None:
         number = _number_after(text, b'"re":')
@@ -152,8 +175,28 @@ def _first_legal(text: bytes) -> bytes:
     listed = text.find(b'"legal":[')
     if listed >= 0:
         return text[listed + 9 : text.index(b"}", listed) + 1]
-    cells = text.index(b'"cells":"') + 9
-    return b'{"cell":%d}' % (text.index(b".", cells) - cells)
+    return b"{%s}" % first_point(text, 0)
+
+
+def first_point(text: bytes, seat: int) -> bytes:
+    """Return the first empty point of a board of strings, as the fields x and y."""
+    start = text.index(b'"board":["') + 10
+    width = text.index(b'"', start) - start + 3  # a row and what stands between two
+    y, x = divmod(text.index(b".", start) - start, width)
+    return b'"x":%d,"y":%d' % (x, y)
+
+
+def drawing_point(text: bytes, seat: int) -> bytes:
+    """Return an empty point of a pattern in which nobody has three in a row, or any other."""
+    start = text.index(b'"board":["') + 10
+    width = text.index(b'"', start) - start + 3
+    rows = (text.index(b"]", start) - start) // width + 1
+    for y in range(rows):
+        for x in range(width - 3):
+            empty = text[start + y * width + x] == ord(".")
+            if empty and (x // 2 + y) % 2 == seat:
+                return b'"x":%d,"y":%d' % (x, y)
+    return first_point(text, seat)
 
 
 def _string_after(text: bytes, key: bytes) -> bytes:
@@ -162,19 +205,24 @@ def _string_after(text: bytes, key: bytes) -> bytes:
 
 
 def _number_after(text: bytes, key: bytes) -> int:
+    """Return the number behind a key; -1 for a negative one."""
     start = end = text.index(key) + len(key)
+    if text[start] == ord("-"):
+        return -1
     while text[end : end + 1].isdigit():
         end += 1
     return int(text[start:end])
 
 
-async def seat_reference(host: str, port: int, matches: int, meter: Meter) -> list[Player]:
-    """Fill `matches` boards of the reference server with two players each."""
+async def seat_reference(
+    host: str, port: int, matches: int, meter: Meter, *, draws: bool = False
+) -> list[Player]:
+    """Fill `matches` boards of a reference server with two players each."""
     players: list[Player] = []
     for match in range(matches):
         for seat in range(2):
-            player = ReferencePlayer(await connect(host, port), meter, match, seat)
-            player.wire.send(b'{"type":"sit","match":%d}' % match)
+            player = ReferencePlayer(await connect(host, port), meter, match, seat, draws=draws)
+            player.connection.send(b'{"type":"sit","match":%d}' % match)
             players.append(player)
     return players
 
@@ -184,7 +232,7 @@ async def watch_reference(host: str, port: int, count: int, meter: Meter) -> lis
     watchers: list[Player] = []
     for _ in range(count):
         watcher = Watcher(await connect(host, port), meter)
-        watcher.wire.send(b'{"type":"watch","match":0}')
+        watcher.connection.send(b'{"type":"watch","match":0}')
         watchers.append(watcher)
     return watchers
 
@@ -209,42 +257,50 @@ class Programme:
     game: str
     options: dict[str, object]
     games: int = 200
-    """Enough to outlast a run: a match of the common workload has 41 moves."""
+    """Enough to outlast a run."""
     at_once: int = 1
     spectating: str = "public"
+    seats: int = 2
+    draws: bool = False
+    """Whether the players fill boards without a winner."""
 
 
 async def seat_kibitz(
     host: str, port: int, lobbies: int, meter: Meter, programme: Programme, tag: str
 ) -> list[KibitzPlayer]:
-    """Open `lobbies` lobbies of two seats and start their programmes; two players each."""
+    """Open `lobbies` lobbies and start their programmes; as many players each as it has seats."""
     players: list[KibitzPlayer] = []
     for number in range(lobbies):
-        pair = [await greet(host, port, meter, f"{tag}-{number}-{seat}") for seat in range(2)]
-        done = await pair[0].request(
+        group = [
+            await greet(host, port, meter, f"{tag}-{number}-{seat}")
+            for seat in range(programme.seats)
+        ]
+        for player in group:
+            player.seats, player.draws = programme.seats, programme.draws
+        done = await group[0].request(
             type="host",
             settings={
                 "name": f"{tag} {number}",
                 "listed": False,
-                "seats": [{"kind": "open"}, {"kind": "open"}],
+                "seats": [{"kind": "open"}] * programme.seats,
                 "at_once": programme.at_once,
                 "spectating": {"mode": programme.spectating},
                 "programme": [
                     {
                         "game": programme.game,
                         "options": programme.options,
-                        "seats": 2,
+                        "seats": programme.seats,
                         "games": programme.games,
                         "time_control": {"main_ms": 3_600_000, "increment_ms": 1000},
                     }
                 ],
             },
         )
-        for player in pair:
+        for player in group:
             await player.request(type="join", lobby=done["lobby"])
-        for player in pair:
+        for player in group:
             await player.request(type="ready", lobby=done["lobby"])
-        players.extend(pair)
+        players.extend(group)
     for player in players:
         await asyncio.wait_for(player.started.wait(), 60)
     return players
@@ -258,6 +314,6 @@ async def watch_kibitz(
     for number in range(count):
         guest = await greet(host, port, meter, f"{tag}-{number}")
         await guest.request(type="watch", match=match)
-        guest.wire.on_text = Watcher(guest.wire, meter).on_text
+        guest.connection.on_text = Watcher(guest.connection, meter).on_text
         watchers.append(guest)
     return watchers

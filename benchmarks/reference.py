@@ -1,24 +1,38 @@
-"""A bare reference server for the same workload, to hold the measured server against.
+"""Bare reference servers for the same workload, to hold the measured server against.
 
-What most people would write in an afternoon with the same libraries: websockets' ready-made
-server on uvloop, pydantic models both ways, m,n,k rules on a bytearray. No log, no clocks,
-no lobbies, no spectators' rights, no flood control. Only its ratio to the measured server
-means anything, because both run in one run on one machine.
+Five in a row on 10 x 10 on a bytearray, pydantic models both ways, uvloop; and nothing else: no
+log, no clocks, no lobbies, no rights of spectators, no flood control. Only the ratio to the
+measured server means anything, because both run in one run on one machine.
+
+    python -m benchmarks.reference [--layer asyncio|sansio]
+
+`asyncio` is what most people would write in an afternoon: websockets' ready-made server, which
+tells everybody with its `broadcast`. `sansio` is the same on websockets' sans-I/O layer and a
+protocol of one's own, without a coroutine or a task for a connection: the least that a server in
+Python with this library can cost.
 
 Protocol: `{"type": "sit", "match": m}` twice opens match m, `{"type": "watch", "match": m}`
-watches it. Every accepted move is told to everybody at the match as `moved`; after the last
-one the board is cleared and seat 0 begins again.
+watches it. Every accepted move is told to everybody at the match as `moved`; after the last one
+everybody is told the result, and the next match begins on a board that is new.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal, Protocol, cast
 
 import uvloop
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.asyncio.server import ServerConnection, broadcast, serve
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+SIZE = 10
+ROW = 5
+MAX_MESSAGE = 16384
 
 
 class Sit(BaseModel):
@@ -36,7 +50,8 @@ class Move(BaseModel):
     id: int
     match: int
     ply: int
-    cell: int
+    x: int = Field(ge=0, lt=SIZE)
+    y: int = Field(ge=0, lt=SIZE)
 
 
 class Moved(BaseModel):
@@ -44,8 +59,15 @@ class Moved(BaseModel):
     match: int
     ply: int
     seat: int
-    cell: int
-    cells: str
+    x: int
+    y: int
+    board: list[str]
+
+
+class Finished(BaseModel):
+    type: Literal["finished"] = "finished"
+    match: int
+    winner: int | None
 
 
 class Refused(BaseModel):
@@ -58,112 +80,209 @@ REQUEST: TypeAdapter[Sit | Watch | Move] = TypeAdapter(
 )
 
 
-class Board:
-    """An m,n,k board and who sits and watches there."""
+class Connection(Protocol):
+    """Who can be told something."""
 
-    def __init__(self, columns: int, rows: int, row: int) -> None:
-        self.columns, self.rows, self.row = columns, rows, row
-        self.seats: list[ServerConnection] = []
-        self.watchers: list[ServerConnection] = []
+    def say(self, text: str) -> None: ...
+
+
+class Layer(Protocol):
+    """How one message is told to many connections."""
+
+    def tell(self, connections: Iterable[Connection], text: str) -> None: ...
+
+
+class Board:
+    """A board of five in a row, and who sits and watches there."""
+
+    def __init__(self) -> None:
+        self.seats: list[Connection] = []
+        self.watchers: list[Connection] = []
         self.clear()
 
     def clear(self) -> None:
-        self.cells = bytearray(b"." * (self.columns * self.rows))
+        self.cells = bytearray(b"." * (SIZE * SIZE))
         self.ply = 0
 
-    def play(self, cell: int) -> bool:
-        """Place the mover's stone; answer whether that ended the game."""
-        self.cells[cell] = b"XO"[self.ply % 2]
-        self.ply += 1
-        return self._wins(cell) or self.ply == len(self.cells)
+    def rows(self) -> list[str]:
+        text = self.cells.decode("ascii")
+        return [text[start : start + SIZE] for start in range(0, SIZE * SIZE, SIZE)]
 
-    def _wins(self, cell: int) -> bool:
-        columns, rows, cells = self.columns, self.rows, self.cells
-        if self.row > max(columns, rows):
-            return False
-        own, x, y = cells[cell], cell % columns, cell // columns
+    def play(self, x: int, y: int) -> Finished | None:
+        """Place the mover's stone; return the result where that ended the match."""
+        seat = self.ply % 2
+        self.cells[y * SIZE + x] = b"xo"[seat]
+        self.ply += 1
+        if self._wins(x, y):
+            return Finished(match=0, winner=seat)
+        return Finished(match=0, winner=None) if self.ply == SIZE * SIZE else None
+
+    def _wins(self, x: int, y: int) -> bool:
+        own = self.cells[y * SIZE + x]
         for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
             count = 1
             for sign in (1, -1):
                 cx, cy = x + sign * dx, y + sign * dy
-                while 0 <= cx < columns and 0 <= cy < rows and cells[cy * columns + cx] == own:
+                while 0 <= cx < SIZE and 0 <= cy < SIZE and self.cells[cy * SIZE + cx] == own:
                     count += 1
                     cx, cy = cx + sign * dx, cy + sign * dy
-            if count >= self.row:
+            if count >= ROW:
                 return True
         return False
 
 
 class Server:
-    def __init__(self, columns: int, rows: int, row: int) -> None:
-        self.shape = (columns, rows, row)
+    """The boards, and what a message does to them."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer = layer
         self.boards: dict[int, Board] = {}
 
-    async def connection(self, peer: ServerConnection) -> None:
-        async for data in peer:
-            try:
-                request = REQUEST.validate_json(data)
-            except ValidationError as error:
-                await peer.send(Refused(message=str(error)).model_dump_json())
-                continue
-            if isinstance(request, Move):
-                await self.move(peer, request)
-            else:
-                await self.enter(peer, request)
+    def received(self, connection: Connection, data: str | bytes) -> None:
+        try:
+            request = REQUEST.validate_json(data)
+        except ValidationError as error:
+            connection.say(Refused(message=str(error)).model_dump_json())
+            return
+        if isinstance(request, Move):
+            self._move(connection, request)
+        else:
+            self._enter(connection, request)
 
-    async def enter(self, peer: ServerConnection, request: Sit | Watch) -> None:
-        board = self.boards.setdefault(request.match, Board(*self.shape))
+    def _enter(self, connection: Connection, request: Sit | Watch) -> None:
+        board = self.boards.setdefault(request.match, Board())
         if isinstance(request, Watch):
-            board.watchers.append(peer)
+            board.watchers.append(connection)
             return
-        board.seats.append(peer)
+        board.seats.append(connection)
         if len(board.seats) == 2:
-            await self.tell(board, self._moved(request.match, board, -1, -1))
+            self._begin(request.match, board)
 
-    async def move(self, peer: ServerConnection, request: Move) -> None:
-        board = self.boards[request.match]
-        seat = board.ply % 2
-        fault = self._fault(board, peer, request)
+    def _begin(self, match: int, board: Board) -> None:
+        board.clear()
+        self._tell(board, Moved(match=match, ply=0, seat=-1, x=-1, y=-1, board=board.rows()))
+
+    def _move(self, connection: Connection, move: Move) -> None:
+        board = self.boards[move.match]
+        fault = self._fault(board, connection, move)
         if fault:
-            await peer.send(Refused(message=fault).model_dump_json())
+            connection.say(Refused(message=fault).model_dump_json())
             return
-        if board.play(request.cell):
-            board.clear()
-        await self.tell(board, self._moved(request.match, board, seat, request.cell))
+        seat = board.ply % 2
+        result = board.play(move.x, move.y)
+        moved = Moved(
+            match=move.match, ply=board.ply, seat=seat, x=move.x, y=move.y, board=board.rows()
+        )
+        if result is None:
+            self._tell(board, moved)
+            return
+        result.match = move.match
+        self._tell(board, result)
+        self._begin(move.match, board)
 
-    def _fault(self, board: Board, peer: ServerConnection, request: Move) -> str:
-        if board.seats[board.ply % 2] is not peer or request.ply != board.ply:
+    def _fault(self, board: Board, connection: Connection, move: Move) -> str:
+        if board.seats[board.ply % 2] is not connection or move.ply != board.ply:
             return "not your turn"
-        if not 0 <= request.cell < len(board.cells) or board.cells[request.cell] != ord("."):
-            return "illegal"
-        return ""
+        return "" if board.cells[move.y * SIZE + move.x] == ord(".") else "illegal"
 
-    def _moved(self, match: int, board: Board, seat: int, cell: int) -> Moved:
-        cells = board.cells.decode("ascii")
-        return Moved(match=match, ply=board.ply, seat=seat, cell=cell, cells=cells)
-
-    async def tell(self, board: Board, moved: Moved) -> None:
-        text = moved.model_dump_json()
-        for peer in board.seats:
-            await peer.send(text)
-        for peer in board.watchers:
-            await peer.send(text)
+    def _tell(self, board: Board, message: BaseModel) -> None:
+        text = message.model_dump_json()
+        self._layer.tell([*board.seats, *board.watchers], text)
 
 
-async def main(port: int, shape: tuple[int, int, int]) -> None:
-    server = Server(*shape)
+# --- the ready-made server ------------------------------------------------------------------------
+
+
+class AsyncioConnection:
+    """A connection of websockets' own server."""
+
+    def __init__(self, socket: ServerConnection) -> None:
+        self.socket = socket
+
+    def say(self, text: str) -> None:
+        broadcast([self.socket], text)
+
+
+class AsyncioLayer:
+    """Tells everybody with `broadcast`, which builds the frame once and waits for nobody."""
+
+    def tell(self, connections: Iterable[Connection], text: str) -> None:
+        broadcast([cast(AsyncioConnection, each).socket for each in connections], text)
+
+
+async def serve_asyncio(port: int) -> None:
+    server = Server(AsyncioLayer())
+
+    async def connected(socket: ServerConnection) -> None:
+        connection = AsyncioConnection(socket)
+        async for data in socket:
+            server.received(connection, data)
+
     async with serve(
-        server.connection, "127.0.0.1", port, compression=None, max_size=16384, max_queue=4
+        connected, "127.0.0.1", port, compression=None, max_size=MAX_MESSAGE, max_queue=4
     ) as listening:
         print(f"listening {listening.sockets[0].getsockname()[1]}", flush=True)
         await asyncio.get_running_loop().create_future()
 
 
+# --- the sans-I/O layer ---------------------------------------------------------------------------
+
+
+class SansIOConnection(asyncio.Protocol):
+    """A connection that moves bytes between its transport and websockets' `ServerProtocol`."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.protocol = ServerProtocol(max_size=MAX_MESSAGE)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.protocol.receive_data(data)
+        for event in self.protocol.events_received():
+            if isinstance(event, Request):
+                self.protocol.send_response(self.protocol.accept(event))
+            elif isinstance(event, Frame) and event.opcode is Opcode.TEXT:
+                self._server.received(self, bytes(event.data))
+        self.flush()
+
+    def say(self, text: str) -> None:
+        self.protocol.send_text(text.encode())
+        self.flush()
+
+    def flush(self) -> None:
+        for data in self.protocol.data_to_send():
+            if data:
+                self.transport.write(data)
+            else:
+                self.transport.close()
+
+
+class SansIOLayer:
+    """Tells each connection by itself: the layer knows no other way."""
+
+    def tell(self, connections: Iterable[Connection], text: str) -> None:
+        data = text.encode()
+        for each in connections:
+            connection = cast(SansIOConnection, each)
+            connection.protocol.send_text(data)
+            connection.flush()
+
+
+async def serve_sansio(port: int) -> None:
+    server = Server(SansIOLayer())
+    loop = asyncio.get_running_loop()
+    listening = await loop.create_server(lambda: SansIOConnection(server), "127.0.0.1", port)
+    print(f"listening {listening.sockets[0].getsockname()[1]}", flush=True)
+    await loop.create_future()
+
+
+LAYERS = {"asyncio": serve_asyncio, "sansio": serve_sansio}
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--columns", type=int, default=10)
-    parser.add_argument("--rows", type=int, default=10)
-    parser.add_argument("--row", type=int, default=5)
+    parser.add_argument("--layer", choices=LAYERS, default="asyncio")
     chosen = parser.parse_args()
-    uvloop.run(main(chosen.port, (chosen.columns, chosen.rows, chosen.row)))
+    uvloop.run(LAYERS[chosen.layer](chosen.port))

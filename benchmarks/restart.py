@@ -20,14 +20,18 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from kibitz.box import games
-from kibitz_games.api import OVER, Game
-from kibitz_protocol.clocks import TimeControl
-from kibitz_protocol.records import Entry, Player, Setup
-from kibitz_server import checkpoint, record, sources
+from kibitz.builtin_games import load_games
+from kibitz_games.core.game import TERMINAL, Game
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.recordfile import seed_commitment
+from kibitz_protocol.wire.records import Entry, Player, Setup
 from kibitz_server.app import Config, running
-from kibitz_server.match import Append, Match, Play
-from kibitz_server.store import Store
+from kibitz_server.match import checkpoint, code_digest
+from kibitz_server.match.commands import Append, Play
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.state import MatchState
+from kibitz_server.storage.store import Store, Stream
 
 ROOT = Path(__file__).parent.parent
 SEED = "00c0ffee00c0ffee"
@@ -44,7 +48,7 @@ def setup_of(game: Game, match: str) -> Setup:
         seats=[Player(player=f"p{n}", name=f"Player {n}", kind="bot") for n in range(seats)],
         deal=game.deal(game.Options(), seats, 1),
         seed=SEED,
-        commitment=record.commitment(SEED),
+        commitment=seed_commitment(SEED),
         time_control=TimeControl.parse("100:00"),
         started="2026-01-02T03:04:05Z",
     )
@@ -54,14 +58,17 @@ def played(game: Game, plies: int) -> list[Entry]:
     """Return the entries of a match at random that is not over after so many plies."""
     for seed in range(100):
         source = random.Random(seed)
-        match = Match.new(game, setup_of(game, "m"))
+        match = MatchEngine.new(game, setup_of(game, "m"))
         entries: list[Entry] = []
-        while match.ply < plies and match.to_act != OVER:
+        while match.state.ply < plies and match.state.to_act != TERMINAL:
             match.open_turn(0)
-            action = game.moves(match.state, [source.choice(game.legal(match.state))])[0]
-            effects = match.handle(Play(match.to_act, match.ply + 1, match.ply, action), 0)
+            state = match.state
+            legal = game.legal(state.game_state)
+            action = game.dump_moves(state.game_state, [source.choice(legal)])[0]
+            play = Play(state.to_act, state.ply + 1, state.ply, action)
+            effects = match.handle(play, 0).effects
             entries += [each.entry for each in effects if isinstance(each, Append)]
-        if match.result is None:
+        if match.state.result is None:
             return entries
     raise SystemExit(f"no match of {game.info.name} at random lasts {plies} plies")
 
@@ -69,38 +76,39 @@ def played(game: Game, plies: int) -> list[Entry]:
 async def fill(path: Path, game: Game, matches: int, plies: int) -> None:
     """Write unfinished matches, with the checkpoints that their tables would have written."""
     entries = played(game, plies)
-    lines = [record.line(entry) for entry in entries]
-    made = checkpoint.Checkpoints(sources.digest())
+    lines = [encode(entry) for entry in entries]
+    made = checkpoint.Checkpoints(code_digest.code_digest())
     store = Store(path, asyncio.get_running_loop())
     for number in range(matches):
         setup = setup_of(game, f"m{number}")
-        stream = store.create("match", setup.match, record.line(setup), owner=None, waiter=None)
+        stream = Stream(0, setup.match, "match")
+        store.create(stream, encode(setup), owner=None, waiter=None)
         due = _last_due(setup.match, len(lines))
         for seq, line in enumerate(lines, start=1):
             store.append(stream, seq, line, None)
             if seq == due:
-                match = Match.restore(game, setup, entries[:seq])
-                store.keep(stream, made.write(match, stream.chain))
+                match = MatchState.restore(game, setup, entries[:seq])
+                store.write_checkpoint(stream, made.write(match, stream.chain))
         await store.flush()
     await store.close()
 
 
 def _last_due(match: str, last: int) -> int:
     due = seq = 0
-    while (seq := checkpoint.first_after(match, seq)) <= last:
+    while (seq := checkpoint.next_checkpoint(match, seq)) <= last:
         due = seq
     return due
 
 
 async def start(path: Path) -> float:
     """Start a server and return the seconds of CPU that it took until it listened."""
-    known = games("compiled")
+    known = load_games("compiled")
     for game in known.values():
-        Match.new(game, setup_of(game, "warm"))
+        MatchEngine.new(game, setup_of(game, "warm"))
     before = time.process_time()
     async with running(Config(db=path), known) as server:
         spent = time.process_time() - before
-        print(len(server.hall.tables), spent, flush=True)
+        print(len(server.directory.matches), spent, flush=True)
     return spent
 
 
@@ -135,7 +143,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if given.start is not None:
         asyncio.run(start(given.start))
         return
-    game = games("compiled")[given.game]
+    game = load_games("compiled")[given.game]
     for plies in given.plies:
         compare(game, given.matches, plies)
 

@@ -26,14 +26,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks import five_in_a_row, solvers
-from kibitz_bots.evaluate.chinese_checkers import hand
-from kibitz_bots.evaluate.five_in_a_row import usual
-from kibitz_bots.search.alphabeta import AlphaBeta
-from kibitz_bots.search.limits import Limits
-from kibitz_bots.search.minimax import Minimax
-from kibitz_games import kernels, perft, registry
-from kibitz_games import operations as op
-from kibitz_games.kernels import Int, kernel
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.conformance import perft
+from kibitz_games.core import registry
+from kibitz_search.algorithms.alphabeta import AlphaBeta
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.minimax import Minimax
+from kibitz_search.chinese_checkers.evaluation import hand
+from kibitz_search.five_in_a_row.evaluation import usual
 
 SEED = 7
 POSITIONS = 3
@@ -89,9 +91,9 @@ def _playout(st: op.Record, ws: op.Record, state: Any, greedy: Any) -> Int:
         draw = np.float64(x >> np.uint64(11)) / 9007199254740992.0
         pick = np.int64(np.float64((x >> np.uint64(3)) & np.uint64(0xFFFF)) * n / 65536.0)
         if draw < greedy:
-            high = np.int64(op.order(st, np.int64(moves[pick])))
+            high = np.int64(op.move_score(st, np.int64(moves[pick])))
             for i in range(n):
-                good = np.int64(op.order(st, np.int64(moves[i])))
+                good = np.int64(op.move_score(st, np.int64(moves[i])))
                 if good > high:
                     high = good
                     pick = np.int64(i)
@@ -107,7 +109,7 @@ def _middle(name: str, seed: int, plies: int, **options: Any) -> np.record:
     state = game.start(chosen, 2, game.deal(chosen, 2, seed))
     while int(state["ply"]) < plies:
         legal = game.legal(state)
-        legal.sort(key=lambda action: -int(op.order(state, np.int64(action))))
+        legal.sort(key=lambda action: -int(op.move_score(state, np.int64(action))))
         game.play(state, legal[0] if chance.random() > 0.3 else chance.choice(legal[:8]))
         if game.outcome(state) is not None:
             raise AssertionError(f"the opening of {name} with seed {seed} came to an end")
@@ -151,7 +153,7 @@ def _searching(kind: Any, states: list[np.record], weigh: Any, depth: int, **own
     def work() -> int:
         total = 0
         for state in states:
-            found = kind(state, **own).search(state, weigh(state), Limits(depth=depth))
+            found = kind(state, **own).search(state, weigh(state), SearchLimits(depth=depth))
             total += found.nodes
         return total
 
@@ -258,7 +260,7 @@ def main() -> None:
     if chosen.json:
         print(json.dumps([asdict(each) for each in figures]))
         return
-    print(f"kernels are {kernels.mode()}; median of {chosen.runs} runs, one core")
+    print(f"kernels are {kernels.get_mode()}; median of {chosen.runs} runs, one core")
     _show(figures, _plainly(1))
 
 

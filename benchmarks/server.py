@@ -1,13 +1,25 @@
-"""What the server costs, beside a bare reference server in the same run.
+"""What the server costs, beside bare reference servers in the same run.
 
-    python -m benchmarks.server [--quick] [--json FILE] [--only SECTION ...]
+    python -m benchmarks.server [--quick] [--only SECTION ...] [--json FILE] [--page FILE]
 
-Sections: saturation (server CPU per accepted move with 200 matches, both sides moving at
-once), pace (latency at 1,000 moves a second), flat (CPU per move from 10 to 1,000 matches),
-spectators (CPU per delivery with 1,000 spectators of one match), memory (per idle connection
-and per idle match), chinese-checkers (the principal game instead of m,n,k), startup (server
-and bot until ready). Only ratios between the two servers hold on a shared machine; absolute
-figures are for the machine and the minute in which they were taken.
+The subjects are the games that ship: five in a row on 10 x 10 beside references with the same
+rules (`benchmarks.reference`), and Chinese Checkers with two and six seats. Everything that a
+deployment has is on; matches begin and end within what is measured.
+
+Sections:
+  saturation  CPU per accepted move, 200 matches, all sides moving at once
+  pace        latency at 1,000 moves a second, and what this disk takes for a sync
+  idle        the same with 4,000 connections beside that only answer pings
+  flat        CPU per move from 10 to 1,000 matches
+  spectators  CPU per delivery with 1,000 spectators of one match
+  connect     CPU per connection, from the handshake to the answer of hello
+  memory      an idle connection; a lobby with its match
+  start       until it listens: nothing there, 2,500 unfinished matches, killed under load
+  bots        until a house bot is ready
+
+Only ratios between servers of one run hold on a shared machine; absolute figures are for the
+machine and the minute in which they were taken. `--page` writes the figures, with the machine,
+as a page of the documents.
 """
 
 from __future__ import annotations
@@ -15,6 +27,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -24,6 +38,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import psutil
 import uvloop
@@ -42,19 +57,29 @@ from benchmarks.players import (
 
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
-MNK = Programme("mnk", {"columns": 10, "rows": 10, "row": 5})
-LONG = Programme("mnk", {"columns": 15, "rows": 15, "row": 225})
-"""A match that no row ends: 225 plies."""
+ServerName = Literal["kibitz", "reference", "sansio"]
+Figures = dict[str, Any]
+
+FIVE = Programme("five-in-a-row", {"first": "seat-0"})
+DRAWN = Programme("five-in-a-row", {"first": "seat-0"}, draws=True)
+"""Matches of 100 moves, in which nobody wins."""
 STAR = Programme("chinese-checkers", {})
+SIX_STAR = Programme("chinese-checkers", {}, seats=6)
+WATCHED_MOVES_PER_SECOND = 4
+
+
+# --- the servers ----------------------------------------------------------------------------------
 
 
 @dataclass
 class Subject:
     """A server process under measurement."""
 
-    name: str
+    name: ServerName
     port: int
     process: psutil.Process
+    started_s: float
+    """Seconds from starting the process until it listened."""
 
     def cpu(self) -> float:
         times = self.process.cpu_times()
@@ -65,21 +90,28 @@ class Subject:
 
 
 @contextmanager
-def subject(name: str) -> Iterator[Subject]:
-    """Start a server process, wait until it listens, and end it afterwards."""
+def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]:
+    """Start a server process, wait until it listens, and kill it afterwards."""
     with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
-        command = [sys.executable, "-m", "benchmarks.reference"]
+        path = database or Path(folder) / "kibitz.db"
+        layer = "sansio" if name == "sansio" else "asyncio"
+        command = [sys.executable, "-m", "benchmarks.reference", "--layer", layer]
         if name == "kibitz":
-            command = [sys.executable, "-m", "benchmarks.subject", "--db", f"{folder}/kibitz.db"]
+            command = [sys.executable, "-m", "benchmarks.subject", "--db", str(path)]
+        began = time.perf_counter()
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             words = running.stdout.readline().split()
             if words[:1] != ["listening"]:
                 raise RuntimeError(f"{name} did not start")
+            lasted = time.perf_counter() - began
             try:
-                yield Subject(name, int(words[1]), psutil.Process(running.pid))
+                yield Subject(name, int(words[1]), psutil.Process(running.pid), lasted)
             finally:
                 running.kill()
+
+
+# --- play -----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -87,6 +119,7 @@ class Load:
     """One measured stretch of play."""
 
     server: str
+    game: str
     matches: int
     moves_per_second: float
     cpu_us_per_move: float
@@ -101,10 +134,12 @@ async def seat(
 ) -> Sequence[Player]:
     if server.name == "kibitz":
         return await seat_kibitz(HOST, server.port, matches, meter, programme, "p")
-    return await seat_reference(HOST, server.port, matches, meter)
+    return await seat_reference(HOST, server.port, matches, meter, draws=programme.draws)
 
 
-async def measure(server: Subject, matches: int, meter: Meter, seconds: float) -> Load:
+async def measure(
+    server: Subject, matches: int, meter: Meter, seconds: float, game: str = FIVE.game
+) -> Load:
     """Let play run for `seconds` after a second of warm-up."""
     await asyncio.sleep(1)
     meter.reset()
@@ -118,6 +153,7 @@ async def measure(server: Subject, matches: int, meter: Meter, seconds: float) -
     at = statistics.quantiles(meter.latencies, n=100)
     return Load(
         server.name,
+        game,
         matches,
         meter.moves / lasted,
         spent / meter.moves * 1e6,
@@ -128,67 +164,123 @@ async def measure(server: Subject, matches: int, meter: Meter, seconds: float) -
     )
 
 
-async def play(name: str, matches: int, seconds: float, rate: float, programme: Programme) -> Load:
-    """Run one server alone with `matches` matches, at `rate` moves a second (0: at once)."""
-    with subject(name) as server:
+async def play(
+    name: ServerName, matches: int, seconds: float, rate: float, programme: Programme, idle: int = 0
+) -> Load:
+    """Run one server alone with `matches` matches, at `rate` moves a second (0: at once).
+
+    `idle` connections beside them, opened by another process, only answer pings.
+    """
+    with subject(name) as server, idle_connections(server.port, idle):
         meter = Meter(interval=matches / rate if rate else 0.0)
         players = await seat(server, matches, meter, programme)
-        load = await measure(server, matches, meter, seconds)
+        load = await measure(server, matches, meter, seconds, programme.game)
         hang_up(players)
     return load
 
 
+@contextmanager
+def idle_connections(port: int, count: int) -> Iterator[None]:
+    """Keep connections open, in another process, that only answer pings."""
+    if not count:
+        yield
+        return
+    command = [sys.executable, "-m", "benchmarks.idle", str(port), str(count)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as crowd:
+        assert crowd.stdout is not None
+        if crowd.stdout.readline().strip() != "ready":
+            raise RuntimeError(f"{count} idle connections could not be opened")
+        try:
+            yield
+        finally:
+            crowd.communicate()
+
+
 def hang_up(players: Sequence[Player]) -> None:
     for player in players:
-        player.wire.close()
+        player.connection.close()
 
 
-async def saturation(quick: bool) -> dict[str, object]:
-    order = ("reference", "kibitz") * (1 if quick else 3)
-    runs = [await play(name, 200, 4 if quick else 8, 0, MNK) for name in order]
+async def saturation(quick: bool) -> Figures:
+    """Pairs of runs, reference and kibitz in turn; then Chinese Checkers."""
+    seconds, pairs = (2, 1) if quick else (8, 3)
+    names: tuple[ServerName, ...] = ("reference", "kibitz") * pairs
+    runs = [await play(name, 200, seconds, 0, FIVE) for name in names]
     ratios = [
         ours.cpu_us_per_move / bare.cpu_us_per_move
         for bare, ours in zip(runs[::2], runs[1::2], strict=True)
     ]
-    show_loads("saturation: 200 matches, both sides move at once", runs)
-    print(f"  kibitz / reference, CPU a move: {', '.join(f'{r:.2f}' for r in ratios)}")
-    return {"runs": [asdict(run) for run in runs], "ratio": statistics.median(ratios)}
+    ours = statistics.median(run.cpu_us_per_move for run in runs[1::2])
+    star = [await play("kibitz", 200, seconds, 0, STAR)]
+    if not quick:
+        star.append(await play("kibitz", 70, seconds, 0, SIX_STAR))
+    return {
+        "runs": [asdict(run) for run in [*runs, *star]],
+        "kibitz / reference, CPU a move": statistics.median(ratios),
+        "all pairs": ratios,
+        "Chinese Checkers, 2 seats / five in a row": star[0].cpu_us_per_move / ours,
+    }
 
 
-async def pace(quick: bool) -> dict[str, object]:
-    seconds = 5 if quick else 15
-    runs = [await play(name, 200, seconds, 1000, MNK) for name in ("reference", "kibitz")]
-    show_loads("pace: 200 matches, 1,000 moves a second", runs)
-    return {"runs": [asdict(run) for run in runs]}
+async def pace(quick: bool) -> Figures:
+    seconds = 3 if quick else 15
+    runs = [await play(name, 200, seconds, 1000, FIVE) for name in PAIR]
+    sync = sync_p99_ms()
+    return {
+        "runs": [asdict(run) for run in runs],
+        "p99 of a sync of this disk, ms": sync,
+        "kibitz p99 / (2 x reference p99 + sync p99)": runs[1].p99_ms / (2 * runs[0].p99_ms + sync),
+    }
 
 
-async def flat(quick: bool) -> dict[str, object]:
+PAIR: tuple[ServerName, ServerName] = ("reference", "kibitz")
+
+
+def sync_p99_ms() -> float:
+    """Return the p99 of appending 4 KiB to a file and syncing it, in milliseconds."""
+    times = []
+    with tempfile.TemporaryFile(prefix="kibitz-bench-") as file:
+        for _ in range(500):
+            file.write(b"x" * 4096)
+            began = time.perf_counter()
+            file.flush()
+            os.fdatasync(file.fileno())
+            times.append(time.perf_counter() - began)
+    return statistics.quantiles(times, n=100)[98] * 1e3
+
+
+async def idle(quick: bool) -> Figures:
+    seconds, count = (3, 500) if quick else (15, 4000)
+    runs = [await play("kibitz", 200, seconds, 1000, FIVE, crowd) for crowd in (0, count)]
+    return {
+        "runs": [asdict(run) for run in runs],
+        "idle connections": count,
+        "p99 with them / without": runs[1].p99_ms / runs[0].p99_ms,
+    }
+
+
+async def flat(quick: bool) -> Figures:
     counts = (10, 100) if quick else (10, 100, 1000)
-    runs = [await play("kibitz", n, 4 if quick else 8, 1000, MNK) for n in counts]
-    runs += [await play("kibitz", n, 4 if quick else 8, 0, MNK) for n in counts]
-    show_loads("flat: 1,000 moves a second over more matches, then at once", runs)
+    seconds = 2 if quick else 8
+    runs = [await play("kibitz", n, seconds, 1000, FIVE) for n in counts]
     return {"runs": [asdict(run) for run in runs]}
 
 
-async def star(quick: bool) -> dict[str, object]:
-    runs = [await play("kibitz", 200, 4 if quick else 8, 0, STAR)]
-    runs.append(await play("kibitz", 200, 4 if quick else 8, 1000, STAR))
-    show_loads("chinese-checkers: 200 matches at once, then 1,000 moves a second", runs)
-    return {"runs": [asdict(run) for run in runs]}
+# --- spectators -----------------------------------------------------------------------------------
 
 
-async def deliveries(name: str, watchers: int, seconds: float) -> dict[str, float]:
-    """CPU per delivery: one long match at 6 moves a second, with and without its spectators."""
+async def deliveries(name: ServerName, watchers: int, seconds: float) -> Figures:
+    """CPU per delivery: one drawn match, with and without its spectators."""
     with subject(name) as server:
-        meter = Meter(interval=1 / 6)
-        players = await seat(server, 1, meter, LONG)
+        meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
+        players = await seat(server, 1, meter, DRAWN)
         alone = await measure(server, 1, meter, seconds)
         if name == "kibitz":
             first = players[0]
             assert isinstance(first, KibitzPlayer)
-            match = first.matches[-1]
             crowd: Sequence[Player] = await watch_kibitz(
-                HOST, server.port, watchers, meter, match, "w"
+                HOST, server.port, watchers, meter, first.matches[-1], "w"
             )
         else:
             crowd = await watch_reference(HOST, server.port, watchers, meter)
@@ -196,54 +288,124 @@ async def deliveries(name: str, watchers: int, seconds: float) -> dict[str, floa
         hang_up([*players, *crowd])
     extra = watched.cpu_us_per_move - alone.cpu_us_per_move
     return {
-        "spectators": watchers,
-        "deliveries_per_second": meter.deliveries / seconds,
-        "delivered_share": meter.deliveries / (meter.moves * watchers),
-        "cpu_us_per_delivery": extra / watchers,
+        "deliveries a second": meter.deliveries / seconds,
+        "share of what was due": meter.deliveries / (meter.moves * watchers),
+        "CPU us a delivery": extra / watchers,
     }
 
 
-async def spectators(quick: bool) -> dict[str, object]:
-    seconds = 4 if quick else 10
-    rows: dict[str, object] = {}
-    print("\nspectators: 1,000 spectators of one match")
-    for name in ("reference", "kibitz"):
-        row = await deliveries(name, 1000, seconds)
-        rows[name] = row
-        print(
-            f"  {name:10} {row['cpu_us_per_delivery']:6.2f} us a delivery, "
-            f"{row['deliveries_per_second']:8.0f} deliveries/s, "
-            f"{row['delivered_share']:.3f} of what was due"
-        )
+async def spectators(quick: bool) -> Figures:
+    seconds = 3 if quick else 8
+    names: tuple[ServerName, ...] = ("sansio", "kibitz") if quick else ("reference", *LAYERS)
+    rows: Figures = {name: await deliveries(name, 1000, seconds) for name in names}
+    bare = rows["sansio"]["CPU us a delivery"]
+    rows["kibitz / sans-I/O, CPU a delivery"] = rows["kibitz"]["CPU us a delivery"] / bare
     return rows
 
 
-async def memory(quick: bool) -> dict[str, object]:
+LAYERS: tuple[ServerName, ServerName] = ("sansio", "kibitz")
+
+
+# --- connections and memory -----------------------------------------------------------------------
+
+
+async def connect_cost(name: ServerName, count: int) -> float:
+    """Return microseconds of CPU for one more connection."""
+    with subject(name) as server:
+        warm = await connected(server, 100, "warm")
+        before = server.cpu()
+        many = await connected(server, count, "many")
+        await asyncio.sleep(0.3)
+        spent = server.cpu() - before
+        hang_up([*warm, *many])
+    return spent / count * 1e6
+
+
+async def connected(server: Subject, count: int, tag: str) -> list[Player]:
+    """Open connections; those to kibitz say hello, those to a reference sit down to watch."""
+    if server.name != "kibitz":
+        return await watch_reference(HOST, server.port, count, Meter())
+    return [await greet(HOST, server.port, Meter(), f"{tag}-{n}") for n in range(count)]
+
+
+async def connect(quick: bool) -> Figures:
+    count = 1000 if quick else 3000
+    costs = {name: await connect_cost(name, count) for name in LAYERS}
+    return {
+        "CPU us a connect, sans-I/O": costs["sansio"],
+        "CPU us a connect, kibitz": costs["kibitz"],
+        "kibitz / sans-I/O, CPU a connect": costs["kibitz"] / costs["sansio"],
+    }
+
+
+async def memory(quick: bool) -> Figures:
     count = 500 if quick else 2000
     with subject("kibitz") as server:
-        meter = Meter()
-        first = [await greet(HOST, server.port, meter, f"warm-{n}") for n in range(50)]
+        first = await connected(server, 50, "warm")
         before = server.memory()
-        idle = [await greet(HOST, server.port, meter, f"idle-{n}") for n in range(count)]
+        many = await connected(server, count, "idle")
         await asyncio.sleep(0.5)
         connection = (server.memory() - before) / count
-        hang_up([*first, *idle])
+        hang_up([*first, *many])
+    lobbies = 100 if quick else 500
     with subject("kibitz") as server:
         meter = Meter(interval=1e6)
-        warm = await seat_kibitz(HOST, server.port, 1, meter, Programme("mnk", {}, 20, 20), "w")
+        warm = await seat_kibitz(HOST, server.port, 20, meter, FIVE, "w")
         await asyncio.sleep(0.5)
         before = server.memory()
-        many = Programme("mnk", {}, count // 2, 1000)
-        players = await seat_kibitz(HOST, server.port, 1, meter, many, "m")
-        await settle(players, count // 2)
-        match = (server.memory() - before) / (count // 2)
+        players = await seat_kibitz(HOST, server.port, lobbies, meter, FIVE, "m")
+        await asyncio.sleep(0.5)
+        lobby = (server.memory() - before) / lobbies - 2 * connection
         hang_up([*warm, *players])
-    print(f"\nmemory: {connection / 1024:.1f} KiB a connection, {match / 1024:.1f} KiB a match")
-    return {"connection_bytes": connection, "match_bytes": match, "counted": count}
+    return {
+        "KiB an idle connection": connection / 1024,
+        "KiB a lobby with its match, without its connections": lobby / 1024,
+    }
 
 
-async def settle(players: Sequence[KibitzPlayer], matches: int) -> None:
-    """Wait until both players have been dealt all their matches."""
+# --- starting -------------------------------------------------------------------------------------
+
+
+async def start(quick: bool) -> Figures:
+    """Seconds until a server listens: with nothing, with unfinished matches, after kill -9."""
+    count = 500 if quick else 2500
+    with tempfile.TemporaryDirectory(prefix="kibitz-bench-") as folder:
+        empty = min(started(Path(folder) / f"empty-{n}.db") for n in range(3))
+        full = Path(folder) / "full.db"
+        await unfinished(full, count)
+        killed = Path(folder) / "killed.db"
+        with subject("kibitz", killed) as server:
+            meter = Meter()
+            players = await seat(server, 200, meter, FIVE)
+            await asyncio.sleep(3)
+        hang_up(players)
+        again, killed_s = min(started(full) for _ in range(2)), started(killed)
+    return {
+        "s with nothing": empty,
+        f"s with {count} unfinished matches": again,
+        "of the empty start": again / empty,
+        "s after kill -9 with 200 matches at full speed": killed_s,
+    }
+
+
+def started(database: Path) -> float:
+    with subject("kibitz", database) as server:
+        return server.started_s
+
+
+async def unfinished(database: Path, matches: int) -> None:
+    """Leave matches of some plies in a database, with their lobbies, as a killed server does."""
+    with subject("kibitz", database) as server:
+        meter = Meter(interval=4.0)
+        many = Programme(FIVE.game, FIVE.options, games=matches // 5, at_once=matches // 5)
+        players = await seat_kibitz(HOST, server.port, 5, meter, many, "m")
+        await dealt(players, matches // 5)
+        await asyncio.sleep(10)
+        hang_up(players)
+
+
+async def dealt(players: Sequence[KibitzPlayer], matches: int) -> None:
+    """Wait until all players have been dealt all their matches."""
     for _ in range(600):
         seen = [len(player.matches) for player in players]
         if min(seen) >= matches:
@@ -252,26 +414,22 @@ async def settle(players: Sequence[KibitzPlayer], matches: int) -> None:
     raise RuntimeError(f"only {seen} of {matches} matches began")
 
 
-async def startup(quick: bool) -> dict[str, object]:
-    """Seconds from starting a process until the server listens, and until a bot is ready."""
+async def bots(quick: bool) -> Figures:
+    """Seconds from starting a house bot's process until its lobby sees it ready, warmed up."""
     command = [sys.executable, "-m", "kibitz", "bots", "--warm"]
     warming = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL)
     if await warming.wait():
         raise RuntimeError("kibitz bots --warm failed")
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        with subject("kibitz"):
-            times.append(time.perf_counter() - start)
-    bots: dict[str, float] = {}
-    for bot in ("random", "greedy-hand", "iddfs-hand"):
-        bots[bot] = min([await bot_ready(f"chinese-checkers/{bot}") for _ in range(3)])
-    print(f"\nstartup: server {min(times):.2f} s; bots " + str(bots))
-    return {"server_s": min(times), "bots_s": bots}
+    names = ("random",) if quick else ("random", "greedy-hand", "iddfs-hand")
+    return {
+        f"s until {name} is ready": min(
+            [await bot_ready(f"chinese-checkers/{name}") for _ in range(3)]
+        )
+        for name in names
+    }
 
 
 async def bot_ready(personality: str) -> float:
-    """Seconds from starting a bot's process until its lobby sees it ready."""
     with subject("kibitz") as server:
         host = await greet(HOST, server.port, Meter(), "host")
         done = await host.request(
@@ -289,43 +447,121 @@ async def bot_ready(personality: str) -> float:
             if text.startswith(b'{"type":"lobby"') and b'"ready":true' in text:
                 ready.set()
 
-        host.wire.on_text = on_text
+        host.connection.on_text = on_text
         command = [sys.executable, "-m", "kibitz", "bot", personality]
         command += ["--server", f"ws://{HOST}:{server.port}", "--lobby", str(done["lobby"])]
-        start = time.perf_counter()
+        began = time.perf_counter()
         bot = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL)
         await asyncio.wait_for(ready.wait(), 60)
-        lasted = time.perf_counter() - start
+        lasted = time.perf_counter() - began
         bot.kill()
         await bot.wait()
         hang_up([host])
     return lasted
 
 
-def show_loads(title: str, runs: list[Load]) -> None:
-    print(f"\n{title}")
-    print("  server     matches  moves/s  CPU us/move   p50 ms   p95 ms   p99 ms  lost")
-    for run in runs:
-        print(
-            f"  {run.server:10} {run.matches:7} {run.moves_per_second:8.0f} "
-            f"{run.cpu_us_per_move:12.1f} {run.p50_ms:8.2f} {run.p95_ms:8.2f} "
-            f"{run.p99_ms:8.2f} {run.lost:5}"
-        )
+# --- what is printed ------------------------------------------------------------------------------
 
-
-SECTIONS: dict[str, Callable[[bool], Awaitable[dict[str, object]]]] = {
+SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "saturation": saturation,
     "pace": pace,
+    "idle": idle,
     "flat": flat,
     "spectators": spectators,
+    "connect": connect,
     "memory": memory,
-    "chinese-checkers": star,
-    "startup": startup,
+    "start": start,
+    "bots": bots,
+}
+QUICK = ("saturation", "pace", "spectators", "connect")
+"""What `--quick` measures where nothing is chosen: about a minute."""
+TITLES = {
+    "saturation": "200 matches, all sides moving at once (70 of six seats)",
+    "pace": "200 matches, 1,000 moves a second",
+    "idle": "The same beside idle connections",
+    "flat": "1,000 moves a second over more and more matches",
+    "spectators": "1,000 spectators of one match",
+    "connect": "Opening connections",
+    "memory": "Memory",
+    "start": "Starting",
+    "bots": "House bots",
+}
+COLUMNS = {
+    "server": "{}",
+    "game": "{}",
+    "matches": "{}",
+    "moves_per_second": "{:.0f}",
+    "cpu_us_per_move": "{:.1f}",
+    "p50_ms": "{:.2f}",
+    "p95_ms": "{:.2f}",
+    "p99_ms": "{:.2f}",
+    "lost": "{}",
 }
 
 
-async def main(chosen: list[str], quick: bool) -> dict[str, object]:
-    return {name: await SECTIONS[name](quick) for name in chosen}
+def section_lines(name: str, figures: Figures) -> list[str]:
+    """Return a section as Markdown: the runs as a table, every other figure as a line."""
+    lines = [f"## {TITLES[name]}", ""]
+    runs = figures.get("runs", [])
+    if runs:
+        lines += [f"| {' | '.join(COLUMNS).replace('_', ' ')} |", "|---" * len(COLUMNS) + "|"]
+        for run in runs:
+            cells = (form.format(run[key]) for key, form in COLUMNS.items())
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    for key, value in figures.items():
+        if key == "runs":
+            continue
+        lines.append(f"- {key}: {_text(value)}")
+    return [*lines, ""]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def machine() -> str:
+    """Return what the figures were taken on, in a sentence."""
+    processor = "an unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+                break
+    gib = psutil.virtual_memory().total / 2**30
+    return (
+        f"{os.cpu_count()} cores of {processor}, {gib:.0f} GiB, Python"
+        f" {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
+    )
+
+
+def page(command: str, sections: dict[str, Figures]) -> str:
+    lines = [
+        "# What the server costs",
+        "",
+        f"Written by `{command}`. The clients ran on the same machine: {machine()}.",
+        "",
+        "*reference* is websockets' ready-made asyncio server with pydantic models and the same"
+        " rules, *sansio* the same on websockets' sans-I/O layer; neither has a log, clocks,"
+        " lobbies or limits. Only ratios within one run mean anything elsewhere.",
+        "",
+    ]
+    for name, figures in sections.items():
+        lines += section_lines(name, figures)
+    return "\n".join(lines)
+
+
+async def main(chosen: Sequence[str], quick: bool) -> dict[str, Figures]:
+    """Run sections, printing each as soon as it is measured."""
+    found = {}
+    for name in chosen:
+        found[name] = await SECTIONS[name](quick)
+        print("\n".join(section_lines(name, found[name])), flush=True)
+    return found
 
 
 if __name__ == "__main__":
@@ -333,9 +569,13 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="shorter runs, rougher figures")
-    parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
+    parser.add_argument("--only", nargs="*", choices=list(SECTIONS))
     parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--page", type=Path, help="write a page of Markdown")
     words = parser.parse_args()
-    figures = uvloop.run(main(words.only, words.quick))
+    measured = uvloop.run(main(words.only or list(QUICK if words.quick else SECTIONS), words.quick))
     if words.json:
-        words.json.write_text(json.dumps(figures, indent=2) + "\n")
+        words.json.write_text(json.dumps(measured, indent=2) + "\n")
+    if words.page:
+        given = " ".join(["python -m benchmarks.server", *sys.argv[1:]])
+        words.page.write_text(page(given, measured), encoding="utf-8")

@@ -19,14 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.experts.line_nim import proof
-from kibitz_bots.experts.line_nim import table as subsets
-from kibitz_bots.experts.line_nim.island import Island
-from kibitz_bots.experts.number_merge import ahead
-from kibitz_bots.experts.number_merge import table as boundaries
-from kibitz_bots.experts.number_merge.row import Row
-from kibitz_games import kernels, registry
+from kibitz_games.compiled import kernels
+from kibitz_games.core import registry
 from kibitz_games.line_nim import maps
+from kibitz_search.line_nim import proof_search
+from kibitz_search.line_nim import retrograde as subsets
+from kibitz_search.line_nim.bitboard import CellBitboard
+from kibitz_search.number_merge import lookahead
+from kibitz_search.number_merge import retrograde as boundaries
+from kibitz_search.number_merge.boundaries import BoundarySet
 
 COMPILED = (("line-nim", (20, 24, 26, 28)), ("number-merge", (12, 20, 26)))
 PLAIN = (("line-nim", (12, 14, 16)), ("number-merge", (10, 12, 14)))
@@ -37,10 +38,10 @@ TARGETS = {("line-nim", 24): 1.0, ("number-merge", 20): 0.05}
 def island(cells: int, seed: int) -> float:
     """Return the seconds of a table of every subset of a map."""
     began = time.process_time()
-    found = Island(maps.grow(seed, cells))
-    plan = subsets.Plan(found.lines, found.size)
+    found = CellBitboard(maps.grow(seed, cells))
+    plan = subsets.LineMasks(found.lines, found.size)
     lost, middle = np.zeros(plan.words, np.uint64), np.int64(plan.middle)
-    ws: Any = kernels.new(proof.WORKSPACE)
+    ws: Any = kernels.new(proof_search.WORKSPACE)
     subsets.fill(lost, plan.far, plan.start, plan.near, plan.push, middle, ws)
     return time.process_time() - began
 
@@ -49,10 +50,10 @@ def row(length: int, seed: int) -> float:
     """Return the seconds of a table of every set of boundaries of a row."""
     game: Any = registry.get("number-merge")
     options = game.Options(length=length, threshold="1/3")
-    whole = Row(game.start(options, 2, game.deal(options, 2, seed)))
+    whole = BoundarySet(game.start(options, 2, game.deal(options, 2, seed)))
     began = time.process_time()
     worths = np.zeros(1 << whole.boundaries, np.int8)
-    boundaries.fill(worths, whole.gains, kernels.new(ahead.WORKSPACE))
+    boundaries.fill(worths, whole.gains, kernels.new(lookahead.WORKSPACE))
     return time.process_time() - began
 
 
@@ -86,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--times", type=int, default=30, help="maps and rows of each size")
     parser.add_argument("--plain", action="store_true", help="only what plain CPython can do")
     given = parser.parse_args(argv)
-    print(f"{kernels.mode()}, {given.times} of each size", flush=True)
+    print(f"{kernels.get_mode()}, {given.times} of each size", flush=True)
     for line in measured(PLAIN if given.plain else COMPILED, given.times):
         print(line, flush=True)
     if not given.plain:

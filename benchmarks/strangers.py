@@ -27,13 +27,13 @@ from pathlib import Path
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.mnk import GAME
-from kibitz_protocol.codec import encode
-from kibitz_protocol.recordfile import NO_LINK, chain
-from kibitz_protocol.records import Footer, Player, Setup
-from kibitz_protocol.rooms import MatchBrief
-from kibitz_server import record
-from kibitz_server.match import Append, Match, Note, Play
-from kibitz_server.store import Store
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commitment
+from kibitz_protocol.wire.records import Footer, Player, Setup
+from kibitz_server.match.commands import Append, Note, Play
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.storage.store import Store, Stream
 
 READERS, STRANGERS, SECONDS = 150, 8, 6.0
 RECORD_BYTES = 5_700_000
@@ -51,40 +51,42 @@ def long_match() -> tuple[Setup, list[bytes], Footer]:
         seats=[Player(player=name, name=name, kind="bot") for name in ("ada", "bob")],
         deal={},
         seed=seed,
-        commitment=record.commitment(seed),
+        commitment=seed_commitment(seed),
         started="2026-01-01T00:00:00Z",
     )
-    match = Match.new(GAME, setup)
+    match = MatchEngine.new(GAME, setup)
     lines: list[bytes] = []
     size, number = 0, 0
-    while match.result is None:
+    while match.state.result is None:
         number += 1
-        seat = match.to_act
+        seat = match.state.to_act
         commands: list[Play | Note] = [Note(seat, "x" * 2000)] * 100 if size < RECORD_BYTES else []
-        action = GAME.dump(GAME.encode(match.state, GAME.legal(match.state)[0]))
-        commands.append(Play(seat, number, match.ply, action, None))
+        board = match.state.game_state
+        action = GAME.dump(GAME.encode(board, GAME.legal(board)[0]))
+        commands.append(Play(seat, number, match.state.ply, action, None))
         for command in commands:
-            for effect in match.handle(command, number):
+            for effect in match.handle(command, number).effects:
                 if isinstance(effect, Append):
-                    lines.append(record.line(effect.entry))
+                    lines.append(encode(effect.entry))
                     size += len(lines[-1])
-    link = chain(NO_LINK, record.line(setup))
+    link = chain_hash(EMPTY_CHAIN, encode(setup))
     for text in lines:
-        link = chain(link, text)
-    return setup, lines, Footer(result=match.result, hash=link)
+        link = chain_hash(link, text)
+    return setup, lines, Footer(result=match.state.result, hash=link)
 
 
 async def prepare(db: Path) -> int:
     """Write the match into a database and return how long its log is."""
     setup, lines, footer = long_match()
     store = Store(db, asyncio.get_running_loop())
-    stream = store.create("match", MATCH, record.line(setup), owner=None, waiter=None)
+    stream = Stream(0, MATCH, "match")
+    store.create(stream, encode(setup), owner=None, waiter=None)
     for seq, text in enumerate(lines, 1):
         store.append(stream, seq, text, None)
         if seq % 32 == 0:
             await store.flush()
     brief = MatchBrief(match=MATCH, game=setup.game, seats=setup.seats, result=footer.result)
-    store.finish(stream, record.line(footer), encode(brief))
+    store.finish(stream, encode(footer), encode(brief))
     await store.close()
     return sum(map(len, lines))
 

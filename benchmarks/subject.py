@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.mnk import GAME
-from kibitz.box import games
+from kibitz.builtin_games import load_games
 from kibitz_server.app import Config, Server, run
 
 
@@ -22,5 +22,5 @@ def listening(server: Server) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", type=Path, required=True)
-    hosted = {**games("compiled"), GAME.info.name: GAME}
+    hosted = {**load_games("compiled"), GAME.info.name: GAME}
     run(Config(db=parser.parse_args().db, unlimited=True), hosted, started=listening)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.experts import tanks as planner
-from kibitz_games import registry
-from kibitz_games.kernels import Int, kernel
-from kibitz_games.operations import Record
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.core import registry
 from kibitz_games.tanks import rules
+from kibitz_search.tanks import planners as planner
 
 
 @kernel
@@ -37,7 +37,7 @@ def games(ev: np.record, number: int, seed: int = 0) -> np.ndarray:
     rows = []
     for each in range(number):
         st, seat = start.copy(), each % rules.SEATS
-        _game(st, planner.new_mind(), ev, np.int64(seat), np.int64(seed + each))
+        _game(st, planner.new_belief(), ev, np.int64(seat), np.int64(seed + each))
         points = [10 * int(st.cells[s]) + 50 * int(st.kills[s]) for s in range(rules.SEATS)]
         won = points[seat] == max(points)
         rows.append((seat, points[seat], st.cells[seat], st.kills[seat], st.fell[seat], int(won)))

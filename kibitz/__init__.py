@@ -4,53 +4,62 @@ The names below are all that a program needs; each comes from the part that owns
 imported when it is first asked for, so that ``import kibitz`` costs nothing.
 """
 
-from __future__ import annotations
+from __future__ import annotations as annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kibitz_bots.inprocess import play_locally as play_locally
+    from kibitz_bots.process import run as run
     from kibitz_bots.sdk import Bot as Bot
     from kibitz_bots.sdk import Budget as Budget
-    from kibitz_bots.sdk import Choice as Choice
+    from kibitz_bots.sdk import Decision as Decision
     from kibitz_bots.sdk import Match as Match
     from kibitz_bots.sdk import Turn as Turn
-    from kibitz_games.api import Game as Game
-    from kibitz_games.scene import Scene as Scene
-    from kibitz_protocol.client import Client as Client
-    from kibitz_protocol.clocks import TimeControl as TimeControl
-    from kibitz_protocol.errors import RefusedError as RefusedError
-    from kibitz_protocol.recordfile import Record as Record
-    from kibitz_protocol.recordfile import read_record as read_record
+    from kibitz_games.core.game import Game as Game
+    from kibitz_games.core.position import Position as Position
+    from kibitz_games.core.scene import Scene as Scene
+    from kibitz_protocol.client.client import Client as Client
+    from kibitz_protocol.client.errors import RefusedError as RefusedError
+    from kibitz_protocol.wire.clocks import TimeControl as TimeControl
+    from kibitz_protocol.wire.recordfile import Record as Record
+    from kibitz_protocol.wire.recordfile import read_record as read_record
 
 _OWNERS = {
     "Bot": "kibitz_bots.sdk",
     "Budget": "kibitz_bots.sdk",
-    "Choice": "kibitz_bots.sdk",
-    "Client": "kibitz_protocol.client",
-    "Game": "kibitz_games.api",
+    "Client": "kibitz_protocol.client.client",
+    "Decision": "kibitz_bots.sdk",
+    "Game": "kibitz_games.core.game",
     "Match": "kibitz_bots.sdk",
-    "Record": "kibitz_protocol.recordfile",
-    "RefusedError": "kibitz_protocol.errors",
-    "Scene": "kibitz_games.scene",
-    "TimeControl": "kibitz_protocol.clocks",
+    "Position": "kibitz_games.core.position",
+    "Record": "kibitz_protocol.wire.recordfile",
+    "RefusedError": "kibitz_protocol.client.errors",
+    "Scene": "kibitz_games.core.scene",
+    "TimeControl": "kibitz_protocol.wire.clocks",
     "Turn": "kibitz_bots.sdk",
-    "read_record": "kibitz_protocol.recordfile",
+    "play_locally": "kibitz_bots.inprocess",
+    "read_record": "kibitz_protocol.wire.recordfile",
+    "run": "kibitz_bots.process",
 }
 
 __all__ = [
     "Bot",
     "Budget",
-    "Choice",
     "Client",
+    "Decision",
     "Game",
     "Match",
+    "Position",
     "Record",
     "RefusedError",
     "Scene",
     "TimeControl",
     "Turn",
+    "play_locally",
     "read_record",
+    "run",
 ]
 
 
@@ -59,6 +68,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("kibitz")
+    if name == "Choice":
+        from kibitz_bots.deprecated import warn
+
+        warn("kibitz.Choice", "kibitz.Decision")
+        name = "Decision"
     try:
         owner = _OWNERS[name]
     except KeyError:

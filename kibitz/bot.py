@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from kibitz.connection import server_option
-from kibitz.foreign import WithProgram, foreign, given, program_options
+from kibitz.options.connection import server_option
+from kibitz.options.program import WithProgram, external_program, program_options, program_words
 
 
 @click.command(cls=WithProgram, short_help="Connect a bot to a server.")
@@ -77,7 +77,7 @@ def bot(
     options = [f"{option}={value}" for option, value in words.items() if value is not None]
     loud = ["--verbose"] if verbose else []
     named = [] if spec is None else [spec]
-    said = foreign(given(), program, games)
+    said = external_program(program_words(), program, games)
     kind = [f"--{said.kind}"] if program["kind"] else []
-    ending = [*kind, *said.general, *said.manners, *named, "--", *said.command]
+    ending = [*kind, *said.general, *said.gomocup_options, *named, "--", *said.command]
     sys.exit(main([f"--url={server}", f"--on-fault={on_fault}", *options, *loud, *ending]))

@@ -18,27 +18,29 @@ from kibitz import output
 from kibitz_protocol import printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("kibitz.demo", "Show the whole thing on one screen."),
-    "play": ("kibitz.play", "Let bots play each other, here and now."),
-    "arena": ("kibitz.arena", "Hold a whole event: tournaments with ratings."),
-    "serve": ("kibitz.serve", "Run a server."),
-    "host": ("kibitz.host", "Open a lobby with a programme of matches."),
+    "demo": ("kibitz.commands.demo", "Show the whole thing on one screen."),
+    "play": ("kibitz.commands.play", "Let bots play each other, here and now."),
+    "arena": ("kibitz.commands.arena", "Hold a whole event: tournaments with ratings."),
+    "serve": ("kibitz.commands.serve", "Run a server."),
+    "host": ("kibitz.commands.host", "Open a lobby with a programme of matches."),
     "bot": ("kibitz.bot", "Connect a bot to a server."),
-    "pbrain": ("kibitz.pbrain", "Be an engine for a Gomocup manager."),
-    "join": ("kibitz.watch", "Sit down at a lobby and play in the terminal."),
-    "watch": ("kibitz.watch", "Follow matches, live or from a file."),
-    "lobbies": ("kibitz.lists", "List the open lobbies of a server."),
-    "matches": ("kibitz.lists", "List the matches of a server."),
-    "ladder": ("kibitz.ladder", "Show how strong the rated players of a server are."),
-    "games": ("kibitz.lists", "List the games, or explain one."),
-    "bots": ("kibitz.lists", "List the house bots, or explain one."),
-    "replay": ("kibitz.replay", "Step through a recorded match."),
-    "export": ("kibitz.replay", "Draw a position of a record as a picture."),
-    "report": ("kibitz.forensic", "Say why a seat dropped out of a match."),
-    "retry": ("kibitz.forensic", "Send a recorded turn to a bot once more."),
-    "doctor": ("kibitz.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
-    "db": ("kibitz.db", "Check a server's database, and back it up."),
-    "token": ("kibitz.token", "Make, list and revoke the tokens of accounts."),
+    "new-bot": ("kibitz.commands.new_bot", "Write a bot to begin with, and its test."),
+    "pbrain": ("kibitz.commands.pbrain", "Be an engine for a Gomocup manager."),
+    "join": ("kibitz.commands.join", "Sit down at a lobby and play in the terminal."),
+    "watch": ("kibitz.commands.watch", "Follow matches, live or from a file."),
+    "lobbies": ("kibitz.commands.lobbies", "List the open lobbies of a server."),
+    "matches": ("kibitz.commands.matches", "List the matches of a server."),
+    "ladder": ("kibitz.commands.ladder", "Show how strong the rated players of a server are."),
+    "games": ("kibitz.commands.games", "List the games, or explain one."),
+    "bots": ("kibitz.commands.bots", "List the house bots, or explain one."),
+    "replay": ("kibitz.commands.replay", "Step through a recorded match."),
+    "export": ("kibitz.commands.export", "Draw a position of a record as a picture."),
+    "report": ("kibitz.commands.report", "Say why a seat dropped out of a match."),
+    "retry": ("kibitz.commands.retry", "Send a recorded turn to a bot once more."),
+    "doctor": ("kibitz.commands.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
+    "db": ("kibitz.commands.db", "Check a server's database, and back it up."),
+    "token": ("kibitz.commands.token", "Make, list and revoke the tokens of accounts."),
+    "new-game": ("kibitz.commands.new_game", "Write a game that works, to be changed into yours."),
 }
 """Each command: the module that has a function of its name, and its line in the help."""
 
@@ -55,7 +57,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
-        command = getattr(module, cmd_name)
+        command = getattr(module, cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 
@@ -86,10 +88,10 @@ def _sentence(error: BaseException) -> str | None:
         return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
     import sqlite3
 
-    from kibitz_games.api import GameError
-    from kibitz_protocol.errors import KibitzError
-    from kibitz_protocol.recordfile import RecordError
-    from kibitz_server.database import StoreError
+    from kibitz_games.core.game import GameError
+    from kibitz_protocol.client.errors import KibitzError
+    from kibitz_protocol.wire.recordfile import RecordError
+    from kibitz_server.storage.database import StoreError
 
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)

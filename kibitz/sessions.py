@@ -25,10 +25,10 @@ import platformdirs
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 
-from kibitz_protocol.client import Client
-from kibitz_protocol.errors import HelloRefusedError
-from kibitz_protocol.refusals import Code
-from kibitz_protocol.values import Key, Secret
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import HelloRefusedError
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import Key, Secret
 
 DAYS = 90
 """A session that was not used for so long is removed."""
@@ -36,14 +36,14 @@ DAYS = 90
 Tell = Callable[[str], None]
 
 
-class Hosted(BaseModel):
+class HostedLobby(BaseModel):
     """A lobby that was opened from here."""
 
     lobby: Key
     invite: str | None = None
 
 
-class Kept(BaseModel):
+class StoredSession(BaseModel):
     """What a file holds."""
 
     server: str
@@ -52,13 +52,13 @@ class Kept(BaseModel):
     """None for an account, which its token names."""
     pid: int = 0
     """The process that wrote the file."""
-    hosted: dict[str, Hosted] = Field(default_factory=dict)
+    hosted: dict[str, HostedLobby] = Field(default_factory=dict)
 
 
 class InUseError(click.ClickException):
     """Another process of this person uses the identity."""
 
-    def __init__(self, server: str, kept: Kept | None) -> None:
+    def __init__(self, server: str, kept: StoredSession | None) -> None:
         who = f"{kept.name!r}" if kept else "this player"
         process = f" (process {kept.pid})" if kept and kept.pid else ""
         super().__init__(
@@ -77,7 +77,7 @@ class SavedSession:
         replaced as soon as the server has welcomed somebody new.
         """
         self.server = server
-        self.kept: Kept | None = None
+        self.stored: StoredSession | None = None
         """What was saved, until it is not good any more."""
         self._tell = tell
         self._path: Path | None = directory() / f"{_digest(server.rstrip('/'), who)}.json"
@@ -91,23 +91,23 @@ class SavedSession:
         except (OSError, NotImplementedError) as error:
             self._cannot(error)
             return
-        self.kept = None if fresh else _read(self._path, tell)
+        self.stored = None if fresh else _read(self._path, tell)
 
     @property
     def resume(self) -> str | None:
         """The secret to come back with."""
-        return None if self.kept is None else self.kept.resume
+        return None if self.stored is None else self.stored.resume
 
-    def hosted(self, key: str) -> Hosted | None:
+    def hosted(self, key: str) -> HostedLobby | None:
         """Return the lobby that was opened under `key`."""
-        return None if self.kept is None else self.kept.hosted.get(key)
+        return None if self.stored is None else self.stored.hosted.get(key)
 
-    def keep(self, client: Client, *, account: bool) -> None:
+    def store(self, client: Client, *, account: bool) -> None:
         """Save who the server has welcomed."""
-        hosted = {} if self.kept is None else self.kept.hosted
+        hosted = {} if self.stored is None else self.stored.hosted
         resume = None if account else client.resume
         self._save(
-            Kept(
+            StoredSession(
                 server=self.server,
                 name=client.name,
                 resume=resume,
@@ -116,21 +116,21 @@ class SavedSession:
             )
         )
 
-    def keep_hosted(self, key: str, lobby: str, invite: str | None) -> None:
+    def store_hosted(self, key: str, lobby: str, invite: str | None) -> None:
         """Save a lobby that was opened under `key`."""
-        if self.kept is not None:
-            hosted = self.kept.hosted | {key: Hosted(lobby=lobby, invite=invite)}
-            self._save(self.kept.model_copy(update={"hosted": hosted}))
+        if self.stored is not None:
+            hosted = self.stored.hosted | {key: HostedLobby(lobby=lobby, invite=invite)}
+            self._save(self.stored.model_copy(update={"hosted": hosted}))
 
     def drop_hosted(self, key: str) -> None:
         """Forget the lobby that was opened under `key`: it is gone."""
-        if self.kept is not None and key in self.kept.hosted:
-            hosted = {name: each for name, each in self.kept.hosted.items() if name != key}
-            self._save(self.kept.model_copy(update={"hosted": hosted}))
+        if self.stored is not None and key in self.stored.hosted:
+            hosted = {name: each for name, each in self.stored.hosted.items() if name != key}
+            self._save(self.stored.model_copy(update={"hosted": hosted}))
 
     def forget(self) -> None:
         """Remove what is saved: the server does not know it, or nobody will need it."""
-        self.kept = None
+        self.stored = None
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
@@ -145,8 +145,8 @@ class SavedSession:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _save(self, kept: Kept) -> None:
-        self.kept = kept
+    def _save(self, kept: StoredSession) -> None:
+        self.stored = kept
         if self._path is None:
             return
         try:
@@ -171,7 +171,9 @@ def account(token: str) -> str:
     return f"token {_digest(token)}"
 
 
-def free(server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64) -> SavedSession:
+def take_free_identity(
+    server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64
+) -> SavedSession:
     """Take the first of the identities ``who 1``, ``who 2``, ... that no process uses."""
     for number in range(1, most):
         with contextlib.suppress(InUseError):
@@ -180,7 +182,7 @@ def free(server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 
 
 
 @contextlib.asynccontextmanager
-async def returning(
+async def connect_saved(
     saved: SavedSession, make: Callable[[str | None], Client], tell: Tell, *, account: bool
 ) -> AsyncIterator[Client]:
     """Connect as who was saved, and save who the server has welcomed.
@@ -201,18 +203,18 @@ async def returning(
             )
             saved.forget()
             client = await stack.enter_async_context(make(None))
-        saved.keep(client, account=account)
+        saved.store(client, account=account)
         yield client
 
 
 def _name(saved: SavedSession) -> str:
-    return "" if saved.kept is None else saved.kept.name
+    return "" if saved.stored is None else saved.stored.name
 
 
-def _read(path: Path, tell: Tell) -> Kept | None:
+def _read(path: Path, tell: Tell) -> StoredSession | None:
     """Return what a file holds; one that is damaged is told of and left to be replaced."""
     try:
-        return Kept.model_validate_json(path.read_bytes())
+        return StoredSession.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:

@@ -1,17 +1,46 @@
-"""Bots of kibitz: the SDK, the runner that connects a bot to a server, searches, personalities.
+"""Bots of kibitz: the SDK, the connection of a bot to a server, and the house bots.
 
-sdk            Bot, Turn, Choice, Match: what an author of a bot sees
+sdk            Bot, Turn, Decision, Match: what an author of a bot sees
 budget         how long to think
-runner         one connection, its matches, its turns
+connection     one connection, its lobbies and its matches
+match_session  one match of one bot: one turn at a time
 process        ``python -m kibitz_bots``: a bot as a process
-loading        from a word on the command line to a bot
-personalities  the house bots by name
-search         searches, each one function for all games
-evaluate       what a position is worth, one module a game
+inprocess      a bot asked in this process, and whole matches without a server
+spec, loading  from a word on the command line to a bot
+catalog        the house bots by name: search x evaluation x parameters
+engine_bot     a bot made of a search and an evaluation (of `kibitz_search`)
+adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
+testing        a server that follows a script, for tests of bots
+
+What the parts must not know of each other is joined here: `Bot.main` runs `process.main`.
 """
 
-from kibitz_bots.budget import Budget
-from kibitz_bots.loading import SpecError, load
-from kibitz_bots.sdk import Bot, Choice, Match, Turn
+from __future__ import annotations
 
-__all__ = ["Bot", "Budget", "Choice", "Match", "SpecError", "Turn", "load"]
+from collections.abc import Sequence
+from typing import Any
+
+from kibitz_bots.budget import Budget
+from kibitz_bots.loading import load
+from kibitz_bots.sdk import Bot, Decision, Match, Turn
+from kibitz_bots.spec import SpecError
+
+__all__ = ["Bot", "Budget", "Decision", "Match", "SpecError", "Turn", "load"]
+
+
+def _run_process(argv: Sequence[str] | None, bot: type[Bot]) -> int:
+    from kibitz_bots.process import main
+
+    return main(argv, bot=bot)
+
+
+Bot.run_process = staticmethod(_run_process)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Choice":
+        from kibitz_bots.deprecated import warn
+
+        warn("kibitz_bots.Choice", "kibitz_bots.Decision")
+        return Decision
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

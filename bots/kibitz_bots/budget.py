@@ -23,20 +23,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_protocol.wire.clocks import Clock, TimeControl
 
 UNTIMED_MS = 1000
 """What a bot uses on a move when there is no clock."""
 HORIZON = 30
 """A bot plans as if the main time had to last for so many more moves."""
-FIRST_MEAN_MS, FIRST_DEVIATION_MS = 10.0, 10.0
+INITIAL_MEAN_MS, INITIAL_DEVIATION_MS = 10.0, 10.0
 """What is believed before any round trip was measured: an overhead of 50 ms."""
-LEAST_OVERHEAD_MS = 10
+MIN_OVERHEAD_MS = 10
 """Never plan with less: a search itself may overrun its time by so much."""
-MOST_OVERHEAD_MS = 1000
+MAX_OVERHEAD_MS = 1000
 """What took longer was a reconnect, not a measurement; it counts as this much."""
 
-Reading = Callable[[], float]
+ClockFunction = Callable[[], float]
 """A monotonic clock, in seconds."""
 
 
@@ -44,14 +44,14 @@ Reading = Callable[[], float]
 class Overhead:
     """What a move costs beside the thinking that was planned, learnt from move to move."""
 
-    mean_ms: float = FIRST_MEAN_MS
-    deviation_ms: float = FIRST_DEVIATION_MS
+    mean_ms: float = INITIAL_MEAN_MS
+    deviation_ms: float = INITIAL_DEVIATION_MS
 
     @property
     def ms(self) -> int:
         """The milliseconds to leave unused on every move."""
         estimate = self.mean_ms + 4 * self.deviation_ms
-        return int(min(max(estimate, LEAST_OVERHEAD_MS), MOST_OVERHEAD_MS))
+        return int(min(max(estimate, MIN_OVERHEAD_MS), MAX_OVERHEAD_MS))
 
     def learn(self, round_trip_ms: float, late_ms: float = 0.0) -> Overhead:
         """Return the estimate after one more move.
@@ -59,7 +59,7 @@ class Overhead:
         `round_trip_ms` passed from sending it until it was accepted; it was sent `late_ms` after
         the budget's deadline, which counts nothing where it was sent before.
         """
-        sample = min(max(round_trip_ms, 0.0) + max(late_ms, 0.0), float(MOST_OVERHEAD_MS))
+        sample = min(max(round_trip_ms, 0.0) + max(late_ms, 0.0), float(MAX_OVERHEAD_MS))
         deviation = 0.75 * self.deviation_ms + 0.25 * abs(sample - self.mean_ms)
         return Overhead(0.875 * self.mean_ms + 0.125 * sample, deviation)
 
@@ -74,7 +74,7 @@ class Budget:
     """When the own flag falls, in milliseconds from the arrival; None without a clock."""
     arrived: float
     """The reading of the clock when the turn arrived."""
-    clock: Reading = time.monotonic
+    clock: ClockFunction = time.monotonic
 
     @property
     def deadline(self) -> float:
@@ -86,7 +86,7 @@ class Budget:
         """Seconds until the deadline; never below 0."""
         return max(0.0, self.deadline - self.clock())
 
-    def within(self, seconds: float | None) -> Budget:
+    def at_most(self, seconds: float | None) -> Budget:
         """Return this budget cut to at most `seconds` of thinking; unchanged for None."""
         if seconds is None:
             return self
@@ -99,7 +99,7 @@ def plan(
     left_ms: int | None,
     *,
     overhead: Overhead,
-    clock: Reading = time.monotonic,
+    clock: ClockFunction = time.monotonic,
 ) -> Budget:
     """Return the budget of a turn that arrives now.
 
@@ -109,21 +109,21 @@ def plan(
     arrived = clock()
     if left_ms is None:
         return Budget(UNTIMED_MS, None, arrived, clock)
-    wanted = _free(control, own) + _share(control, own) - overhead.ms
+    wanted = _free_ms(control, own) + _share_ms(control, own) - overhead.ms
     most = left_ms - overhead.ms
     return Budget(int(max(1, min(wanted, most))), left_ms, arrived, clock)
 
 
-def _stock(own: Clock | None) -> int:
+def _stock_ms(own: Clock | None) -> int:
     return own.main_ms + own.bank_ms if own else 0
 
 
-def _free(control: TimeControl, own: Clock | None) -> float:
+def _free_ms(control: TimeControl, own: Clock | None) -> float:
     """Return the time that costs nothing: a period that is not used up starts anew."""
-    in_periods = own is not None and own.periods > 0 and _stock(own) == 0
+    in_periods = own is not None and own.periods > 0 and _stock_ms(own) == 0
     return control.move_ms + (control.period_ms if in_periods else 0)
 
 
-def _share(control: TimeControl, own: Clock | None) -> float:
-    stock = _stock(own)
+def _share_ms(control: TimeControl, own: Clock | None) -> float:
+    stock = _stock_ms(own)
     return min(stock / HORIZON + 0.75 * control.increment_ms, stock / 2)

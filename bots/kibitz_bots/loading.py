@@ -11,30 +11,25 @@ from types import ModuleType
 from typing import Any, cast
 
 from kibitz_bots.sdk import Bot
-
-Factory = Callable[[], Bot]
-
-
-class SpecError(ValueError):
-    """A word that names no bot; the message says what was found and what was expected."""
+from kibitz_bots.spec import BotFactory, SpecError
 
 
-def load(spec: str) -> Factory:
+def load(spec: str) -> BotFactory:
     """Return what makes the bots that `spec` names, one for every match.
 
     `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
-    `personalities`). A file has exactly one public subclass of `Bot` of its own, or says
+    `catalog`). A file has exactly one public subclass of `Bot` of its own, or says
     which one it means with ``BOT = ThatOne``; or it has a plain function ``agent(observation)``
-    (see `bridges.function`). Raises `SpecError`.
+    (see `function_bot`). Raises `SpecError`.
     """
     if spec.endswith(".py") or Path(spec).is_file():
         return from_file(Path(spec))
-    from kibitz_bots.personalities import find
+    from kibitz_bots.catalog import find
 
     return find(spec)
 
 
-def from_file(path: Path) -> Factory:
+def from_file(path: Path) -> BotFactory:
     """Return the bot class of a file, what its ``BOT`` says, or a bot of its ``agent``."""
     if not path.is_file():
         raise SpecError(f"{path}: no such file; expected a Python file with a Bot in it")
@@ -70,11 +65,13 @@ def _execute(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise SpecError(f"{path}: {_where(path, error)}{type(error).__name__}: {error}") from error
+        raise SpecError(
+            f"{path}: {_error_line(path, error)}{type(error).__name__}: {error}"
+        ) from error
     return module
 
 
-def _where(path: Path, error: BaseException) -> str:
+def _error_line(path: Path, error: BaseException) -> str:
     """Return the last line of the file itself that an error passed through."""
     line, trace = getattr(error, "lineno", None), error.__traceback__
     while trace is not None:
@@ -84,7 +81,7 @@ def _where(path: Path, error: BaseException) -> str:
     return "" if line is None else f"line {line}: "
 
 
-def _declared(path: Path, declared: object) -> Factory:
+def _declared(path: Path, declared: object) -> BotFactory:
     if inspect.isclass(declared) and issubclass(declared, Bot):
         return _checked(path, declared)
     if callable(declared):
@@ -92,8 +89,8 @@ def _declared(path: Path, declared: object) -> Factory:
     raise SpecError(f"{path}: expected BOT to be a subclass of Bot, not {declared!r:.80}")
 
 
-def _function(path: Path, agent: object) -> Factory:
-    from kibitz_bots.bridges.function import FunctionBot, flaw
+def _function(path: Path, agent: object) -> BotFactory:
+    from kibitz_bots.function_bot import FunctionBot, flaw
 
     if (reason := flaw(agent)) is not None:
         raise SpecError(f"{path}: {reason}")
@@ -101,7 +98,7 @@ def _function(path: Path, agent: object) -> Factory:
     return lambda: FunctionBot(function, path.stem)
 
 
-def _checked(path: Path, bot: type[Bot]) -> Factory:
+def _checked(path: Path, bot: type[Bot]) -> BotFactory:
     if bot.choose is Bot.choose:
         raise SpecError(f"{path}: {bot.__name__} needs a method choose(self, turn)")
     return bot

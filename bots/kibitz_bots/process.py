@@ -34,21 +34,22 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from kibitz_bots.bridges import foreign
-from kibitz_bots.loading import Factory, SpecError, load
+from kibitz_bots.adapters import external_program
+from kibitz_bots.loading import load
 from kibitz_bots.sdk import Bot
+from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_protocol import printable
 
 if TYPE_CHECKING:
-    from kibitz_bots.runner import Stop
-    from kibitz_protocol.rooms import ProgrammeItem
+    from kibitz_bots.connection import Shutdown
+    from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
 PR_SET_DUMPABLE = 4
-LEAST_SECRET = 8
+MIN_SECRET_LENGTH = 8
 """Characters of the shortest token that the protocol takes."""
 
 
@@ -59,7 +60,7 @@ def parser(*, spec: bool) -> argparse.ArgumentParser:
         made.add_argument(
             "spec", metavar="SPEC", nargs="?", help="game/name[:k=v,..], or a path to a .py file"
         )
-        foreign.options(made)
+        external_program.add_options(made)
     made.add_argument("--url", "--server", help=f"the server (default {URL})")
     made.add_argument("--lobby", help="the lobby to join")
     made.add_argument("--invite", help="the lobby's invite code, where it has one")
@@ -103,7 +104,7 @@ def _positive(text: str) -> int:
 def _programme(text: str) -> list[ProgrammeItem]:
     from pydantic import TypeAdapter, ValidationError
 
-    from kibitz_protocol.rooms import ProgrammeItem
+    from kibitz_protocol.wire.lobbies import ProgrammeItem
 
     try:
         return TypeAdapter(list[ProgrammeItem]).validate_json(text)
@@ -116,7 +117,7 @@ def _programme(text: str) -> list[ProgrammeItem]:
 def main(
     argv: Sequence[str] | None = None,
     *,
-    bot: type[Bot] | None = None,
+    bot: type[Bot] | BotFactory | None = None,
     around: Callable[[Bot], Bot] | None = None,
 ) -> int:
     """Run a bot process and return its exit status.
@@ -134,10 +135,21 @@ def main(
             # Before code of others runs in this process, or is started by it.
             token = _token(arguments.token_file, os.environ)
             resume = _resume(arguments.resume_file, os.environ)
-            make = _around(bot or _named(arguments, command, stack), around)
+            make = _around(bot or _factory_of(arguments, command, stack), around)
         except SpecError as error:
             return _fail(error)
         return _run(make, arguments, token, resume)
+
+
+def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
+    """Connect a bot to a server and play, as the command line says; then end this process.
+
+    `bot` is a class, or a function that makes a new bot for every match. `argv` are the words after
+    the program's name, those of the process where it is None: ``--server URL --lobby CODE``. The
+    status is 0 when the lobby was played to its end, 1 when the bot failed, 2 when it could not
+    begin.
+    """
+    sys.exit(main(argv, bot=bot))
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -146,13 +158,13 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(words[:at]), list(words[at + 1 :])
 
 
-def _named(
+def _factory_of(
     arguments: argparse.Namespace, command: Sequence[str], stack: contextlib.ExitStack
-) -> Factory:
+) -> BotFactory:
     """Return what makes the bots that a command line names, or raise `SpecError`."""
-    program = foreign.read(arguments, command)
+    program = external_program.from_arguments(arguments, command)
     if program is not None and arguments.spec is None:
-        _close_to_others()
+        _deny_inspection()
         return program.factory(stack)
     named = [*([] if arguments.spec is None else [arguments.spec]), *command]
     if program is not None:
@@ -164,15 +176,15 @@ def _named(
     return load(named[0])
 
 
-def _around(make: Factory, around: Callable[[Bot], Bot] | None) -> Factory:
+def _around(make: BotFactory, around: Callable[[Bot], Bot] | None) -> BotFactory:
     return make if around is None else lambda: around(make())
 
 
 def _run(
-    make: Factory, arguments: argparse.Namespace, token: str | None, resume: str | None
+    make: BotFactory, arguments: argparse.Namespace, token: str | None, resume: str | None
 ) -> int:
-    from kibitz_bots.runner import NothingToPlay
-    from kibitz_protocol.errors import RefusedError, SessionError
+    from kibitz_bots.connection import NothingToPlay
+    from kibitz_protocol.client.errors import RefusedError, SessionError
 
     try:
         return asyncio.run(_play(make, arguments, token, resume))
@@ -184,19 +196,19 @@ def _run(
 
 
 async def _play(
-    make: Factory, arguments: argparse.Namespace, token: str | None, resume: str | None
+    make: BotFactory, arguments: argparse.Namespace, token: str | None, resume: str | None
 ) -> int:
-    from kibitz_bots.runner import Stop, run
+    from kibitz_bots.connection import Shutdown, run
 
-    stop = Stop()
-    _heed(stop.interrupt, signal.SIGINT)
-    _heed(stop.disconnect, signal.SIGTERM)
+    stop = Shutdown()
+    _on_signal(stop.interrupt, signal.SIGINT)
+    _on_signal(stop.detach, signal.SIGTERM)
     tally = await run(
         make,
         arguments.url or os.environ.get("KIBITZ_SERVER") or URL,
-        lobby=arguments.lobby or _newcomer("KIBITZ_LOBBY", os.environ),
+        lobby=arguments.lobby or _newcomer_setting("KIBITZ_LOBBY", os.environ),
         invite=arguments.invite,
-        name=arguments.name or _newcomer("KIBITZ_NAME", os.environ),
+        name=arguments.name or _newcomer_setting("KIBITZ_NAME", os.environ),
         token=token,
         resume=resume,
         matches=arguments.matches,
@@ -204,15 +216,17 @@ async def _play(
         on_fault=arguments.on_fault,
         stop=stop,
         warm=arguments.warm,
-        hold=None if arguments.hold is None else functools.partial(_hold, arguments.hold, stop),
-        keep=arguments.resume_file and functools.partial(_keep, arguments.resume_file),
+        hold=None
+        if arguments.hold is None
+        else functools.partial(_wait_for_start, arguments.hold, stop),
+        keep=arguments.resume_file and functools.partial(_write_secret, arguments.resume_file),
     )
-    if tally.trouble:
-        _fail(tally.trouble)
+    if tally.failure:
+        _fail(tally.failure)
     return 0 if tally.clean else 1
 
 
-async def _hold(descriptor: int, stop: Stop) -> None:
+async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
     """Wait for others to be warm too, so that nobody's first turn competes with a compiler."""
     loop = asyncio.get_running_loop()
     try:
@@ -229,13 +243,13 @@ async def _hold(descriptor: int, stop: Stop) -> None:
         raise SpecError(f"--hold {descriptor}: expected an inherited socket: {error}") from None
 
 
-def _newcomer(name: str, environment: Mapping[str, str]) -> str | None:
+def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
     """Return what the environment says to a process that nobody has handed a seat."""
     resumes = environment.get("KIBITZ_RESUME") or environment.get("KIBITZ_RESUME_FD")
     return None if resumes else environment.get(name) or None
 
 
-def _heed(react: Callable[[], object], number: signal.Signals) -> None:
+def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:
     with contextlib.suppress(NotImplementedError):  # no such signals on this system
         asyncio.get_running_loop().add_signal_handler(number, react)
 
@@ -243,25 +257,29 @@ def _heed(react: Callable[[], object], number: signal.Signals) -> None:
 def _token(path: Path | None, environment: Mapping[str, str]) -> str | None:
     """Return the token of a file, else of a descriptor or the environment, else None."""
     if path is None:
-        return _handed("KIBITZ_TOKEN_FD", environment) or environment.get("KIBITZ_TOKEN") or None
+        return (
+            _inherited_secret("KIBITZ_TOKEN_FD", environment)
+            or environment.get("KIBITZ_TOKEN")
+            or None
+        )
     return _secret(path, "token")
 
 
 def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
     """Return the resume secret that was handed over, else of a file that exists, else None."""
-    if handed := _handed("KIBITZ_RESUME_FD", environment):
+    if handed := _inherited_secret("KIBITZ_RESUME_FD", environment):
         return handed
     if secret := environment.get("KIBITZ_RESUME"):
         return secret
     return _secret(path, "resume secret") if path is not None and path.exists() else None
 
 
-def _handed(name: str, environment: Mapping[str, str]) -> str | None:
+def _inherited_secret(name: str, environment: Mapping[str, str]) -> str | None:
     """Return the secret that an inherited descriptor holds; nothing else inherits it."""
     number = environment.get(name)
     if not number:
         return None
-    _close_to_others()
+    _deny_inspection()
     try:
         with open(int(number), "rb") as file:
             return _one_secret(file.read(1024).decode(), name, "secret")
@@ -269,7 +287,7 @@ def _handed(name: str, environment: Mapping[str, str]) -> str | None:
         raise SpecError(f"{name}={number}: expected an inherited descriptor: {error}") from None
 
 
-def _close_to_others() -> None:
+def _deny_inspection() -> None:
     """Keep what this process knows from others of its user: its memory, environment, descriptors.
 
     Neither a program that it starts nor another bot learns its secret then. (Root does.)
@@ -278,7 +296,7 @@ def _close_to_others() -> None:
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def _keep(path: Path, secret: str) -> None:
+def _write_secret(path: Path, secret: str) -> None:
     """Write a secret where nobody else may read it."""
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -297,8 +315,8 @@ def _secret(path: Path, kind: str) -> str:
 
 def _one_secret(text: str, where: object, kind: str) -> str:
     secret = text.strip()
-    if len(secret) < LEAST_SECRET or len(secret.split()) != 1:
-        raise SpecError(f"{where}: expected one {kind} of at least {LEAST_SECRET} characters")
+    if len(secret) < MIN_SECRET_LENGTH or len(secret.split()) != 1:
+        raise SpecError(f"{where}: expected one {kind} of at least {MIN_SECRET_LENGTH} characters")
     return secret
 
 

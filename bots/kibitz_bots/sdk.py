@@ -14,45 +14,57 @@
 Every match gets an instance of its own, so what a bot keeps in `self` belongs to one match. A
 `choose` that is a plain function runs in a thread, so the connection stays alive while it
 thinks; one that is ``async`` runs on the event loop and must not block it.
+
+A bot whose game is installed beside it has the rules at hand: `Turn.view` is the game's own model,
+and `Turn.position` a position to search on, with legal actions, push, pop and playouts.
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 import random
 import sys
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, cast
 
 from pydantic import BaseModel
+from typing_extensions import TypeVar
 
 from kibitz_bots.budget import Budget
-from kibitz_bots.threads import Flag
-from kibitz_protocol.clocks import Clock, TimeControl
-from kibitz_protocol.messages import Snapshot, YourTurn
-from kibitz_protocol.records import Comment, Player, Result
-from kibitz_protocol.rooms import ProgrammeItem
+from kibitz_bots.deprecated import deprecated_property, take_over_old_names
+from kibitz_protocol.wire.clocks import Clock, TimeControl
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.messages import Snapshot, YourTurn
+from kibitz_protocol.wire.records import Comment, Player, Result
+from kibitz_search.cancellation import CancelToken
 
 if TYPE_CHECKING:
-    from kibitz_games.api import Game, State
+    from kibitz_games.core.game import Game, State
+    from kibitz_games.core.position import Position
 
-__all__ = ["Answer", "Bot", "Budget", "Choice", "Match", "Move", "Turn"]
+__all__ = ["Answer", "Bot", "Budget", "Decision", "Match", "Move", "Turn"]
 
 Move: TypeAlias = dict[str, Any]
 """A move as it travels: a flat JSON object, such as an element of `Turn.legal`."""
+ViewT = TypeVar("ViewT", default=Any)
+"""The game's `View` model, for bots that say which one they expect: ``Turn[NimView]``."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class Decision:
     """A move together with what the bot says of it."""
 
-    action: Mapping[str, Any] | BaseModel
+    action: int | Mapping[str, Any] | BaseModel
+    """What `Bot.choose` may return without a comment."""
     comment: Comment | None = None
+    """Goes into the record instead of what `Turn.comment` was told."""
 
 
-Answer: TypeAlias = Mapping[str, Any] | BaseModel | Choice
-"""What `choose` may return: a wire move, a game's `Move`, or either of them in a `Choice`."""
+Answer: TypeAlias = int | Mapping[str, Any] | BaseModel | Decision
+"""What `choose` may return: a wire move, a game's `Move` model, an action of `Turn.position`, or
+one of them in a `Decision`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,18 +73,24 @@ class Match:
 
     id: str
     game: str
+    """The name of the game."""
     options: Mapping[str, Any]
+    """The game's options as JSON; what is not in it has its default."""
     players: tuple[Player, ...]
     """Who sits where, by seat."""
     seat: int
-    """The own seat."""
+    """The own seat, from 0."""
     time_control: TimeControl = field(default_factory=TimeControl)
     lobby: str | None = None
     number: int = 1
+    """Which match of its lobby it is, from 1."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Match:
-        """Read the match from a snapshot that was sent to one of its players."""
+        """Read the match from a snapshot that was sent to one of its players.
+
+        Raises `ValueError` for a snapshot that was sent to somebody without a seat.
+        """
         if snapshot.you is None:
             raise ValueError(f"match {snapshot.match} has no seat for this player")
         return cls(
@@ -87,21 +105,24 @@ class Match:
         )
 
     @functools.cached_property
-    def rules(self) -> Game:
-        """The rules of the game; `GameError` where they are not installed here."""
-        from kibitz_games import registry
+    def game_rules(self) -> Game:
+        """The rules of the game. Raises `GameError` where they are not installed here."""
+        from kibitz_games.core import registry
 
         return registry.get(self.game)
 
+    rules = deprecated_property("rules", "game_rules")
+
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class Turn(Generic[ViewT]):
     """One turn of one match: everything that is needed to act."""
 
     match: Match
     ply: int
-    view: Mapping[str, Any]
-    """The observation: a JSON object as the game's `View` model describes it."""
+    """How many moves were made before it, by all seats together."""
+    observation: Mapping[str, Any]
+    """What the own seat sees, as it was sent: a JSON object as the game's `View` describes it."""
     budget: Budget
     """How long to think."""
     clocks: tuple[Clock, ...] = ()
@@ -112,18 +133,18 @@ class Turn:
     """Which moves are legal, in words, where the server does not list them."""
     refusal: str | None = None
     """Why the answer before this one was refused, when the same turn is asked again."""
-    called_off: Flag = field(default_factory=Flag, repr=False, compare=False)
+    cancelled: CancelToken = field(default_factory=CancelToken, repr=False, compare=False)
     """Set when nobody waits for the answer any more: the flag fell or the match ended."""
-    _said: list[Comment] = field(default_factory=list, init=False, repr=False, compare=False)
-    _suggested: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
+    _comments: list[Comment] = field(default_factory=list, init=False, repr=False, compare=False)
+    _suggestions: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, message: YourTurn, match: Match, budget: Budget) -> Turn:
+    def of(cls, message: YourTurn, match: Match, budget: Budget) -> Turn[ViewT]:
         """Read a turn from the message that announced it."""
         return cls(
             match=match,
             ply=message.ply,
-            view=message.view,
+            observation=message.view,
             budget=budget,
             clocks=tuple(message.clocks or ()),
             listed=message.legal,
@@ -140,9 +161,40 @@ class Turn:
         """The own seat, which is the one to act."""
         return self.match.seat
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether the rules of the game are installed here."""
+        from kibitz_games.core import registry
+
+        return self.game in registry.names()
+
+    @functools.cached_property
+    def view(self) -> ViewT:
+        """What the own seat sees, as the game's `View` model: ``turn.view.board``.
+
+        It is the `observation` itself where the rules of the game are not installed here. (For one
+        release the fields of the model may be read like those of the observation as well:
+        ``turn.view["board"]``.)
+        """
+        if not self.has_rules:
+            return cast("ViewT", self.observation)
+        return cast("ViewT", self.match.game_rules.View.model_validate(self.observation))
+
+    @functools.cached_property
+    def position(self) -> Position:
+        """A position to search on: it is the bot's own, to push actions on and to pop them.
+
+        Where the game hides nothing it is that of the match, else one that agrees with the view;
+        `sample` gives others. It does not change with `state`. Raises `GameError` where the rules
+        are not installed here.
+        """
+        from kibitz_games.core.position import Position
+
+        return Position.from_state(self.match.game_rules, self.state)
+
     @functools.cached_property
     def state(self) -> State:
-        """A state that agrees with the view, for bots that search; change a copy of it.
+        """The record that the rules work on; it agrees with the view. Change a copy of it.
 
         Where the game hides nothing it is the state of the match. Raises `GameError` where
         the rules are not installed here.
@@ -150,26 +202,29 @@ class Turn:
         return self.sample(self.ply)
 
     def sample(self, seed: int) -> State:
-        """Return a state that agrees with the view; another seed may give another one."""
-        rules = self.match.rules
-        return rules.sample(rules.View.model_validate(self.view), seed)
+        """Return a state that agrees with the view; another seed may give another one.
+
+        Raises `GameError` where the rules are not installed here.
+        """
+        rules = self.match.game_rules
+        return rules.sample(cast("Any", self.view), seed)
 
     @functools.cached_property
     def legal(self) -> list[Move]:
-        """The legal moves. The rules list them where the server has not."""
+        """The legal moves, each a JSON object. The rules list them where the server has not."""
         if self.listed is not None:
             return [dict(move) for move in self.listed]
-        return [self.move(action) for action in self.match.rules.legal(self.state)]
+        return [self.move(action) for action in self.match.game_rules.legal(self.state)]
 
     def move(self, action: int) -> Move:
-        """Return the wire move of an action of `state`."""
-        rules = self.match.rules
+        """Return the wire move of an action of `state`, which must be legal there."""
+        rules = self.match.game_rules
         return rules.dump(rules.encode(self.state, action))
 
     def text(self, action: int) -> str:
         """Return an action of `state` as a person would write it."""
-        rules = self.match.rules
-        return rules.text(rules.encode(self.state, action))
+        rules = self.match.game_rules
+        return rules.format_move(rules.encode(self.state, action))
 
     def comment(
         self,
@@ -180,8 +235,15 @@ class Turn:
         nodes: int | None = None,
         line: Sequence[str] | None = None,
     ) -> None:
-        """Say something of the move to come; it goes into the record with it."""
-        self._said.append(
+        """Say something of the move to come; it goes into the record with it.
+
+        `value` is what the position is worth to the own seat, in any unit; `depth` how many plies
+        were looked ahead; `nodes` how many positions were looked at; `line` the moves that are
+        expected, as a person would write them. What is said later replaces what was said before,
+        field by field. Raises `ValidationError` for what the protocol does not take, such as a
+        text that is too long.
+        """
+        self._comments.append(
             Comment(
                 text=text, value=value, depth=depth, nodes=nodes, line=list(line) if line else None
             )
@@ -190,25 +252,28 @@ class Turn:
     def suggest(self, move: Move) -> None:
         """Say what to play if the answer should be late, as long as there is nothing better.
 
-        A manager that cannot wait plays the last suggestion (see `bridges.pbrain`); a server's
-        clock runs until the answer.
+        A manager that cannot wait plays the last suggestion (see `adapters.gomocup_server`); a
+        server's clock runs until the answer.
         """
-        self._suggested[:] = [move]
+        self._suggestions[:] = [move]
 
     @property
     def suggestion(self) -> Move | None:
         """The move that `suggest` was told last, None before."""
-        return self._suggested[0] if self._suggested else None
+        return self._suggestions[0] if self._suggestions else None
 
     @property
-    def said(self) -> Comment | None:
-        """What `comment` was told; later words replace earlier ones, field by field."""
-        if not self._said:
+    def pending_comment(self) -> Comment | None:
+        """What `comment` was told, None where it was told nothing."""
+        if not self._comments:
             return None
         fields: dict[str, Any] = {}
-        for comment in self._said:
+        for comment in self._comments:
             fields |= comment.model_dump(exclude_none=True)
         return Comment(**fields)
+
+    called_off = deprecated_property("called_off", "cancelled")
+    said = deprecated_property("said", "pending_comment")
 
 
 class Bot:
@@ -225,47 +290,81 @@ class Bot:
     """With how many players it plays; any number where it is empty."""
     at_once: int = 4
     """How many matches it plays at the same time."""
-    rules: Literal["compiled", "plain"] = "compiled"
-    """How the rules in the box run in its process: plain ones load in half the time and memory,
-    for bots that do no more with them than to list moves."""
+    jit: bool = True
+    """Whether the rules in the box run as machine code in its process. Plain ones load in half the
+    time and memory, for bots that do no more with them than to list moves."""
+
+    run_process: ClassVar[Callable[[Sequence[str] | None, type[Bot]], int] | None] = None
+    """What `main` calls; bound where the package is put together."""
 
     def choose(self, turn: Turn) -> Answer | Awaitable[Answer]:
-        """Return the move to play. May be ``async``."""
+        """Return the move to play. May be ``async``.
+
+        It is a legal move as JSON (an element of ``turn.legal``), a `Move` model of the game, or an
+        action of ``turn.position``, alone or in a `Decision`. An illegal answer is asked for once
+        more, with the reason in ``turn.refusal``; a second one resigns the match, and so does an
+        exception.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs a method choose(self, turn)")
 
-    def warm(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Get ready to play `programme`: compile, load weights. Runs before the bot is ready."""
+    def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
+        """Get ready to play the matches of `programme`: compile, load weights.
 
-    def started(self, match: Match) -> None:
+        It is called before the bot says that it is ready, of an instance that plays nothing.
+        Each item has a ``game``, its ``options`` and how many ``seats``.
+        """
+
+    def on_match_start(self, match: Match) -> None:
         """Hear that a match begins, before its first turn; also after a restart of the bot."""
 
-    def finished(self, match: Match, result: Result) -> None:
+    def on_match_end(self, match: Match, result: Result) -> None:
         """Hear how the match ended."""
 
     @classmethod
     def main(cls, argv: Sequence[str] | None = None) -> NoReturn:
-        """Play as the command line says: ``python mybot.py --server URL --lobby CODE``."""
-        from kibitz_bots.process import main
+        """Play as the command line says: ``python mybot.py --server URL --lobby CODE``.
 
-        sys.exit(main(argv, bot=cls))
+        `argv` are the words after the program's name, those of the process where it is None. The
+        process ends with the status 0, 1 where the bot failed, 2 where it could not begin.
+        """
+        assert Bot.run_process is not None, "kibitz_bots binds it"
+        sys.exit(Bot.run_process(argv, cls))
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        take_over_old_names(cls)
+
+
+take_over_old_names(Bot)
 
 
 class BadAnswer(ValueError):
     """A bot returned something that is no legal move."""
 
 
-def read(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
-    """Return the wire move and the comment of an answer, or raise `BadAnswer`."""
-    action, comment = answer, turn.said
-    if isinstance(answer, Choice):
+def parse_answer(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
+    """Return the wire move and the comment of an answer, or raise `BadAnswer`.
+
+    Whether a wire move is legal is left to who takes it.
+    """
+    action, comment = answer, turn.pending_comment
+    if isinstance(answer, Decision):
         action, comment = answer.action, answer.comment or comment
     if isinstance(action, BaseModel):
         return action.model_dump(mode="json", by_alias=True, exclude_none=True), comment
     if isinstance(action, Mapping):
         return dict(action), comment
+    if hasattr(action, "__index__") and not isinstance(action, bool) and turn.has_rules:
+        return _move_of_action(operator.index(action), turn), comment
     raise BadAnswer(f"expected a move such as turn.legal[0], not {type(action).__name__}")
 
 
-def seed_of(turn: Turn, seed: int | str) -> random.Random:
+def _move_of_action(action: int, turn: Turn) -> Move:
+    if action not in turn.match.game_rules.legal(turn.state):
+        raise BadAnswer(f"expected one of turn.position.legal, not the action {action}")
+    return turn.move(action)
+
+
+def rng_for(turn: Turn, seed: int | str) -> random.Random:
     """Return random numbers that depend on `seed`, the seat and the ply, and on nothing else."""
     return random.Random(f"{seed}/{turn.seat}/{turn.ply}")

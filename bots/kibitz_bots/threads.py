@@ -1,7 +1,5 @@
 """Running a bot's own code beside the event loop, in threads that nobody has to wait for.
 
-`Flag` is how the loop tells such a thread something.
-
 The threads of an executor are joined when the interpreter ends, so a bot that never returns
 would keep its process alive for ever. These are daemons.
 """
@@ -12,45 +10,14 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 Outcome = TypeVar("Outcome")
 
 
-class CalledOffError(RuntimeError):
+class TurnCancelled(RuntimeError):
     """Raised by code that waits for something, once nobody waits for it any more."""
-
-
-class Flag(threading.Event):
-    """An event that is set once and for all, and tells whoever asked to be told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._guard = threading.Lock()
-        self._listeners: list[Callable[[], object]] = []
-
-    def set(self) -> None:
-        """Set the flag and call the listeners."""
-        with self._guard:
-            super().set()
-            listeners, self._listeners = self._listeners, []
-        for listener in listeners:
-            listener()
-
-    @contextlib.contextmanager
-    def telling(self, listener: Callable[[], object]) -> Iterator[None]:
-        """Have `listener` called when the flag is set, or now if it is, while this lasts."""
-        with self._guard:
-            if not self.is_set():
-                self._listeners.append(listener)
-        if self.is_set():
-            listener()
-        try:
-            yield
-        finally:
-            with self._guard, contextlib.suppress(ValueError):
-                self._listeners.remove(listener)
 
 
 async def in_thread(call: Callable[[], Outcome]) -> Outcome:
@@ -66,7 +33,7 @@ async def in_thread(call: Callable[[], Outcome]) -> Outcome:
         try:
             outcome = context.run(call)
         except BaseException as error:  # noqa: BLE001 - whatever a bot raises is its outcome
-            _deliver(loop, future, future.set_exception, _fit(error))
+            _deliver(loop, future, future.set_exception, _as_exception(error))
         else:
             _deliver(loop, future, future.set_result, outcome)
 
@@ -74,7 +41,7 @@ async def in_thread(call: Callable[[], Outcome]) -> Outcome:
     return await future
 
 
-def _fit(error: BaseException) -> Exception:
+def _as_exception(error: BaseException) -> Exception:
     """Return an exception that a future takes and that ends nothing but the turn."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error

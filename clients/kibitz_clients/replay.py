@@ -12,17 +12,18 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from kibitz_clients import svg, words
-from kibitz_clients.follow import Facts, Frame, Timeline
-from kibitz_clients.refold import Eyes, Refold
-from kibitz_games.api import Game, GameError
-from kibitz_games.scene import Scene
-from kibitz_protocol.messages import Event
-from kibitz_protocol.recordfile import Record, RecordError, read_record
+from kibitz_clients import descriptions
+from kibitz_clients.render.svg import document
+from kibitz_clients.replayer import Replayer, Viewpoint
+from kibitz_clients.timeline import Frame, MatchInfo, Timeline
+from kibitz_games.core.game import Game, GameError
+from kibitz_games.core.scene import Scene
+from kibitz_protocol.wire.messages import Event
+from kibitz_protocol.wire.recordfile import Record, RecordError, read_record
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class LoadedRecord:
     """A record, the game that it is of, and its frames."""
 
     game: Game
@@ -30,10 +31,10 @@ class Recorded:
     timeline: Timeline
 
 
-def load(
+def load_record(
     path: str | os.PathLike[str], games: Mapping[str, Game], seat: int | None = None
-) -> Recorded:
-    """Read a record file and fold it, as `seat` saw the match; by default everything is shown.
+) -> LoadedRecord:
+    """Read a record file and replay it, as `seat` saw the match; by default everything is shown.
 
     Raises `RecordError` with path, line and what was expected there, `OSError`, and
     `ValueError` for a seat that the match does not have.
@@ -43,20 +44,22 @@ def load(
     if game is None:
         known = ", ".join(sorted(games))
         raise RecordError(str(path), 1, f"game: expected one of {known}, not {record.setup.game!r}")
-    return Recorded(game, record, fold(game, record, str(path), seat))
+    return LoadedRecord(game, record, build_timeline(game, record, str(path), seat))
 
 
-def fold(game: Game, record: Record, path: str = "record", eyes: Eyes = None) -> Timeline:
+def build_timeline(
+    game: Game, record: Record, path: str = "record", viewpoint: Viewpoint = None
+) -> Timeline:
     """Return the frames of a record as somebody saw them; `path` is what errors name."""
-    timeline = Timeline(Facts.of_setup(record.setup))
+    timeline = Timeline(MatchInfo.from_setup(record.setup))
     try:
-        table = Refold(game, record.setup, eyes)
+        table = Replayer(game, record.setup, viewpoint)
     except (GameError, ValidationError) as error:
         raise RecordError(path, 1, f"setup: {_sentence(error)}") from None
-    timeline.begin(table.view(), table.to_act)
+    timeline.set_start(table.view(), table.to_act)
     for line, entry in enumerate(record.entries, start=2):
         try:
-            event = table.take(entry)
+            event = table.apply(entry)
         except (GameError, ValidationError) as error:
             raise RecordError(path, line, _sentence(error)) from None
         timeline.event(event, event.entry.at_ms)
@@ -65,16 +68,16 @@ def fold(game: Game, record: Record, path: str = "record", eyes: Eyes = None) ->
         timeline.away = {}
     timeline.seed = record.setup.seed
     if game.info.hidden:
-        timeline.eyes = eyes
-        timeline.looks = lambda other: fold(game, record, path, other).frames
+        timeline.viewpoint = viewpoint
+        timeline.frames_seen_by = lambda other: build_timeline(game, record, path, other).frames
     return timeline
 
 
-def events(game: Game, record: Record, eyes: Eyes = None) -> Iterator[Event]:
+def events(game: Game, record: Record, viewpoint: Viewpoint = None) -> Iterator[Event]:
     """Yield the events that a viewer was sent; by default one who may see everything."""
-    table = Refold(game, record.setup, eyes)
+    table = Replayer(game, record.setup, viewpoint)
     for entry in record.entries:
-        yield table.take(entry)
+        yield table.apply(entry)
 
 
 def export_svg(
@@ -88,12 +91,12 @@ def export_svg(
     It shows what `seat` knew then, or everything when None. Raises `RecordError`, `OSError`,
     and `ValueError` for a ply or a seat that the match does not have.
     """
-    recorded = load(path, games, seat)
-    frame = at_ply(recorded.timeline, ply)
-    return svg.render(scene(recorded.game, frame), _caption(recorded, frame))
+    recorded = load_record(path, games, seat)
+    frame = frame_at_ply(recorded.timeline, ply)
+    return document.render_svg(frame_scene(recorded.game, frame), _caption(recorded, frame))
 
 
-def at_ply(timeline: Timeline, ply: int | None) -> Frame:
+def frame_at_ply(timeline: Timeline, ply: int | None) -> Frame:
     """Return the first frame with `ply` plies played, or the newest."""
     if ply is None:
         return timeline.newest
@@ -103,29 +106,29 @@ def at_ply(timeline: Timeline, ply: int | None) -> Frame:
     raise ValueError(f"expected a ply from 0 to {timeline.newest.ply}, not {ply}")
 
 
-def scene(game: Game, frame: Frame) -> Scene:
+def frame_scene(game: Game, frame: Frame) -> Scene:
     """Draw what a frame shows; nothing where the viewer does not know it."""
     if frame.view is None:
         return Scene("square", (), (), ("this position is not known",))
     return game.scene(game.View.model_validate(frame.view))
 
 
-def _caption(recorded: Recorded, frame: Frame) -> svg.Caption:
+def _caption(recorded: LoadedRecord, frame: Frame) -> document.Caption:
     timeline = recorded.timeline
-    facts, result = timeline.facts, timeline.result
+    facts, result = timeline.info, timeline.result
     ended = result is not None and frame.seq == timeline.newest.seq
     line = f"{len(facts.seats)} players, ply {frame.ply} of {timeline.newest.ply}"
-    if timeline.eyes is not None:
-        line += f", {words.eyes(facts, timeline.eyes)}"
+    if timeline.viewpoint is not None:
+        line += f", {descriptions.viewpoint_text(facts, timeline.viewpoint)}"
     notes = []
     for ended_so in result.seats if result and ended else ():
-        why = f", {words.CAUSES[ended_so.cause]}" if ended_so.cause else ""
-        notes.append(words.ordinal(ended_so.rank) + why)
+        why = f", {descriptions.CAUSE_TEXTS[ended_so.cause]}" if ended_so.cause else ""
+        notes.append(descriptions.ordinal(ended_so.rank) + why)
     if not ended:
         notes = ["to move" if seat == frame.to_act else "" for seat in range(len(facts.seats))]
-    return svg.Caption(
+    return document.Caption(
         title=recorded.game.info.title,
-        subtitle=f"{line} · {words.ending(result)}" if result and ended else line,
+        subtitle=f"{line} · {descriptions.end_reason(result)}" if result and ended else line,
         players=[who.name for who in facts.seats],
         notes=notes,
     )

@@ -1,30 +1,31 @@
 """Tools for tests of clients: matches to show, and a connection without a server.
 
-    link = FakeLink()
+    link = FakeServerConnection()
     app = KibitzApp(games, connect=link.connect, now=link.now)
     async with app.run_test() as pilot:
-        link.tell(snapshot(game, record, 0))
+        link.push(snapshot(game, record, 0))
         await pilot.pause()
 
-Nothing here waits: news is there at once, requests are kept in `FakeLink.asked` and answered
-as `FakeLink.answers` says, time stands still until `FakeLink.clock` is set.
+Nothing here waits: news is there at once, requests are kept in `FakeServerConnection.requests`, and
+time stands still until `FakeServerConnection.clock` is set.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Literal
 
 from kibitz_clients import replay
-from kibitz_clients.refold import Eyes
-from kibitz_games.api import Game, Model
-from kibitz_games.play import Play
-from kibitz_protocol.clocks import TimeControl
-from kibitz_protocol.errors import RefusedError
-from kibitz_protocol.messages import (
+from kibitz_clients.replayer import Viewpoint
+from kibitz_games.core.game import Game, Model
+from kibitz_games.core.position import Position
+from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import LobbyBrief, LobbyView, MatchBrief
+from kibitz_protocol.wire.messages import (
     Done,
     Event,
     EventList,
@@ -34,8 +35,8 @@ from kibitz_protocol.messages import (
     Snapshot,
     YourTurn,
 )
-from kibitz_protocol.recordfile import Record
-from kibitz_protocol.records import (
+from kibitz_protocol.wire.recordfile import Record, seed_commitment
+from kibitz_protocol.wire.records import (
     Comment,
     Conduct,
     Entry,
@@ -47,12 +48,10 @@ from kibitz_protocol.records import (
     Setup,
     Spectating,
 )
-from kibitz_protocol.rooms import LobbyBrief, LobbyView, MatchBrief
-from kibitz_protocol.session import Gone, News
 
 SEED = "00000000000000ff"
 
-Chooser = Callable[[Play], int]
+ActionChooser = Callable[[Position], int]
 """Chooses one of the legal actions of a play."""
 
 
@@ -61,18 +60,18 @@ def players(*names: str) -> list[Player]:
     return [Player(player=f"p{seat}", name=name, kind="bot") for seat, name in enumerate(names)]
 
 
-def played(
+def play_record(
     game: Game,
     names: Sequence[str],
     plies: int,
-    choose: Chooser,
+    choose: ActionChooser,
     *,
     options: Model | None = None,
     control: TimeControl | None = None,
     number: int = 1,
 ) -> Record:
     """Return the record of a match of `plies` moves, half a second each; over if it is."""
-    play = Play(game, options, len(names), seed=1)
+    play = Position(game, options, len(names), seed=1)
     entries: list[Entry] = []
     while len(entries) < plies and play.legal:
         entries.append(_move(play, len(entries), choose(play)))
@@ -86,20 +85,20 @@ def played(
         seats=players(*names),
         deal=dict(play.deal or {}),
         seed=SEED,
-        commitment=hashlib.sha256(SEED.encode()).hexdigest(),
+        commitment=seed_commitment(SEED),
         time_control=control or TimeControl(main_ms=60_000, increment_ms=1_000),
         started="2026-01-01T00:00:00Z",
     )
     return Record(setup, tuple(entries), _footer(play), "")
 
 
-def _move(play: Play, ply: int, action: int) -> Moved:
+def _move(play: Position, ply: int, action: int) -> Moved:
     move = play.game.encode(play.state, action)
     wire = play.game.dump(move)
-    line = [play.game.text(move)]
+    line = [play.game.format_move(move)]
     said = Comment(value=ply / 10, depth=2, line=line) if ply % 2 == 0 else None
     seat = play.to_act
-    play.act(action)
+    play.push(action)
     return Moved(
         seq=ply + 1,
         at_ms=(ply + 1) * 500,
@@ -111,7 +110,7 @@ def _move(play: Play, ply: int, action: int) -> Moved:
     )
 
 
-def _footer(play: Play) -> Footer | None:
+def _footer(play: Position) -> Footer | None:
     outcome = play.outcome
     if outcome is None:
         return None
@@ -123,19 +122,19 @@ def _footer(play: Play) -> Footer | None:
         seats=seats,
         cause="rules",
         reason=outcome.reason,
-        plies=len(play.entries),
+        plies=len(play.history),
     )
     return Footer(result=result, hash="")
 
 
-def events(game: Game, record: Record, eyes: Eyes = None) -> list[Event]:
+def events(game: Game, record: Record, viewpoint: Viewpoint = None) -> list[Event]:
     """Return the events that a viewer of the match was sent, by default a referee."""
-    return list(replay.events(game, record, eyes))
+    return list(replay.events(game, record, viewpoint))
 
 
 def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Snapshot:
     """Return the match as the seat `you`, or a referee, finds it after entry `seq`."""
-    frame = replay.fold(game, record, eyes=you).frame(seq)
+    frame = replay.build_timeline(game, record, viewpoint=you).frame(seq)
     assert frame is not None, "a record has a frame for every entry"
     assert frame.view is not None, "a replay knows every view"
     setup = record.setup
@@ -164,12 +163,12 @@ def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Sn
 def your_turn(game: Game, record: Record) -> YourTurn:
     """Return the turn that follows the last entry of a record."""
     options = game.Options.model_validate(record.setup.options)
-    play = Play(game, options, len(record.setup.seats), deal=record.setup.deal)
+    play = Position(game, options, len(record.setup.seats), deal=record.setup.deal)
     for entry in record.entries:
         if isinstance(entry, Moved):
-            play.apply(game.Move.model_validate(entry.action))
+            play.push_move(game.Move.model_validate(entry.action))
     rule = game.info.legal_rule or None
-    legal = game.moves(play.state, play.legal)
+    legal = game.dump_moves(play.state, play.legal)
     return YourTurn(
         match=record.setup.match,
         game=record.setup.game,
@@ -182,8 +181,8 @@ def your_turn(game: Game, record: Record) -> YourTurn:
     )
 
 
-class FakeLink:
-    """A connection that a test plays the server of."""
+class FakeServerConnection:
+    """A `ServerConnection` whose server is played by a test."""
 
     def __init__(self, player: str = "p9", name: str = "ada") -> None:
         self.url = "ws://127.0.0.1:1"
@@ -193,7 +192,7 @@ class FakeLink:
         self.online = True
         self.clock = 0
         """What `now` returns, in milliseconds."""
-        self.asked: list[tuple[object, ...]] = []
+        self.requests: list[tuple[object, ...]] = []
         """Requests in order: the name of the method, then its arguments."""
         self.refusals: dict[str, RefusedError] = {}
         """By method: the refusal to answer it with."""
@@ -203,33 +202,33 @@ class FakeLink:
         self.match_list: list[MatchBrief] = []
         self.events: dict[str, list[Event]] = {}
         """By match: what `history` answers from."""
-        self._news: asyncio.Queue[News | Gone | Exception] = asyncio.Queue()
+        self._news: asyncio.Queue[News | MatchLost | Exception] = asyncio.Queue()
 
     def now(self) -> int:
         return self.clock
 
     @asynccontextmanager
-    async def connect(self) -> AsyncIterator[FakeLink]:
-        """Be the `Connect` of an application."""
+    async def connect(self) -> AsyncIterator[FakeServerConnection]:
+        """Enter the connection; the method itself is the application's `Connector`."""
         yield self
 
-    def tell(self, *messages: News | Gone | Exception) -> None:
+    def push(self, *messages: News | MatchLost | Exception) -> None:
         """Send news; an exception ends the session."""
         for message in messages:
             self._news.put_nowait(message)
 
-    async def news(self) -> AsyncIterator[News | Gone]:
+    async def news(self) -> AsyncIterator[News | MatchLost]:
         while True:
             message = await self._news.get()
             if isinstance(message, Exception):
                 raise message
             yield message
 
-    def _ask(self, method: str, *arguments: object) -> Done:
-        self.asked.append((method, *arguments))
+    def _request(self, method: str, *arguments: object) -> Done:
+        self.requests.append((method, *arguments))
         if method in self.refusals:
             raise self.refusals[method]
-        return Done(re=len(self.asked))
+        return Done(re=len(self.requests))
 
     async def lobbies(self) -> LobbyList:
         return LobbyList(re=1, lobbies=self.lobby_list)
@@ -244,25 +243,25 @@ class FakeLink:
         invite: str | None = None,
         role: Literal["player", "spectator"] = "player",
     ) -> Done:
-        return self._ask("join", lobby, invite, role)
+        return self._request("join", lobby, invite, role)
 
     async def leave(self, lobby: str) -> Done:
-        return self._ask("leave", lobby)
+        return self._request("leave", lobby)
 
     async def ready(self, lobby: str, ready: bool = True) -> Done:
-        return self._ask("ready", lobby, ready)
+        return self._request("ready", lobby, ready)
 
     async def start(self, lobby: str) -> Done:
-        return self._ask("start", lobby)
+        return self._request("start", lobby)
 
     async def rematch(self, lobby: str) -> Done:
-        return self._ask("rematch", lobby)
+        return self._request("rematch", lobby)
 
     async def watch(self, match: str) -> Done:
-        return self._ask("watch", match)
+        return self._request("watch", match)
 
     async def unwatch(self, match: str) -> Done:
-        return self._ask("unwatch", match)
+        return self._request("unwatch", match)
 
     async def move(
         self,
@@ -271,13 +270,13 @@ class FakeLink:
         action: Mapping[str, bool | int | str],
         comment: Comment | None = None,
     ) -> Done:
-        return self._ask("move", match, ply, dict(action))
+        return self._request("move", match, ply, dict(action))
 
     async def resign(self, match: str) -> Done:
-        return self._ask("resign", match)
+        return self._request("resign", match)
 
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
-        self._ask("history", match, first, count)
+        self._request("history", match, first, count)
         known = self.events.get(match, [])
         given = [event for event in known if first <= event.entry.seq < first + count]
         return EventList(re=1, match=match, events=given, more=False)

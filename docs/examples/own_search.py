@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from kibitz_bots.personalities.making import SEED, Personality, searching
-from kibitz_bots.search.found import Found, roots
-from kibitz_games import kernels, operations
+from kibitz_bots.catalog.parameters import SEED
+from kibitz_bots.catalog.personality import EngineSpec, Personality
+from kibitz_games.compiled import kernels, operations
+from kibitz_search.algorithms.result import SearchResult, root_moves
 
-LEAD = kernels.record("lead", [("worth", np.float64)], source=__file__)
+LEAD = kernels.record_type("lead", [("worth", np.float64)], source=__file__)
 
 
 @kernels.kernel
@@ -37,18 +38,18 @@ class Greedy:
 
     def search(self, state, ev, limits):
         seat, worth = int(operations.to_act(state)), {}
-        for action in roots(state, limits.seed):
+        for action in root_moves(state, limits.seed):
             after = state.copy()
             operations.play(after, np.int64(action))
             worth[action] = float(operations.evaluate(ev, after, np.int64(seat)))
         best = max(worth, key=worth.__getitem__)
-        return Found(best, worth[best], 1, len(worth), (best,))
+        return SearchResult(best, worth[best], 1, len(worth), (best,))
 
 
 MINE = Personality(
     "number-merge/mine",
     "the best move by the lead",
-    searching("own_search:Greedy", "own_search:lead"),
+    EngineSpec(lambda: Greedy, lambda: lead),
     (SEED,),
 )
 

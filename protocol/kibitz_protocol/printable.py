@@ -1,4 +1,4 @@
-"""Texts of others, made fit to be shown: the one filter before a terminal, a log or a report.
+"""The filter for untrusted text before it goes to a terminal, a log or a report.
 
 A name, a comment, a refusal or the output of a program may hold escape sequences that move a
 terminal's cursor, retitle its window or forge its lines; overrides that turn the direction of
@@ -14,7 +14,7 @@ is lost and nothing happens.
 What is dangerous is what Unicode calls "other" (control, format, surrogate, private, not
 assigned), separators of lines and paragraphs, and the few characters of other classes that are
 drawn as nothing. Spaces of all widths become a space. Of marks that are set on a character more
-than `MARKS` in a row are cut off: piles of them cover the lines around.
+than `MAX_MARKS` in a row are cut off: piles of them cover the lines around.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-MARKS: Final = 4
+MAX_MARKS: Final = 4
 """Combining marks on one character that are shown."""
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     *map(chr, range(0x180B, 0x1810)),
@@ -34,7 +34,7 @@ _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 }
 """Drawn as nothing although they count as letters or marks. Two selectors that choose between
 text and picture (U+FE0E, U+FE0F) are not among them."""
-_KNOWN: Final = 4096
+_CACHE_SIZE: Final = 4096
 """Characters whose answer is remembered: bounded, for others choose them."""
 _PLAIN: Final = re.compile(r"[ -~]*")
 """Most texts: nothing but printable ASCII."""
@@ -44,7 +44,7 @@ def line(text: str) -> str:
     """Return a text as one line of characters that are safe to show."""
     if _PLAIN.fullmatch(text):
         return text
-    return _unpiled("".join(map(_shown, text)))
+    return _limit_marks("".join(map(_visible, text)))
 
 
 def lines(text: str) -> str:
@@ -70,11 +70,11 @@ class LogFormatter(logging.Formatter):
 
     def formatException(self, ei: object) -> str:
         """Return a traceback, each of its lines indented, and safe to show."""
-        told = lines(super().formatException(ei))  # type: ignore[arg-type]
-        return "\n".join(f"  {each}" for each in told.split("\n"))
+        shown = lines(super().formatException(ei))  # type: ignore[arg-type]
+        return "\n".join(f"  {each}" for each in shown.split("\n"))
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHE_SIZE)
 def is_safe(character: str) -> bool:
     """Whether a character may be shown as it is."""
     if character in _INVISIBLE:
@@ -84,8 +84,8 @@ def is_safe(character: str) -> bool:
     )
 
 
-@lru_cache(_KNOWN)
-def _shown(character: str) -> str:
+@lru_cache(_CACHE_SIZE)
+def _visible(character: str) -> str:
     if is_safe(character):
         return character
     if unicodedata.category(character) == "Zs" or character == "\t":
@@ -93,7 +93,7 @@ def _shown(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHE_SIZE)
 def _escaped(character: str) -> str:
     # Outside of strings JSON has no character of these but its line ends and tabs.
     if character in "\n\r\t" or is_safe(character):
@@ -102,12 +102,12 @@ def _escaped(character: str) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def _unpiled(text: str) -> str:
-    """Cut off what is too much of a pile of marks."""
+def _limit_marks(text: str) -> str:
+    """Cut off combining marks beyond `MAX_MARKS` on one character."""
     made: list[str] = []
     pile = 0
     for character in text:
         pile = pile + 1 if unicodedata.combining(character) else 0
-        if pile <= MARKS:
+        if pile <= MAX_MARKS:
             made.append(character)
     return "".join(made)

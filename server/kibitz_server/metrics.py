@@ -1,6 +1,6 @@
-"""The server's figures, as prometheus collects them.
+"""What the server counts and measures, in the format of Prometheus.
 
-The hot path adds to plain integers and lists; they become prometheus' samples only when
+The hot path adds to plain integers and lists; they become samples only when
 somebody asks. Each server has a registry of its own.
 """
 
@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kibitz_protocol.records import Cause
-from kibitz_protocol.refusals import Code
+from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.refusals import Code
 
 if TYPE_CHECKING:  # the library is imported when the first page is asked for
     from prometheus_client.core import Metric
 
-SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
-ENTRIES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+SECONDS_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+ENTRIES_BUCKETS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
 
 class Histogram:
@@ -31,9 +31,9 @@ class Histogram:
         self._counts = [0] * (len(bounds) + 1)
         self._sum = 0.0
 
-    def observe(self, value: float) -> None:
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._sum += value
+    def observe(self, value: float, times: int = 1) -> None:
+        self._counts[bisect_left(self._bounds, value)] += times
+        self._sum += value * times
 
     @property
     def count(self) -> int:
@@ -49,24 +49,27 @@ class Histogram:
         return lines, self._sum
 
 
-class Figures:
+class Metrics:
     """What a server counts."""
 
     def __init__(self) -> None:
-        self.moves = 0
+        self.move_ms: Counter[int] = Counter()
+        """Accepted moves, by the milliseconds from their arrival to their answer."""
         self.finished: Counter[Cause] = Counter()
         self.refusals: Counter[Code] = Counter()
-        self.sheds: Counter[str] = Counter()
-        self.commit_entries = Histogram(ENTRIES)
-        self.commit_seconds = Histogram(SECONDS)
-        self.move_seconds = Histogram(SECONDS)
-        self.loop_lag = Histogram(SECONDS)
+        self.drops: Counter[str] = Counter()
+        self.commit_entries = Histogram(ENTRIES_BUCKETS)
+        self.commit_seconds = Histogram(SECONDS_BUCKETS)
+        self.loop_lag = Histogram(SECONDS_BUCKETS)
         self.gauges: Callable[[], Mapping[str, int]] = dict
         """What is there now, asked for when the page is."""
 
-    def moved(self, milliseconds: int) -> None:
-        self.moves += 1
-        self.move_seconds.observe(milliseconds / 1000)
+    def move_seconds(self) -> Histogram:
+        """Return the histogram of `move_ms`, in seconds."""
+        made = Histogram(SECONDS_BUCKETS)
+        for milliseconds, count in self.move_ms.items():
+            made.observe(milliseconds / 1000, count)
+        return made
 
     def ended(self, cause: Cause) -> None:
         self.finished[cause] += 1
@@ -74,8 +77,8 @@ class Figures:
     def refused(self, code: Code) -> None:
         self.refusals[code] += 1
 
-    def shed(self, why: str) -> None:
-        self.sheds[why] += 1
+    def dropped(self, why: str) -> None:
+        self.drops[why] += 1
 
     def committed(self, entries: int, seconds: float) -> None:
         self.commit_entries.observe(entries)
@@ -96,11 +99,13 @@ class Figures:
 
         for name, value in self.gauges().items():
             yield GaugeMetricFamily(f"kibitz_{name}", f"{name.replace('_', ' ')} now", value)
-        yield CounterMetricFamily("kibitz_moves", "moves accepted", self.moves)
+        yield CounterMetricFamily("kibitz_moves", "moves accepted", self.move_ms.total())
         for name, text, label, counts in (
             ("matches_finished", "matches that are over", "cause", self.finished),
             ("refusals", "requests that were refused", "code", self.refusals),
-            ("peers_shed", "connections that the server ended", "why", self.sheds),
+            ("connections_dropped", "connections that the server ended", "reason", self.drops),
+            # The name that it had before version 0.2; to be removed after that.
+            ("peers_shed", "see kibitz_connections_dropped", "why", self.drops),
         ):
             family = CounterMetricFamily(f"kibitz_{name}", text, labels=[label])
             for key, count in counts.items():
@@ -109,7 +114,7 @@ class Figures:
         for name, text, histogram in (
             ("commit_entries", "entries in one commit", self.commit_entries),
             ("commit_seconds", "from the first row to the disk", self.commit_seconds),
-            ("move_seconds", "from a move's arrival to its answer", self.move_seconds),
+            ("move_seconds", "from a move's arrival to its answer", self.move_seconds()),
             ("loop_lag_seconds", "how late the event loop was", self.loop_lag),
         ):
             buckets, total = histogram.buckets()

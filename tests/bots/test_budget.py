@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_bots.budget import (
-    LEAST_OVERHEAD_MS,
-    MOST_OVERHEAD_MS,
-    UNTIMED_MS,
-    Budget,
-    Overhead,
-    plan,
-)
-from kibitz_protocol.clocks import Clock, TimeControl
+from kibitz_bots.budget import MAX_OVERHEAD_MS, MIN_OVERHEAD_MS, UNTIMED_MS, Budget, Overhead, plan
+from kibitz_protocol.wire.clocks import Clock, TimeControl
 
 
 def _ms(text: str, clock: Clock | None, left_ms: int | None, overhead_ms: float = 20) -> int:
@@ -81,14 +74,14 @@ def test_jitter_widens_the_margin() -> None:
 
 
 def test_a_reconnect_is_not_taken_for_a_round_trip() -> None:
-    assert Overhead().learn(60_000) == Overhead().learn(MOST_OVERHEAD_MS)
+    assert Overhead().learn(60_000) == Overhead().learn(MAX_OVERHEAD_MS)
 
 
 def test_a_short_way_is_known_after_a_few_moves() -> None:
     overhead = Overhead()
     for _ in range(16):
         overhead = overhead.learn(1)
-    assert overhead.ms == LEAST_OVERHEAD_MS
+    assert overhead.ms == MIN_OVERHEAD_MS
 
 
 def test_a_first_move_that_was_late_is_planned_for_and_soon_forgotten() -> None:
@@ -111,6 +104,6 @@ def test_a_budget_counts_down_from_the_arrival_of_the_turn() -> None:
 
 def test_a_budget_can_only_be_cut() -> None:
     budget = Budget(500, None, arrived=0.0)
-    assert budget.within(0.2).ms == 200
-    assert budget.within(2.0).ms == 500
-    assert budget.within(None) is budget
+    assert budget.at_most(0.2).ms == 200
+    assert budget.at_most(2.0).ms == 500
+    assert budget.at_most(None) is budget

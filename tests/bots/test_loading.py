@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_bots import SpecError, load
-from kibitz_bots.bridges.function import FunctionBot
+from kibitz_bots.function_bot import FunctionBot
 from kibitz_bots.sdk import Bot
 
 ONE = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_bots import process
-from kibitz_bots.loading import SpecError
+from kibitz_bots.spec import SpecError
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,8 +53,8 @@ def test_a_missing_token_file_is_named(tmp_path: Path) -> None:
 def test_the_secret_for_coming_back_is_kept_where_only_the_owner_reads(tmp_path: Path) -> None:
     path = tmp_path / "resume"
     assert process._resume(path, {}) is None
-    process._keep(path, "secret-of-the-welcome")
-    process._keep(path, "another-secret")
+    process._write_secret(path, "secret-of-the-welcome")
+    process._write_secret(path, "another-secret")
     assert process._resume(path, {}) == "another-secret"
     assert process._resume(path, {"KIBITZ_RESUME": "of-the-environment"}) == "of-the-environment"
     assert path.stat().st_mode & 0o077 == 0
@@ -62,7 +62,7 @@ def test_the_secret_for_coming_back_is_kept_where_only_the_owner_reads(tmp_path:
 
 def test_a_secret_that_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="cannot keep the resume secret"):
-        process._keep(tmp_path / "nowhere" / "resume", "secret-of-the-welcome")
+        process._write_secret(tmp_path / "nowhere" / "resume", "secret-of-the-welcome")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5"])
@@ -91,9 +91,11 @@ def test_what_is_no_bot_and_no_program_cannot_begin(
 
 def test_a_newcomer_finds_its_place_in_the_environment() -> None:
     environment = {"KIBITZ_LOBBY": "L1"}
-    assert process._newcomer("KIBITZ_LOBBY", environment) == "L1"
-    assert process._newcomer("KIBITZ_NAME", environment) is None
-    assert process._newcomer("KIBITZ_LOBBY", environment | {"KIBITZ_RESUME": "secret"}) is None
+    assert process._newcomer_setting("KIBITZ_LOBBY", environment) == "L1"
+    assert process._newcomer_setting("KIBITZ_NAME", environment) is None
+    assert (
+        process._newcomer_setting("KIBITZ_LOBBY", environment | {"KIBITZ_RESUME": "secret"}) is None
+    )
 
 
 def test_an_unknown_bot_cannot_begin(capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,9 +123,9 @@ def test_a_file_is_a_program_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.e2e
 def test_a_bot_without_a_search_loads_no_compiler() -> None:
     code = (
-        "import sys, kibitz_bots, kibitz_bots.runner, kibitz_protocol.client\n"
+        "import sys, kibitz_bots, kibitz_bots.connection, kibitz_protocol.client.client\n"
         "bot = kibitz_bots.load('chinese-checkers/random')()\n"
-        "bot.warm([])\n"
+        "bot.prepare([])\n"
         "sys.exit('numba' in sys.modules or 'llvmlite' in sys.modules)"
     )
     assert run("-c", code).returncode == 0
@@ -134,14 +136,14 @@ def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
     """Recursive machine code from a cache must not crash; no call may be left unresolved."""
     code = (
         "from kibitz_bots import load\n"
-        "from kibitz_games import registry\n"
-        "from kibitz_bots.evaluate.chinese_checkers import hand\n"
-        "from kibitz_bots.search import iddfs\n"
-        "from kibitz_bots.search.limits import Limits\n"
-        "load('chinese-checkers/iddfs-hand:depth=2')().warm([])\n"
+        "from kibitz_games.core import registry\n"
+        "from kibitz_search.chinese_checkers.evaluation import hand\n"
+        "from kibitz_search.algorithms import iddfs\n"
+        "from kibitz_search.algorithms.limits import SearchLimits\n"
+        "load('chinese-checkers/iddfs-hand:depth=2')().prepare([])\n"
         "game = registry.get('chinese-checkers')\n"
         "state = game.start(game.Options(), 2, {})\n"
-        "found = iddfs.Iddfs(state).search(state, hand(state), Limits(depth=2))\n"
+        "found = iddfs.Iddfs(state).search(state, hand(state), SearchLimits(depth=2))\n"
         "print(found.action, found.value, found.nodes)\n"
         "assert '.numba.unresolved' not in "
         "''.join(map(str, iddfs._explore.inspect_llvm().values()))\n"

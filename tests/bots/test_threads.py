@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from kibitz_bots.threads import Flag, in_thread
+from kibitz_bots.threads import in_thread
+from kibitz_search.cancellation import CancelToken
 
 _word: contextvars.ContextVar[str] = contextvars.ContextVar("_word")
 
@@ -46,12 +47,12 @@ async def test_nobody_has_to_wait_for_a_thread() -> None:
 
 
 def test_a_flag_tells_whoever_asked_while_they_ask() -> None:
-    flag, told = Flag(), []
-    with flag.telling(lambda: told.append("past")):
+    flag, told = CancelToken(), []
+    with flag.notifying(lambda: told.append("past")):
         pass
-    with flag.telling(lambda: told.append("present")):
+    with flag.notifying(lambda: told.append("present")):
         flag.set()
         flag.set()
-    with flag.telling(lambda: told.append("late")):
+    with flag.notifying(lambda: told.append("late")):
         pass
     assert told == ["present", "late"]

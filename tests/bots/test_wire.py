@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
-from kibitz_bots.rehearsal import PLAYER, finished, snapshot
-from kibitz_games import registry
-from kibitz_games.play import Play
-from kibitz_protocol import messages
-from kibitz_protocol.codec import decode_request, encode
-from kibitz_protocol.messages import Done, LobbyClosed, LobbyNews, Refused, Welcome, YourTurn
-from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
+from kibitz_bots.testing import PLAYER, finished, snapshot
+from kibitz_games.core import registry
+from kibitz_games.core.position import Position
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.codec import decode_request, encode
+from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
+from kibitz_protocol.wire.messages import Done, LobbyClosed, LobbyNews, Refused, Welcome, YourTurn
+from kibitz_protocol.wire.refusals import Code
 
 pytestmark = pytest.mark.e2e
 
@@ -34,7 +34,7 @@ class Host:
     """Hosts one lobby with one match; the bot has seat 0 and seat 1 plays its last legal move."""
 
     def __init__(self, *, illegal: int = 0) -> None:
-        self.play = Play(GAME, GAME.Options(**OPTIONS), 2)
+        self.play = Position(GAME, GAME.Options(**OPTIONS), 2)
         self.requests: list[Any] = []
         # How many moves to refuse before one is taken.
         self.illegal = illegal
@@ -63,7 +63,7 @@ class Host:
                 self.illegal -= 1
                 return [Refused(re=request.id, code=Code.ILLEGAL, message="not today")]
             case messages.Move():
-                self.play.apply(GAME.Move.model_validate(request.action))
+                self.play.push_move(GAME.Move.model_validate(request.action))
                 return [done, *self._go_on()]
             case messages.Resign():
                 return [done, self._finished(), LobbyClosed(lobby="L1", reason="closed")]
@@ -80,7 +80,7 @@ class Host:
 
     def _go_on(self) -> list[Any]:
         if self.play.outcome is None:
-            self.play.act(self.play.legal[-1])
+            self.play.push(self.play.legal[-1])
         if self.play.outcome is None:
             return [self._turn()]
         return [self._finished(), LobbyClosed(lobby="L1", reason="closed")]
@@ -123,7 +123,7 @@ class Host:
         return snapshot("m1", game=NAME, options=dict(OPTIONS), lobby="L1")
 
     def _finished(self) -> Any:
-        return finished("m1", plies=len(self.play.entries))
+        return finished("m1", plies=len(self.play.history))
 
     def _turn(self) -> YourTurn:
         state = self.play.state
@@ -132,7 +132,7 @@ class Host:
             match="m1",
             game=NAME,
             seat=0,
-            ply=len(self.play.entries),
+            ply=len(self.play.history),
             view=GAME.dump(self.play.view(0)),
             legal=legal,
             legal_count=len(legal),
@@ -165,6 +165,7 @@ async def process(*arguments: str, **environment: str) -> tuple[int | None, str]
     return child.returncode, written.decode()
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("bot", ["greedy-hand:seed=1", "iddfs-hand:time=0.01", "random:seed=1"])
 async def test_a_house_bot_plays_a_match_to_its_end(bot: str) -> None:
     host = Host()
@@ -195,6 +196,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.e2e
 async def test_a_file_with_a_bot_plays_and_its_output_is_noted(tmp_path: Path) -> None:
     host, path = Host(illegal=1), tmp_path / "mybot.py"
     path.write_text(MINE.replace("BODY", "turn.legal[0]"))
@@ -209,6 +211,7 @@ async def test_a_file_with_a_bot_plays_and_its_output_is_noted(tmp_path: Path) -
     assert "refused: illegal: not today" in host.notes()
 
 
+@pytest.mark.e2e
 async def test_a_crash_is_an_exit_status(tmp_path: Path) -> None:
     host, path = Host(), tmp_path / "mybot.py"
     path.write_text(MINE.replace("BODY", "turn.legal[1000]"))

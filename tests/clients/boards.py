@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kibitz_games.scene import Cell, Label, Mark, PieceColour, Scene
+from kibitz_games.core.scene import Cell, Label, Mark, PieceColour, Scene
 
 LETTERS = "abcdefghijklmnopqrst"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from kibitz_clients import testing
-from kibitz_games import registry
-from kibitz_games.api import Game
-from kibitz_games.play import Play
-from kibitz_protocol.recordfile import Record
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game
+from kibitz_games.core.position import Position
+from kibitz_protocol.wire.recordfile import Record
 
 GOLDENS = Path(__file__).parent / "goldens"
 Golden = Callable[[str, str], None]
@@ -32,27 +32,27 @@ def games(game: Game) -> dict[str, Game]:
     return {game.info.name: game}
 
 
-def spread(play: Play) -> int:
+def spread(play: Position) -> int:
     """Choose moves all over the list, the same ones every time."""
-    return play.legal[len(play.entries) * 7 % len(play.legal)]
+    return play.legal[len(play.history) * 7 % len(play.legal)]
 
 
-def wild(play: Play) -> int:
+def wild(play: Position) -> int:
     """Choose moves that happen to fill a goal."""
-    return play.legal[len(play.entries) ** 2 * 53 % len(play.legal)]
+    return play.legal[len(play.history) ** 2 * 53 % len(play.legal)]
 
 
 @pytest.fixture(scope="session")
 def running(game: Game) -> Record:
     """A match of three that goes on after thirty plies."""
-    return testing.played(game, ["ada", "bo", "cy"], 30, spread)
+    return testing.play_record(game, ["ada", "bo", "cy"], 30, spread)
 
 
 @pytest.fixture(scope="session")
 def finished(game: Game) -> Record:
     """A match of two on a small star, that the second player wins."""
     small = game.Options.model_validate({"size": 2})
-    record = testing.played(game, ["ada", "bo"], 1000, wild, options=small, number=2)
+    record = testing.play_record(game, ["ada", "bo"], 1000, wild, options=small, number=2)
     assert record.footer is not None
     return record
 

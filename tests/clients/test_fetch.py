@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from kibitz_clients import fetch
-from kibitz_protocol.recordfile import Record, RecordError, record_lines
+from kibitz_protocol.wire.recordfile import Record, RecordError, record_lines
 
 
 @asynccontextmanager
@@ -39,7 +39,7 @@ async def serving(status: str, body: bytes) -> AsyncIterator[str]:
     ],
 )
 def test_records_are_beside_the_websocket(url: str, address: str) -> None:
-    assert fetch.address_of(url, "M2") == address
+    assert fetch.record_url(url, "M2") == address
 
 
 @pytest.mark.e2e
@@ -47,7 +47,7 @@ async def test_a_record_is_what_the_server_gives(finished: Record) -> None:
     assert finished.footer is not None
     lines = record_lines(finished.setup, finished.entries, finished.footer.result)
     async with serving("200 OK", b"".join(lines)) as url:
-        got = await fetch.record(url, "M2")
+        got = await fetch.fetch_record(url, "M2")
     assert got.entries == finished.entries
 
 
@@ -55,14 +55,14 @@ async def test_a_record_is_what_the_server_gives(finished: Record) -> None:
 async def test_what_is_no_record_is_named() -> None:
     async with serving("200 OK", b"<html>\n") as url:
         with pytest.raises(RecordError, match=r"M2\.jsonl:1: "):
-            await fetch.record(url, "M2")
+            await fetch.fetch_record(url, "M2")
 
 
 @pytest.mark.e2e
 async def test_an_answer_that_is_no_success_is_named() -> None:
     async with serving("404 Not Found", b"no\n") as url:
         with pytest.raises(OSError, match=r"M2\.jsonl: the server answers 404 Not Found"):
-            await fetch.record(url, "M2")
+            await fetch.fetch_record(url, "M2")
 
 
 @pytest.mark.e2e
@@ -70,7 +70,7 @@ async def test_nobody_there_is_an_error_of_the_system() -> None:
     async with serving("200 OK", b"") as url:
         pass
     with pytest.raises(OSError, match="refused"):
-        await fetch.record(url, "M2")
+        await fetch.fetch_record(url, "M2")
 
 
 @pytest.mark.e2e
@@ -78,12 +78,12 @@ async def test_a_server_that_is_busy_is_asked_again_and_then_given_up() -> None:
     waited: list[float] = []
     async with serving("503 Service Unavailable\r\nRetry-After: 7", b"busy\n") as url:
         with pytest.raises(OSError, match="503 Service Unavailable"):
-            await asyncio.to_thread(fetch.read, fetch.address_of(url, "M2"), waited.append)
-    assert waited == [7.0] * (fetch.ATTEMPTS - 1)
+            await asyncio.to_thread(fetch.download, fetch.record_url(url, "M2"), waited.append)
+    assert waited == [7.0] * (fetch.MAX_ATTEMPTS - 1)
     async with serving("429 Too Many Requests\r\nRetry-After: 9999", b"") as url:
         with pytest.raises(OSError, match="429"):
-            await asyncio.to_thread(fetch.read, fetch.address_of(url, "M2"), waited.append)
-    assert waited[-1] == fetch.LONGEST_WAIT_S
+            await asyncio.to_thread(fetch.download, fetch.record_url(url, "M2"), waited.append)
+    assert waited[-1] == fetch.MAX_WAIT_S
 
 
 @pytest.mark.e2e
@@ -91,4 +91,4 @@ async def test_a_record_that_is_cut_off_is_none() -> None:
     cut_off = b"6\r\nlines\n\r\n"
     async with serving("200 OK\r\nTransfer-Encoding: chunked", cut_off) as url:
         with pytest.raises(OSError, match="not whole"):
-            await fetch.record(url, "M2")
+            await fetch.fetch_record(url, "M2")

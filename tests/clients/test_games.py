@@ -9,20 +9,22 @@ from dataclasses import dataclass
 import pytest
 from textual.widgets import Static
 
-from kibitz_clients import canvas, player, replay, svg, testing
-from kibitz_clients.player import Choice
-from kibitz_clients.screens.play import PlayScreen
-from kibitz_clients.terminal import KibitzApp
-from kibitz_clients.testing import FakeLink
-from kibitz_clients.widgets.board import Board
-from kibitz_games import registry
-from kibitz_games.api import Game, GameError
-from kibitz_games.play import Play
-from kibitz_games.scene import Scene
-from kibitz_protocol.errors import RefusedError
-from kibitz_protocol.messages import YourTurn
-from kibitz_protocol.recordfile import Record
-from kibitz_protocol.refusals import Code
+from kibitz_clients import move_input, replay, testing
+from kibitz_clients.move_input import MoveOption
+from kibitz_clients.render.svg import document
+from kibitz_clients.render.terminal import canvas
+from kibitz_clients.testing import FakeServerConnection
+from kibitz_clients.tui.kibitz_app import KibitzApp
+from kibitz_clients.tui.screens.play import PlayScreen
+from kibitz_clients.tui.widgets.board import Board
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game, GameError
+from kibitz_games.core.position import Position
+from kibitz_games.core.scene import Scene
+from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.wire.messages import YourTurn
+from kibitz_protocol.wire.recordfile import Record
+from kibitz_protocol.wire.refusals import Code
 from tests.clients.pilots import settle, type_at_once, until
 
 BOARD = (52, 21)
@@ -36,11 +38,11 @@ class Sat:
     game: Game
     record: Record
     turn: YourTurn
-    link: FakeLink
+    link: FakeServerConnection
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
-        return player.choices(self.game, self.turn)
+    def choices(self) -> tuple[MoveOption, ...]:
+        return move_input.move_options(self.game, self.turn)
 
     def app(self) -> KibitzApp:
         return KibitzApp({self.game.info.name: self.game}, self.link.connect, now=self.link.now)
@@ -48,11 +50,11 @@ class Sat:
     @property
     def sent(self) -> list[object]:
         """The moves that were sent, as they travel."""
-        return [asked[3] for asked in self.link.asked if asked[0] == "move"]
+        return [asked[3] for asked in self.link.requests if asked[0] == "move"]
 
 
-def spread(play: Play) -> int:
-    return play.legal[(len(play.entries) * 7 + 3) % len(play.legal)]
+def spread(play: Position) -> int:
+    return play.legal[(len(play.history) * 7 + 3) % len(play.legal)]
 
 
 def names(game: Game) -> list[str]:
@@ -66,10 +68,10 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 def sit(game: Game, plies: int) -> Sat:
     """Take the turn after some plies."""
-    record = testing.played(game, names(game), plies, spread)
+    record = testing.play_record(game, names(game), plies, spread)
     turn = testing.your_turn(game, record)
-    link = FakeLink(player=f"p{turn.seat}")
-    link.tell(testing.snapshot(game, record, plies, you=turn.seat), turn)
+    link = FakeServerConnection(player=f"p{turn.seat}")
+    link.push(testing.snapshot(game, record, plies, you=turn.seat), turn)
     return Sat(game, record, turn, link)
 
 
@@ -81,9 +83,9 @@ def sat(game: Game) -> Sat:
 def legal(sat: Sat, wire: object) -> bool:
     """Whether the rules take a move after the entries of the record."""
     options = sat.game.Options.model_validate(sat.record.setup.options)
-    play = Play(sat.game, options, len(sat.record.setup.seats), deal=sat.record.setup.deal)
+    play = Position(sat.game, options, len(sat.record.setup.seats), deal=sat.record.setup.deal)
     for entry in sat.record.entries:
-        play.apply(sat.game.Move.model_validate(entry.action))  # type: ignore[union-attr]
+        play.push_move(sat.game.Move.model_validate(entry.action))  # type: ignore[union-attr]
     return sat.game.decode(play.state, sat.game.Move.model_validate(wire)) in play.legal
 
 
@@ -118,13 +120,13 @@ async def test_a_move_is_made_by_clicking_its_places(sat: Sat) -> None:
         await until(pilot, lambda: isinstance(app.screen, PlayScreen))
         await until(pilot, lambda: "Your turn" in status(app))
         board = app.screen.query_one(Board)
-        for place in (*choice.touches, *choice.touches[-1:]):
+        for place in (*choice.cells, *choice.cells[-1:]):
             if not sat.sent:
                 x, y = at(board, place)
                 await pilot.click(Board, offset=(x, y))
                 await settle(pilot)
         await until(pilot, lambda: bool(sat.sent))
-        assert sat.sent == [choice.wire]
+        assert sat.sent == [choice.action]
 
 
 def at(board: Board, place: str) -> tuple[int, int]:
@@ -132,7 +134,7 @@ def at(board: Board, place: str) -> tuple[int, int]:
     for y in range(board.size.height):
         for x in range(board.size.width):
             left, top = board._corner()
-            if board.picture.at(x - left, y - top) == place:
+            if board.drawn_board.at(x - left, y - top) == place:
                 return x, y
     raise AssertionError(f"{place} is not on the board")
 
@@ -150,24 +152,24 @@ async def test_a_move_is_made_by_typing_it_at_once(game: Game) -> None:
             await until(pilot, lambda number=number: len(sat.sent) == number)  # type: ignore[misc]
             await until(pilot, lambda: "the turn stands" in status(app))
             assert isinstance(app.screen, PlayScreen)
-        assert sat.sent == [choice.wire for choice in typed]
+        assert sat.sent == [choice.action for choice in typed]
 
 
 @pytest.mark.parametrize("plies", [0, 6, 40])
 def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None:
-    record = testing.played(game, names(game), plies, spread)
+    record = testing.play_record(game, names(game), plies, spread)
     if record.footer is not None:
-        record = testing.played(game, names(game), len(record.entries) - 1, spread)
+        record = testing.play_record(game, names(game), len(record.entries) - 1, spread)
     turn = testing.your_turn(game, record)
-    picker = player.Picker(player.choices(game, turn))
-    for choice in picker.choices:
-        model = game.Move.model_validate(choice.wire)
+    picker = move_input.MoveSelector(move_input.move_options(game, turn))
+    for choice in picker.options:
+        model = game.Move.model_validate(choice.action)
         for way in game.spellings(model):
             parts = re.findall(r"[a-z]+[0-9]*|[0-9]+", way)
             for written in (way, way.upper(), f" {way} ", " ".join(parts), ", ".join(parts)):
-                assert player.typed(game, picker, written, turn) == choice, written
+                assert move_input.parse_typed(game, picker, written, turn) == choice, written
             if not reads(game, "".join(parts)):
-                answer = player.typed(game, picker, "".join(parts), turn)
+                answer = move_input.parse_typed(game, picker, "".join(parts), turn)
                 # Without separators it may be several moves; then they are named.
                 assert answer == choice or (isinstance(answer, str) and choice.text in answer)
 
@@ -175,7 +177,7 @@ def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None
 def reads(game: Game, text: str) -> bool:
     """Whether the game itself has a meaning for a text."""
     try:
-        game.parse(text)
+        game.parse_move(text)
     except GameError:
         return False
     return True
@@ -183,23 +185,23 @@ def reads(game: Game, text: str) -> bool:
 
 def test_what_is_no_legal_move_is_answered_with_legal_ones(game: Game) -> None:
     sat = sit(game, 6)
-    picker = player.Picker(sat.choices)
+    picker = move_input.MoveSelector(sat.choices)
     for written in ("zzz", "99-98", "h99", "?", "-", "1" * 80, "\x1b[31m"):
-        answer = player.typed(game, picker, written, sat.turn)
+        answer = move_input.parse_typed(game, picker, written, sat.turn)
         assert isinstance(answer, str), written
         near = answer.rpartition("legal and near: ")[2].split(", ")
         assert near
-        assert set(near) <= {choice.text for choice in picker.choices}
+        assert set(near) <= {choice.text for choice in picker.options}
 
 
 async def test_arrows_lead_to_every_place_that_may_be_picked(sat: Sat) -> None:
     scene = sat.game.scene(sat.game.View.model_validate(sat.turn.view))
-    first = {choice.touches[0] for choice in sat.choices if choice.touches}
+    first = {choice.cells[0] for choice in sat.choices if choice.cells}
     reached, edge = {min(first)}, [min(first)]
     while edge:
         here = edge.pop()
         for across, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            there = player.towards(scene, here, across, down)
+            there = move_input.neighbour_towards(scene, here, across, down)
             if there is not None and there not in reached:
                 reached.add(there)
                 edge.append(there)
@@ -208,15 +210,15 @@ async def test_arrows_lead_to_every_place_that_may_be_picked(sat: Sat) -> None:
 
 @pytest.mark.parametrize("plies", [0, 5, 40])
 def test_all_legal_moves_can_be_picked(game: Game, plies: int) -> None:
-    record = testing.played(game, names(game), plies, spread)
+    record = testing.play_record(game, names(game), plies, spread)
     if record.footer is not None:
-        record = testing.played(game, names(game), len(record.entries) - 1, spread)
+        record = testing.play_record(game, names(game), len(record.entries) - 1, spread)
     turn = testing.your_turn(game, record)
-    choices = player.choices(game, turn)
+    choices = move_input.move_options(game, turn)
     assert len(choices) == turn.legal_count
     for choice in choices[:60]:
-        picker = player.Picker(choices)
-        for place in choice.touches:
+        picker = move_input.MoveSelector(choices)
+        for place in choice.cells:
             assert picker.pick(place)
         assert picker.ready == choice
 
@@ -227,40 +229,40 @@ def test_all_legal_moves_can_be_picked(game: Game, plies: int) -> None:
 @pytest.fixture(params=[0, 12, 400])
 def shown(game: Game, request: pytest.FixtureRequest) -> list[Scene]:
     """What the referee, each seat and the public see after some plies."""
-    record = testing.played(game, names(game), request.param, spread)
-    eyes = [None, *range(-1, len(names(game)))] if game.info.hidden else [None]
-    folds = [replay.fold(game, record, eyes=seat) for seat in eyes]
-    return [replay.scene(game, timeline.newest) for timeline in folds]
+    record = testing.play_record(game, names(game), request.param, spread)
+    viewpoints = [None, *range(-1, len(names(game)))] if game.info.hidden else [None]
+    folds = [replay.build_timeline(game, record, viewpoint=seat) for seat in viewpoints]
+    return [replay.frame_scene(game, timeline.newest) for timeline in folds]
 
 
 def test_the_board_fits_a_terminal_of_80_columns_with_nothing_cut(shown: list[Scene]) -> None:
     for scene in shown:
-        picture = canvas.draw(scene, canvas.fit(scene, *BOARD))
+        picture = canvas.draw(scene, canvas.fit_tile_size(scene, *BOARD))
         assert picture.width <= BOARD[0]
         assert picture.height <= BOARD[1]
         assert set(picture.places.values()) == {cell.name for cell in scene.cells}
         assert "…" not in picture.plain()
-        glyphs = [cell.glyph for cell in scene.cells if cell.ground in {"number", "button"}]
+        glyphs = [cell.glyph for cell in scene.cells if cell.kind in {"number", "button"}]
         assert all(glyph in picture.plain() for glyph in glyphs)
         assert all(len(line) <= 76 for line in scene.text)
 
 
 def test_every_position_is_a_picture(shown: list[Scene]) -> None:
     for scene in shown:
-        drawn = svg.render(scene, svg.Caption("title", "", ["a", "b"]))
+        drawn = document.render_svg(scene, document.Caption("title", "", ["a", "b"]))
         assert ET.fromstring(drawn).tag.endswith("svg")
-        assert drawn == svg.render(scene, svg.Caption("title", "", ["a", "b"]))
+        assert drawn == document.render_svg(scene, document.Caption("title", "", ["a", "b"]))
 
 
 async def test_a_record_is_stepped_through(game: Game) -> None:
-    record = testing.played(game, names(game), 12, spread)
-    timeline = replay.fold(game, record)
+    record = testing.play_record(game, names(game), 12, spread)
+    timeline = replay.build_timeline(game, record)
     app = KibitzApp({game.info.name: game}, recorded=timeline)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await pilot.press("home")
         board = app.screen.query_one(Board)
         for frame in timeline.steps:
-            assert board.scene == replay.scene(game, frame)
-            assert board.picture.height <= board.size.height
+            assert board.scene == replay.frame_scene(game, frame)
+            assert board.drawn_board.height <= board.size.height
             await pilot.press("right")

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from kibitz.testing import Kibitz, Running
-from kibitz_clients.arena import journal
-from kibitz_clients.arena.journal import Ended
-from kibitz_protocol.recordfile import read_record
-from tests.tools.hosted import free_port
+from kibitz_arena import journal
+from kibitz_arena.journal import GameEnded
+from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.server_process import free_port
 
 RANDOM, GREEDY = "line-nim/random", "line-nim/greedy"
 GAME = "line-nim:free=12"
@@ -78,10 +78,12 @@ def event(kibitz: Kibitz, *words: str) -> tuple[int, dict[str, Any], str]:
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
-def ends(path: Path) -> list[Ended]:
+def ends(path: Path) -> list[GameEnded]:
     """Return what a journal says of games that have ended."""
     with contextlib.suppress(FileNotFoundError):
-        return [each for each in journal.read(path.read_bytes()).entries if isinstance(each, Ended)]
+        return [
+            each for each in journal.parse(path.read_bytes()).entries if isinstance(each, GameEnded)
+        ]
     return []
 
 

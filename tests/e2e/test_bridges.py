@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from kibitz.testing import Kibitz
-from kibitz_protocol.recordfile import read_record
-from tests.tools.figures import Tell
+from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.measurements import ReportFigure
 
 STANDIN = Path(__file__).parents[1] / "tools" / "pbrain_standin.py"
 GAME = "five-in-a-row"
@@ -18,7 +18,7 @@ QUIRKS = ("deaf", "ordered", "chatty", "curt", "spaced", "strict", "slow", "only
 
 
 def test_an_engine_with_every_quirk_plays_twenty_games_without_a_forfeit(
-    kibitz: Kibitz, tell: Tell
+    kibitz: Kibitz, report: ReportFigure
 ) -> None:
     words = ["play", GAME, f"{GAME}/random:seed=3", "--games=20", "--tc=move=2", "--json"]
     engine = ["--gomocup", "--", sys.executable, "-I", str(STANDIN), *QUIRKS]
@@ -29,7 +29,7 @@ def test_an_engine_with_every_quirk_plays_twenty_games_without_a_forfeit(
     causes = [record.footer.result.cause for record in records if record.footer is not None]
     assert len(causes) == 20
     assert {str(cause) for cause in causes} == {"rules"}
-    tell(f"20 games of a scripted engine: {sum(len(r.entries) for r in records)} entries")
+    report(f"20 games of a scripted engine: {sum(len(r.entries) for r in records)} entries")
 
 
 def test_our_own_engine_comes_in_by_the_door_for_foreign_ones(kibitz: Kibitz) -> None:

@@ -3,18 +3,18 @@ from __future__ import annotations
 import re
 import signal
 
-from kibitz.box import games
-from kibitz.demo import PROGRAMME
+from kibitz.builtin_games import load_games
+from kibitz.commands.demo import PROGRAMME
 from kibitz.testing import Kibitz
-from kibitz_protocol.recordfile import read_record
-from kibitz_protocol.rooms import ProgrammeItem
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.recordfile import read_record
 
 SECONDS = 120
 
 
 def matches_of(item: ProgrammeItem) -> int:
     """How many matches an item has; without a number it is one, or one block of them."""
-    return item.games or (item.seats if games("plain")[item.game].info.balanced else 1)
+    return item.games or (item.seats if load_games("plain")[item.game].info.balanced else 1)
 
 
 def test_without_a_terminal_the_demo_plays_to_its_end(kibitz: Kibitz) -> None:
@@ -24,7 +24,7 @@ def test_without_a_terminal_the_demo_plays_to_its_end(kibitz: Kibitz) -> None:
     records = [read_record(path) for path in (kibitz.directory / "here").glob("*.jsonl")]
     assert len(records) == matches
     assert all(record.footer is not None for record in records)
-    assert {record.setup.game for record in records} == set(games("plain"))
+    assert {record.setup.game for record in records} == set(load_games("plain"))
     assert f"{matches} records are in here/" in done.stdout
     began = [int(number) for number in re.findall(r"match (\d+) \S+  begins", done.stdout)]
     assert sorted(began) == list(range(1, matches + 1))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.clinic.checks import CHECKS
+from kibitz.conformance.checks import CHECKS
 from kibitz.testing import Kibitz
-from kibitz_games import registry
+from kibitz_games.core import registry
 
-RAW = Path(__file__).parents[1] / "house" / "clinic" / "raw_bot.py"
+RAW = Path(__file__).parents[1] / "kibitz" / "conformance" / "raw_bot.py"
 FOUR = ("tanks", "4")
 MORE = (
     ("one at a time", "several matches at once", "none within 4 s"),

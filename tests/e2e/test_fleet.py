@@ -17,17 +17,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mnk import GAME
-from tests.tools.crowd import silent_spectator
-from tests.tools.figures import Tell
 from tests.tools.fleet import Fleet, contradictions, fleet_of, percentile
-from tests.tools.hosted import Process, draw, hosted
+from tests.tools.measurements import ReportFigure
+from tests.tools.raw_connection import stalled_spectator
+from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 
 MATCHES = 12
 KILLS = 50
 CROWD = 200
 
 
-async def records(process: Process, fleet: Fleet) -> dict[str, bytes]:
+async def records(process: ServerProcess, fleet: Fleet) -> dict[str, bytes]:
     """Fetch the record of every match that anybody of the fleet has seen."""
     return {
         match: await asyncio.to_thread(process.page, f"/records/{match}.jsonl")
@@ -35,31 +35,19 @@ async def records(process: Process, fleet: Fleet) -> dict[str, bytes]:
     }
 
 
-async def faults(process: Process, fleet: Fleet, matches: int) -> list[str]:
+async def faults(process: ServerProcess, fleet: Fleet, matches: int) -> list[str]:
     """Return all that is wrong with a fleet whose matches are over."""
     found = contradictions(fleet, GAME, await records(process, fleet))
     if len(fleet.seats) != matches:
         found.append(f"{len(fleet.seats)} matches were seen, {matches} expected")
-    return [*found, *process.trouble()]
-
-
-async def test_every_match_ends_and_everybody_saw_what_the_records_say(tmp_path: Path) -> None:
-    with hosted(tmp_path, unlimited=True) as server:
-        async with asyncio.timeout(40), fleet_of(server.url, MATCHES, draw(6)) as fleet:
-            await fleet.finished(MATCHES)
-        assert await faults(server, fleet, MATCHES) == []
-        assert fleet.moves == MATCHES * 36
-        assert not fleet.lags
-        assert {end.result.plies for end in fleet.ended.values()} == {36}
-        viewers = {viewer for viewer, _ in fleet.events}
-        assert len(viewers) == 2 * MATCHES + 1
+    return [*found, *process.error_lines()]
 
 
 async def test_a_killed_server_has_lost_nothing_and_everybody_comes_back(tmp_path: Path) -> None:
-    with hosted(tmp_path, unlimited=True) as server:
+    with server_process(tmp_path, unlimited=True) as server:
         async with (
             asyncio.timeout(50),
-            fleet_of(server.url, MATCHES, draw(6), pause=0.03) as fleet,
+            fleet_of(server.url, MATCHES, drawn_matches(6), pause=0.03) as fleet,
         ):
             for moves in (100, 220):
                 await fleet.moved(moves)
@@ -74,15 +62,15 @@ async def test_a_killed_server_has_lost_nothing_and_everybody_comes_back(tmp_pat
 
 
 @pytest.mark.slow
-async def test_fifty_kills_at_random_moments(tmp_path: Path, tell: Tell) -> None:
+async def test_fifty_kills_at_random_moments(tmp_path: Path, report: ReportFigure) -> None:
     """T1: the kills come in pairs, all through the matches: one in the middle of the play, one
     as soon as the server is up again, while everybody is on the way back."""
     chance = random.Random(1)
     waits: list[float] = []
-    with hosted(tmp_path, unlimited=True) as server:
+    with server_process(tmp_path, unlimited=True) as server:
         async with (
             asyncio.timeout(900),
-            fleet_of(server.url, CROWD, draw(15), pause=0.3, spectators=2) as fleet,
+            fleet_of(server.url, CROWD, drawn_matches(15), pause=0.3, spectators=2) as fleet,
         ):
             for number in range(KILLS):
                 if number % 2 == 0:
@@ -94,7 +82,7 @@ async def test_fifty_kills_at_random_moments(tmp_path: Path, tell: Tell) -> None
                 ready = time.monotonic()
                 if number % 2:
                     await fleet.online()
-                    await back(fleet, ready)
+                    await wait_for_return(fleet, ready)
                     waits += returned(fleet, ready).values()
                     assert fleet.moves >= before
             fleet.pause = 0.0
@@ -103,7 +91,7 @@ async def test_fifty_kills_at_random_moments(tmp_path: Path, tell: Tell) -> None
         assert fleet.moves == CROWD * 225
     median_s, ready_s = statistics.median(server.starts), max(server.starts)
     back_s = percentile(waits, 0.99)
-    tell(
+    report(
         f"T1: {KILLS} kills, {fleet.moves} moves; ready after {median_s:.2f} s, at worst"
         f" {ready_s:.2f} s; back at the seat p99 {back_s:.2f} s of {len(waits)}"
     )
@@ -120,7 +108,7 @@ def returned(fleet: Fleet, since: float) -> dict[str, float]:
     return found
 
 
-async def back(fleet: Fleet, since: float) -> None:
+async def wait_for_return(fleet: Fleet, since: float) -> None:
     """Wait until everybody is back who still has a seat to come back to."""
     await fleet.until(lambda: playing(fleet) <= returned(fleet, since).keys())
 
@@ -132,20 +120,20 @@ def playing(fleet: Fleet) -> set[str]:
 
 
 @pytest.mark.slow
-async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path, tell: Tell) -> None:
+async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path, report: ReportFigure) -> None:
     """T10: 200 matches and 20 stuck readers, and still it goes down in time and loses nothing."""
-    with hosted(tmp_path, unlimited=True) as server, ExitStack() as stack:
+    with server_process(tmp_path, unlimited=True) as server, ExitStack() as stack:
         async with (
             asyncio.timeout(300),
-            fleet_of(server.url, CROWD, draw(15), pause=0.3) as fleet,
+            fleet_of(server.url, CROWD, drawn_matches(15), pause=0.3) as fleet,
         ):
             stuck: list[socket.socket] = []
             for number in range(20):
                 matches = list(fleet.seats)[number * 10 : number * 10 + 10]
-                stuck.append(stack.enter_context(silent_spectator(server.port, number, matches)))
+                stuck.append(stack.enter_context(stalled_spectator(server.port, number, matches)))
             await fleet.moved(8000)
             code, seconds = await asyncio.to_thread(server.terminate)
-            tell(f"T10: exit status {code} after {seconds:.1f} s")
+            report(f"T10: exit status {code} after {seconds:.1f} s")
             assert code == 0
             assert seconds <= 15
             await asyncio.to_thread(server.start)

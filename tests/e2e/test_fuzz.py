@@ -17,21 +17,26 @@ from typing import Any
 import pytest
 
 from benchmarks.mnk import GAME
-from tests.tools.crowd import HANDSHAKE, Rude, opened
-from tests.tools.figures import Tell
 from tests.tools.fleet import contradictions, fleet_of
-from tests.tools.hosted import Process, draw, hosted, settled
-from tests.tools.mutants import Mutants, framed
+from tests.tools.measurements import ReportFigure
+from tests.tools.message_fuzzer import MessageFuzzer, zero_masked_frame
+from tests.tools.raw_connection import HANDSHAKE, RawConnection, greeted_connection
+from tests.tools.server_process import (
+    ServerProcess,
+    drawn_matches,
+    resources_released,
+    server_process,
+)
 
 BATCH = 50
 BRIDGES = 4
 INTERNAL = b'"code":"internal"'
-FAREWELL = re.compile(rb"\x88[\x02-\x7d][\x03\x0f]")
+CLOSE_FRAME = re.compile(rb"\x88[\x02-\x7d][\x03\x0f]")
 """A close frame with a code; no JSON has such signs in it."""
-PLENTY = {"per_second": 1e9, "burst": 1e9}
+UNLIMITED = {"per_second": 1e9, "burst": 1e9}
 OPTIONS: dict[str, Any] = {
     # No limit on messages, for the sake of speed, but the usual one on lobbies.
-    "tariff": {"socket": PLENTY, "account": PLENTY, "address": PLENTY},
+    "tariff": {"socket": UNLIMITED, "account": UNLIMITED, "address": UNLIMITED},
 }
 SETTINGS: dict[str, Any] = {
     "seats": [{"kind": "open"}, {"kind": "open"}],
@@ -45,10 +50,10 @@ PATIENCE_S = 20.0
 
 
 @dataclass
-class Fuzz:
+class FuzzRun:
     """What has been sent, and what came back."""
 
-    server: Process
+    server: ServerProcess
     seed: int
     frames: int = 0
     connections: int = 0
@@ -71,7 +76,7 @@ class Fuzz:
 
     async def messages(self, number: int, count: int) -> None:
         """Send wrong messages as one player, who comes back when it is thrown out."""
-        mutants = Mutants(f"{self.seed} messages {number}", self.known)
+        mutants = MessageFuzzer(f"{self.seed} messages {number}", self.known)
         player = await Player.arrive(self, f"fuzz {number}")
         while count > 0:
             batch = b"".join(mutants.message() for _ in range(BATCH))
@@ -84,11 +89,11 @@ class Fuzz:
 
     async def wires(self, number: int, count: int) -> None:
         """Send wrong frames, on a new connection each time."""
-        mutants = Mutants(f"{self.seed} wires {number}", self.known)
+        mutants = MessageFuzzer(f"{self.seed} wires {number}", self.known)
         for _ in range(count):
             self.frames += 1
             self.connections += 1
-            await self._wire(mutants.bytes_on_the_wire())
+            await self._wire(mutants.malformed_frames())
 
     async def _wire(self, data: bytes) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
@@ -109,13 +114,13 @@ class Fuzz:
 class Player:
     """A connection that has said hello, and that can be thrown out."""
 
-    def __init__(self, fuzz: Fuzz, name: str) -> None:
+    def __init__(self, fuzz: FuzzRun, name: str) -> None:
         self._fuzz = fuzz
         self._name = name
         self._sentinel = 1 << 50
 
     @classmethod
-    async def arrive(cls, fuzz: Fuzz, name: str) -> Player:
+    async def arrive(cls, fuzz: FuzzRun, name: str) -> Player:
         player = cls(fuzz, name)
         await player._connect()
         return player
@@ -135,7 +140,7 @@ class Player:
         ask = json.dumps({"type": "unwatch", "id": self._sentinel, "match": "x"}).encode()
         with contextlib.suppress(ConnectionError):
             async with asyncio.timeout(PATIENCE_S):
-                self._writer.write(batch + framed(ask))
+                self._writer.write(batch + zero_masked_frame(ask))
                 return await self._until(end)
         return False
 
@@ -145,7 +150,7 @@ class Player:
             data = await self._reader.read(262_144)
             self._fuzz.heard(seen[-len(INTERNAL) :] + data)
             seen = seen[-len(end) :] + data
-            if not data or FAREWELL.search(seen):
+            if not data or CLOSE_FRAME.search(seen):
                 return False
         return True
 
@@ -156,7 +161,7 @@ class Player:
         )
         who = {"resume": self._fuzz.secrets[self._name]}
         hello = json.dumps({"type": "hello", "id": 1, "versions": [1], **who}).encode()
-        self._writer.write(HANDSHAKE.format(path="/", more="").encode() + framed(hello))
+        self._writer.write(HANDSHAKE.format(path="/", more="").encode() + zero_masked_frame(hello))
         await self._reader.readuntil(b"\r\n\r\n")
         welcome = b""
         while b'"resume":"' not in welcome:
@@ -181,29 +186,29 @@ def _close_code(data: bytes) -> int | None:
     return None
 
 
-def seated(fuzz: Fuzz) -> None:
+def seated(fuzz: FuzzRun) -> None:
     """Give the fuzzing players matches of their own, so that some of it comes to a table."""
-    rudes = []
+    connections = []
     for number in range(BRIDGES):
-        rude = Rude(fuzz.server.port)
-        rudes.append(rude)
-        rude.shake()
-        welcome = rude.hello(f"fuzz {number}", capabilities={"at_once": 20})
+        connection = RawConnection(fuzz.server.port)
+        connections.append(connection)
+        connection.handshake()
+        welcome = connection.hello(f"fuzz {number}", capabilities={"at_once": 20})
         fuzz.secrets[f"fuzz {number}"] = welcome["resume"]
-    for pair in (rudes[:2], rudes[2:]):
+    for pair in (connections[:2], connections[2:]):
         lobby = pair[0].ask("host", settings=SETTINGS)["lobby"]
         for what in ("join", "ready"):
-            for rude in pair:
-                assert rude.ask(what, lobby=lobby)["type"] == "done"
+            for connection in pair:
+                assert connection.ask(what, lobby=lobby)["type"] == "done"
         live = pair[0].ask("list_matches", lobby=lobby)["matches"]
         assert len(live) == SETTINGS["programme"][0]["games"]
         fuzz.known["lobby"].append(lobby)
         fuzz.known["match"] += [brief["match"] for brief in live]
-    for rude in rudes:
-        rude.socket.close()
+    for connection in connections:
+        connection.socket.close()
 
 
-async def rounds(fuzz: Fuzz, frames: int) -> None:
+async def rounds(fuzz: FuzzRun, frames: int) -> None:
     """Send `frames` frames: one in twenty is wrong as a frame, the others as a message."""
     share = frames // 20 // BRIDGES
     async with asyncio.TaskGroup() as group:
@@ -212,14 +217,18 @@ async def rounds(fuzz: Fuzz, frames: int) -> None:
             group.create_task(fuzz.wires(number, share))
 
 
-async def fuzzed(server: Process, frames: int, seed: int, rate: float) -> tuple[Fuzz, int]:
+async def run_fuzz(
+    server: ServerProcess, frames: int, seed: int, rate: float
+) -> tuple[FuzzRun, int]:
     """Fuzz while a match goes on; return what was sent and the growth of memory in bytes.
 
     The growth counts from when a fifth of the frames has been sent: pools are filled by then.
     """
-    fuzz = Fuzz(server, seed)
-    before = await asyncio.to_thread(server.held)
-    async with fleet_of(server.url, 2, draw(8), pause=frames / rate / 64, seed=seed) as fleet:
+    fuzz = FuzzRun(server, seed)
+    before = await asyncio.to_thread(server.resources)
+    async with fleet_of(
+        server.url, 2, drawn_matches(8), pause=frames / rate / 64, seed=seed
+    ) as fleet:
         await fleet.moved(1)
         fuzz.known["match"] += fleet.seats
         fuzz.known["lobby"] += [match.split("-")[0] for match in fleet.seats]
@@ -236,43 +245,43 @@ async def fuzzed(server: Process, frames: int, seed: int, rate: float) -> tuple[
             for match in fleet.seats
         }
     assert contradictions(fleet, GAME, records) == []
-    assert await settled(server, before)
+    assert await resources_released(server, before)
     return fuzz, growth
 
 
-def sound(fuzz: Fuzz) -> None:
+def check_unharmed(fuzz: FuzzRun) -> None:
     """Assert that the server took no harm."""
     server = fuzz.server
     assert fuzz.internal == []
-    assert server.trouble() == []
+    assert server.error_lines() == []
     assert server.running
-    assert not [name for name in server.figures() if "internal" in name]
+    assert not [name for name in server.metrics() if "internal" in name]
     assert set(fuzz.closed) - {None} <= CODES
-    with opened(server.port, "after all that") as rude:
-        assert rude.ask("list_games")["games"][0]["name"] == "mnk"
+    with greeted_connection(server.port, "after all that") as connection:
+        assert connection.ask("list_games")["games"][0]["name"] == "mnk"
 
 
 async def test_rubbish_does_a_server_no_harm(tmp_path: Path) -> None:
-    with hosted(tmp_path, **OPTIONS) as server:
+    with server_process(tmp_path, **OPTIONS) as server:
         async with asyncio.timeout(50):
-            fuzz, _ = await fuzzed(server, 20_000, 1, 4000)
-        sound(fuzz)
+            fuzz, _ = await run_fuzz(server, 20_000, 1, 4000)
+        check_unharmed(fuzz)
         assert fuzz.frames >= 20_000 - BATCH
         # It was not all refused at the door.
-        figures = server.figures()
+        figures = server.metrics()
         for code in ("malformed", "unknown_type", "illegal", "not_seated", "no_such_match"):
             assert figures[f'kibitz_refusals_total{{code="{code}"}}'] > 0, code
         assert {1002, 1003, 1007, 1009} <= set(fuzz.closed)
 
 
 @pytest.mark.slow
-async def test_a_million_frames(tmp_path: Path, tell: Tell) -> None:
+async def test_a_million_frames(tmp_path: Path, report: ReportFigure) -> None:
     """T7: and memory does not grow."""
-    with hosted(tmp_path, **OPTIONS) as server:
+    with server_process(tmp_path, **OPTIONS) as server:
         async with asyncio.timeout(1500):
-            fuzz, growth = await fuzzed(server, 1_000_000, 7, 5000)
-        sound(fuzz)
-        tell(
+            fuzz, growth = await run_fuzz(server, 1_000_000, 7, 5000)
+        check_unharmed(fuzz)
+        report(
             f"T7: {fuzz.frames} frames on {fuzz.connections} connections,"
             f" memory {growth / 2**20:+.2f} MiB, close codes {fuzz.closed}"
         )

@@ -6,12 +6,14 @@ import json
 
 import pytest
 
-from kibitz.box import games
+from kibitz.builtin_games import load_games
 from kibitz.testing import Kibitz
-from kibitz_games import registry
-from kibitz_protocol.recordfile import read_record
+from kibitz_games.core import registry
+from kibitz_protocol.wire.recordfile import read_record
 
 SMALL = {"chinese-checkers": "size=2", "tanks": "turns=40", "five-in-a-row": "size=6"}
+SMOKE = ("chinese-checkers", "line-nim")
+"""Played by the command in the fast part; all games are played in `tests/integration`."""
 
 
 def small(game: str) -> str:
@@ -25,9 +27,15 @@ def bots(game: str, seats: int) -> list[str]:
     return [f"{game}/{greedy}", *([f"{game}/random"] * (seats - 1))]
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in SMOKE else pytest.param(name, marks=pytest.mark.slow)
+        for name in registry.names()
+    ],
+)
 def test_a_match_or_a_block_of_every_game(kibitz: Kibitz, name: str) -> None:
-    info = games("plain")[name].info
+    info = load_games("plain")[name].info
     seats = info.seats[0]
     done = kibitz.run("play", small(name), *bots(name, seats), "--json", "--quiet", "--strict")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,8 +54,8 @@ def test_a_match_or_a_block_of_every_game(kibitz: Kibitz, name: str) -> None:
 
 def test_a_lobby_of_games_for_different_numbers_of_players(kibitz: Kibitz) -> None:
     """House bots play their own games, and each game is for as many as can play it."""
-    names = [name for name in registry.names() if games("plain")[name].info.balanced]
-    hired = [bot for name in names for bot in bots(name, games("plain")[name].info.seats[0])]
+    names = [name for name in registry.names() if load_games("plain")[name].info.balanced]
+    hired = [bot for name in names for bot in bots(name, load_games("plain")[name].info.seats[0])]
     seats = ",".join(f"house={bot}" for bot in hired)
     with kibitz.start("serve", "--port", "0", "--db", "kibitz.db", "--json") as server:
         where = server.json()["url"]
@@ -55,15 +63,15 @@ def test_a_lobby_of_games_for_different_numbers_of_players(kibitz: Kibitz) -> No
         done = kibitz.run("host", *lobby, "--records", "results", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     summary = json.loads(done.stdout.splitlines()[-1])
-    planned = [name for name in names for _ in range(games("plain")[name].info.seats[0])]
+    planned = [name for name in names for _ in range(load_games("plain")[name].info.seats[0])]
     assert [match["game"] for match in summary["matches"]] == planned
     for match in summary["matches"]:
         assert read_record(kibitz.directory / match["record"]).setup.match == match["match"]
 
 
 def test_a_number_of_matches_that_is_no_whole_block_is_refused(kibitz: Kibitz) -> None:
-    name = next(name for name in registry.names() if games("plain")[name].info.balanced)
-    pair = bots(name, games("plain")[name].info.seats[0])
+    name = next(name for name in registry.names() if load_games("plain")[name].info.balanced)
+    pair = bots(name, load_games("plain")[name].info.seats[0])
     refused = kibitz.run("play", small(name), *pair, "--games", "1", "--quiet")
     assert refused.returncode == 1
     assert "blocks of" in refused.stderr

@@ -39,7 +39,7 @@ GAINED = {"read", "became", "resigned", "killed", "descriptor", "spoilt", "fille
 
 
 @dataclass
-class Foray:
+class AttackReport:
     """An event that was held, and what became of it."""
 
     status: int
@@ -72,7 +72,10 @@ def python_for(tool: str) -> str:
     env = {**os.environ, "PYTHONPATH": packages()}
     why = ""
     for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
-        code = f"from kibitz.isolation.backends import unusable; print(unusable({tool!r}, [], []))"
+        code = (
+            "from kibitz.process.isolation.backends import unusable;"
+            f" print(unusable({tool!r}, [], []))"
+        )
         with contextlib.suppress(OSError):
             done = subprocess.run([python, "-c", code], env=env, capture_output=True, text=True)
             if done.stdout.strip() == "None":
@@ -81,7 +84,9 @@ def python_for(tool: str) -> str:
     pytest.skip(f"{tool}: {why}")
 
 
-def hold(kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.executable) -> Foray:
+def run_attack(
+    kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.executable
+) -> AttackReport:
     """Let the hostile bot play an honest one, and see what it did."""
     cache = kibitz.directory / "cache"
     cache.mkdir()
@@ -114,7 +119,7 @@ def hold(kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.execu
     assert "results" in done.stdout, done.stderr
     log = (kibitz.directory / "foul.arena" / "bots" / "hostile.log").read_text()
     did = [json.loads(line) for line in log.splitlines() if line.startswith('{"did"')]
-    return Foray(done.returncode, json.loads(done.stdout), done.stderr, did, remaining(mark))
+    return AttackReport(done.returncode, json.loads(done.stdout), done.stderr, did, remaining(mark))
 
 
 def packages() -> str:
@@ -151,7 +156,7 @@ def remaining(mark: str) -> list[str]:
 
 @pytest.mark.parametrize("tool", ["bwrap", pytest.param("setpriv", marks=pytest.mark.slow)])
 def test_a_hostile_entrant_gains_nothing(public: Kibitz, tool: str) -> None:
-    foray = hold(public, "--jail", tool, python=python_for(tool))
+    foray = run_attack(public, "--jail", tool, python=python_for(tool))
     assert foray.status == 0, foray.said
     assert foray.gained & GAINED == set(), foray.did
     assert {"forked", "done"} & foray.gained, "it did not even try"
@@ -165,7 +170,7 @@ def test_a_hostile_entrant_gains_nothing(public: Kibitz, tool: str) -> None:
 
 
 def test_without_isolation_nothing_outlives_the_event_and_it_is_said(public: Kibitz) -> None:
-    foray = hold(public, "--jail", "none", kill=False)
+    foray = run_attack(public, "--jail", "none", kill=False)
     assert foray.left == []
     assert "forked" in foray.gained
     assert "entrants are trusted" in foray.said

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mnk import GAME
-from tests.tools.figures import Tell
 from tests.tools.fleet import Fleet, contradictions, fleet_of
-from tests.tools.hosted import Process, draw, hosted
+from tests.tools.measurements import ReportFigure
+from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 
 
-async def untrue(process: Process, fleet: Fleet) -> list[str]:
+async def untrue(process: ServerProcess, fleet: Fleet) -> list[str]:
     """Return what the records say against what the fleet was told."""
     records = {
         match: await asyncio.to_thread(process.page, f"/records/{match}.jsonl")
@@ -28,7 +28,7 @@ async def untrue(process: Process, fleet: Fleet) -> list[str]:
     return contradictions(fleet, GAME, records)
 
 
-async def fill_the_disk(server: Process, seconds: float) -> list[int]:
+async def fill_the_disk(server: ServerProcess, seconds: float) -> list[int]:
     """Let nothing be written for a while; return what the readiness page said meanwhile."""
     said = []
     with server.full_disk():
@@ -42,10 +42,10 @@ async def fill_the_disk(server: Process, seconds: float) -> list[int]:
 async def test_a_disk_that_was_full_takes_nothing_back(tmp_path: Path) -> None:
     """Six seconds are more than all retries of a commit together."""
     matches = 6
-    with hosted(tmp_path, unlimited=True) as server:
+    with server_process(tmp_path, unlimited=True) as server:
         async with (
             asyncio.timeout(100),
-            fleet_of(server.url, matches, draw(6), pause=0.1) as fleet,
+            fleet_of(server.url, matches, drawn_matches(6), pause=0.1) as fleet,
         ):
             await fleet.moved(60)
             assert 503 in await fill_the_disk(server, 6)
@@ -58,14 +58,14 @@ async def test_a_disk_that_was_full_takes_nothing_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_outages_of_every_kind_in_turn(tmp_path: Path, tell: Tell) -> None:
+async def test_outages_of_every_kind_in_turn(tmp_path: Path, report: ReportFigure) -> None:
     """Full disks of all lengths, freezes and kills, while forty matches are played."""
     matches, chance = 40, random.Random(2)
     outages = {"full disk": 0, "freeze": 0, "kill": 0}
-    with hosted(tmp_path, unlimited=True) as server:
+    with server_process(tmp_path, unlimited=True) as server:
         async with (
             asyncio.timeout(550),
-            fleet_of(server.url, matches, draw(12), pause=0.3) as fleet,
+            fleet_of(server.url, matches, drawn_matches(12), pause=0.3) as fleet,
         ):
             for number in range(18):
                 await fleet.moved(fleet.moves + 200)
@@ -83,17 +83,17 @@ async def test_outages_of_every_kind_in_turn(tmp_path: Path, tell: Tell) -> None
             await fleet.finished(matches)
         assert await untrue(server, fleet) == []
     assert fleet.moves == matches * 144
-    tell(f"outages: {outages}, {fleet.moves} moves, none lost, doubled or told wrongly")
+    report(f"outages: {outages}, {fleet.moves} moves, none lost, doubled or told wrongly")
 
 
 @pytest.mark.slow
-async def test_kills_before_it_is_up(tmp_path: Path, tell: Tell) -> None:
+async def test_kills_before_it_is_up(tmp_path: Path, report: ReportFigure) -> None:
     """Recovery that is cut off at any moment is made again from the start."""
     matches, kills, chance = 40, 40, random.Random(3)
-    with hosted(tmp_path, unlimited=True) as server:
+    with server_process(tmp_path, unlimited=True) as server:
         async with (
             asyncio.timeout(400),
-            fleet_of(server.url, matches, draw(8), pause=0.2) as fleet,
+            fleet_of(server.url, matches, drawn_matches(8), pause=0.2) as fleet,
         ):
             for _ in range(kills // 4):
                 await fleet.moved(fleet.moves + 100)
@@ -106,6 +106,6 @@ async def test_kills_before_it_is_up(tmp_path: Path, tell: Tell) -> None:
             fleet.pause = 0.0
             await fleet.finished(matches)
         assert await untrue(server, fleet) == []
-        assert server.trouble() == []
+        assert server.error_lines() == []
     assert fleet.moves == matches * 64
-    tell(f"kills before it is up: {kills}, {fleet.moves} moves, none lost or doubled")
+    report(f"kills before it is up: {kills}, {fleet.moves} moves, none lost or doubled")

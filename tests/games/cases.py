@@ -10,8 +10,9 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from kibitz_games import laws, registry
-from kibitz_games.api import Game, Model
+from kibitz_games.conformance import laws
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game, Model
 
 
 def _module(name: str) -> Any:

@@ -80,7 +80,7 @@ def test_a_line_is_one_line_of_safe_characters(text: str) -> None:
     assert printable.line(shown) == shown
     assert len(shown.splitlines()) <= 1
     marks = "".join("m" if unicodedata.combining(c) else " " for c in shown)
-    assert "m" * (printable.MARKS + 1) not in marks
+    assert "m" * (printable.MAX_MARKS + 1) not in marks
 
 
 @given(texts)

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from kibitz_server.app import Config, running, with_loop
-from kibitz_server.database import DatabaseInUse, ForeignDatabase
-from kibitz_server.outbox import Allowance
-from kibitz_server.store import Store, Stored
-from kibitz_server.sweep import Patience
-from tests.server.toys import Grid, Race
-from tests.server.wires import Caller, calling, masked, until
+from kibitz_server.net.send_queue import SendLimits
+from kibitz_server.net.timeouts import TimeoutConfig
+from kibitz_server.storage.database import DatabaseInUse, ForeignDatabase
+from kibitz_server.storage.store import Store, Stored
+from tests.server.fakes import JsonClient, client_frame, connected, wait_until
+from tests.server.match.toy_games import Grid, Race
 
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def settings(seats: int = 2, games: int = 1, **fields: Any) -> dict[str, Any]:
     return {"seats": [OPEN] * seats, "programme": [item], **fields}
 
 
-async def seated(url: str, players: Sequence[Caller], **fields: Any) -> str:
+async def seated(url: str, players: Sequence[JsonClient], **fields: Any) -> str:
     """Host a lobby for the players and start it."""
     done = await players[0].ask("host", settings=settings(len(players), **fields))
     lobby: str = done["lobby"]
@@ -106,8 +106,8 @@ async def test_a_drain_says_farewell_and_the_match_goes_on_after_it(tmp_path: Pa
     config = Config(db=tmp_path / "k.db")
     async with (
         running(config, GAMES) as server,
-        calling(server.url) as ada,
-        calling(server.url) as bob,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
     ):
         secrets = [(await p.hello(n))["resume"] for p, n in ((ada, "ada"), (bob, "bob"))]
         lobby = await seated(server.url, [ada, bob])
@@ -120,7 +120,7 @@ async def test_a_drain_says_farewell_and_the_match_goes_on_after_it(tmp_path: Pa
         assert await bob.closed() == 1012
         await ada.closed()
         await draining
-    async with running(config, GAMES) as server, calling(server.url) as bob:
+    async with running(config, GAMES) as server, connected(server.url) as bob:
         welcome = await bob.ask("hello", versions=[1], resume=secrets[1])
         assert (welcome["seats"], welcome["lobbies"]) == ([f"{lobby}-1-1"], [lobby])
         await bob.ask("rejoin", match=f"{lobby}-1-1")
@@ -132,7 +132,7 @@ async def test_a_drain_says_farewell_and_the_match_goes_on_after_it(tmp_path: Pa
 
 
 async def test_stuck_readers_do_not_hold_up_a_drain(tmp_path: Path) -> None:
-    config = Config(db=tmp_path / "k.db", drain_s=1.0, patience=Patience(close_s=0.3))
+    config = Config(db=tmp_path / "k.db", drain_s=1.0, patience=TimeoutConfig(close_s=0.3))
     async with running(config, GAMES) as server:
         socks = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
         for _, writer in socks:
@@ -165,7 +165,7 @@ async def deaf(port: int, name: str) -> AsyncIterator[socket.socket]:
         await loop.sock_connect(sock, ("127.0.0.1", port))
         await loop.sock_sendall(sock, HANDSHAKE)
         hello = {"type": "hello", "id": 1, "versions": [1], "name": name}
-        await loop.sock_sendall(sock, masked(json.dumps(hello).encode()))
+        await loop.sock_sendall(sock, client_frame(json.dumps(hello).encode()))
         heard = b""
         while b'"welcome"' not in heard:
             heard += await loop.sock_recv(sock, 4096)
@@ -173,23 +173,23 @@ async def deaf(port: int, name: str) -> AsyncIterator[socket.socket]:
 
 
 async def test_a_reader_that_stops_is_gone_in_seconds_and_holds_nobody_up(tmp_path: Path) -> None:
-    patience = Patience(stuck_s=0.4, close_s=0.4, sweep_s=0.1)
+    patience = TimeoutConfig(stuck_s=0.4, close_s=0.4, sweep_s=0.1)
     config = Config(
         db=tmp_path / "k.db",
         patience=patience,
         unlimited=True,
-        allowance=Allowance(high_water=4096, frames_bytes=4096),
+        allowance=SendLimits(high_water=4096, frames_bytes=4096),
     )
     async with (
         running(config, GAMES) as server,
         deaf(server.port, "eve") as sock,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
     ):
         await ada.hello("ada")
-        asked = masked(b'{"type":"list_games","id":2}') * 200
+        asked = client_frame(b'{"type":"list_games","id":2}') * 200
         await asyncio.get_running_loop().sock_sendall(sock, asked)
         async with asyncio.timeout(10):
-            while server.hall.gauges()["connections"] > 1:
+            while server.directory.gauges()["connections"] > 1:
                 assert (await ada.ask("list_lobbies"))["type"] == "lobbies"
                 await asyncio.sleep(0.02)
         _, figures = await page(server.port, "/metrics")
@@ -202,7 +202,7 @@ MAIN = """
 import sys
 from pathlib import Path
 from kibitz_server.app import Config, run
-from tests.server.toys import Grid
+from tests.server.match.toy_games import Grid
 config = Config(db=Path(sys.argv[1]), port=int(sys.argv[2]), unlimited=True)
 run(config, {"toy-grid": Grid()}, started=lambda server: print(server.port, flush=True))
 """
@@ -236,7 +236,7 @@ class Moves:
     def count(self) -> int:
         return sum(map(len, self.acknowledged.values()))
 
-    async def play(self, caller: Caller) -> None:
+    async def play(self, caller: JsonClient) -> None:
         while True:
             turn = await caller.next("your_turn")
             answer = await caller.move(turn)
@@ -245,10 +245,11 @@ class Moves:
                 assert answer["seq"] not in match
                 match[answer["seq"]] = turn["legal"][0]
 
-    async def play_until_dead(self, callers: Sequence[Caller]) -> None:
+    async def play_until_dead(self, callers: Sequence[JsonClient]) -> None:
         await asyncio.gather(*map(self.play, callers), return_exceptions=True)
 
 
+@pytest.mark.e2e
 async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
     db, moves = tmp_path / "k.db", Moves()
     secrets: dict[str, str] = {}
@@ -256,8 +257,8 @@ async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
     for life in range(3):
         async with process(db) as (child, port):
             url = f"ws://127.0.0.1:{port}"
-            callers: list[Caller] = []
-            stack = [calling(url) for _ in range(8)]
+            callers: list[JsonClient] = []
+            stack = [connected(url) for _ in range(8)]
             for number, context in enumerate(stack):
                 caller = await context.__aenter__()
                 callers.append(caller)
@@ -274,7 +275,7 @@ async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
                     matches.append(lobby)
             playing = asyncio.create_task(moves.play_until_dead(callers))
             enough = moves.count + 60
-            await until(lambda enough=enough: moves.count >= enough)  # type: ignore[misc]
+            await wait_until(lambda enough=enough: moves.count >= enough)  # type: ignore[misc]
             child.kill()
             await child.wait()
             await playing
@@ -307,9 +308,10 @@ async def audit(db: Path, moves: Moves) -> None:
             assert entries[seq - 1]["action"] == action
 
 
+@pytest.mark.e2e
 async def test_sigterm_drains_and_exits_with_0(tmp_path: Path) -> None:
     async with process(tmp_path / "k.db") as (child, port):
-        async with calling(f"ws://127.0.0.1:{port}") as ada:
+        async with connected(f"ws://127.0.0.1:{port}") as ada:
             await ada.hello("ada")
             began = time.monotonic()
             child.send_signal(signal.SIGTERM)
@@ -373,7 +375,7 @@ def housed(personality: str, **fields: Any) -> dict[str, Any]:
     return {**settings(**fields), "seats": seats}
 
 
-async def play_out(caller: Caller) -> dict[str, Any]:
+async def play_out(caller: JsonClient) -> dict[str, Any]:
     while True:
         message = caller.news.pop(0) if caller.news else json.loads(await caller.socket.recv())
         if message["type"] == "your_turn":
@@ -382,10 +384,11 @@ async def play_out(caller: Caller) -> dict[str, Any]:
             return dict(message)
 
 
+@pytest.mark.e2e
 async def test_a_house_bot_plays_a_match_and_is_dismissed(tmp_path: Path) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
@@ -395,13 +398,14 @@ async def test_a_house_bot_plays_a_match_and_is_dismissed(tmp_path: Path) -> Non
         end = await play_out(ada)
         assert end["result"]["cause"] == "rules"
         await ada.ask("close", lobby=lobby)
-        await until(lambda: not server.hall.gauges()["house_bots"])
+        await wait_until(lambda: not server.directory.gauges()["house_bots"])
 
 
+@pytest.mark.e2e
 async def test_a_house_bot_that_crashes_is_named_as_the_cause(tmp_path: Path) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
@@ -412,43 +416,45 @@ async def test_a_house_bot_that_crashes_is_named_as_the_cause(tmp_path: Path) ->
         end = await play_out(ada)
         causes = [seat.get("cause") for seat in end["result"]["seats"]]
         assert "crash" in causes
-        found = await server.hall.store.transcript(end["match"])
+        found = await server.directory.store.transcript(end["match"])
         assert found is not None
         notes = [json.loads(line).get("text", "") for line in found.lines]
         assert any("segmentation of faults" in note for note in notes)
         assert any("ended with status 7" in note for note in notes)
 
 
+@pytest.mark.e2e
 async def test_a_stand_in_plays_on_for_who_went_away(tmp_path: Path) -> None:
     conduct = {"grace_ms": 0, "on_leave": "replace", "stand_in": "toy-grid/steady"}
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
-        async with calling(server.url) as bob:
+        async with connected(server.url) as bob:
             await bob.hello("bob")
             await seated(server.url, [ada, bob], conduct=conduct)
             await ada.move(await ada.next("your_turn"))
             await bob.next("your_turn")
         end = await play_out(ada)
         assert end["result"]["cause"] == "rules"
-        found = await server.hall.store.transcript(end["match"])
+        found = await server.directory.store.transcript(end["match"])
         assert found is not None
         replaced = [entry for entry in map(json.loads, found.lines) if entry["kind"] == "replace"]
         assert [entry["player"]["name"] for entry in replaced] == ["house steady 1"]
 
 
+@pytest.mark.e2e
 async def test_a_stand_in_that_never_comes_costs_the_seat(tmp_path: Path) -> None:
     conduct = {"grace_ms": 0, "on_leave": "replace", "stand_in": "toy-grid/broken"}
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
-        async with calling(server.url) as bob:
+        async with connected(server.url) as bob:
             await bob.hello("bob")
             await seated(server.url, [ada, bob], conduct=conduct)
             await ada.next("your_turn")
@@ -457,18 +463,19 @@ async def test_a_stand_in_that_never_comes_costs_the_seat(tmp_path: Path) -> Non
         assert "status 1" in detail
 
 
+@pytest.mark.e2e
 async def test_a_house_seat_whose_bot_never_starts_is_opened(tmp_path: Path) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
-        calling(server.url) as bob,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
         await bob.hello("bob")
         lobby = (await ada.ask("host", settings=housed("broken")))["lobby"]
         await ada.ask("join", lobby=lobby)
-        await until(lambda: bool(server.hall.rooms[lobby].lobby.roll.given_up))
+        await wait_until(lambda: bool(server.directory.lobbies[lobby].engine.state.abandoned_seats))
         assert (await bob.ask("join", lobby=lobby))["type"] == "done"
         for player in (ada, bob):
             await player.ask("ready", lobby=lobby)
@@ -480,7 +487,7 @@ async def test_a_house_bot_s_parameters_are_checked_when_the_lobby_is_opened(
 ) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
     ):
         await ada.hello("ada")
         refused = await ada.ask("host", settings=housed("steady:depth=no"))
@@ -495,16 +502,17 @@ async def test_a_house_bot_s_parameters_are_checked_when_the_lobby_is_opened(
         refused = await ada.ask("host", settings=settings(spectating=shoulder))
         assert refused["code"] == "bad_option"
         assert "0 to 1" in refused["message"]
-        assert server.hall.gauges()["house_bots"] == 0
+        assert server.directory.gauges()["house_bots"] == 0
 
 
+@pytest.mark.e2e
 async def test_a_house_bot_that_fails_is_news_in_the_lobby_and_to_its_host(
     tmp_path: Path,
 ) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
-        calling(server.url) as bob,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
@@ -526,13 +534,14 @@ async def test_a_house_bot_that_fails_is_news_in_the_lobby_and_to_its_host(
             }
 
 
+@pytest.mark.e2e
 async def test_a_house_bot_that_does_not_come_is_news(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kibitz_server.room.HIRE_PATIENCE_S", 0.3)
+    monkeypatch.setattr("kibitz_server.lobby.seat_bots.BOT_START_TIMEOUT_S", 0.3)
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
@@ -543,10 +552,11 @@ async def test_a_house_bot_that_does_not_come_is_news(
         assert "did not come within" in trouble[0]["reason"]
 
 
+@pytest.mark.e2e
 async def test_house_bots_end_with_their_server(tmp_path: Path) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
-        calling(server.url) as ada,
+        connected(server.url) as ada,
         asyncio.timeout(30),
     ):
         await ada.hello("ada")
@@ -555,5 +565,5 @@ async def test_house_bots_end_with_their_server(tmp_path: Path) -> None:
             news = await ada.next("lobby")
             if news["lobby"]["lobby"] == lobby and news["lobby"]["members"]:
                 break
-        assert server.hall.gauges()["house_bots"] == 1
-    assert server.hall.gauges()["house_bots"] == 0
+        assert server.directory.gauges()["house_bots"] == 1
+    assert server.directory.gauges()["house_bots"] == 0

@@ -1,12 +1,12 @@
-"""The figures, as prometheus reads them."""
+"""The metrics, as Prometheus reads them."""
 
 from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from kibitz_protocol.records import Cause
-from kibitz_protocol.refusals import Code
-from kibitz_server.metrics import Figures, Histogram
+from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.metrics import Histogram, Metrics
 
 
 def test_a_histogram_counts_up_to_and_including_its_bounds() -> None:
@@ -18,24 +18,25 @@ def test_a_histogram_counts_up_to_and_including_its_bounds() -> None:
 
 
 def test_the_page_says_everything_that_was_counted() -> None:
-    figures = Figures()
-    figures.moved(3)
-    figures.ended(Cause.TIME)
-    figures.refused(Code.STALE)
-    figures.shed("flood")
-    figures.committed(7, 0.003)
-    figures.lagged(0.2)
-    figures.gauges = lambda: {"connections": 12}
+    metrics = Metrics()
+    metrics.move_ms[3] += 1
+    metrics.ended(Cause.TIME)
+    metrics.refused(Code.STALE)
+    metrics.dropped("flood")
+    metrics.committed(7, 0.003)
+    metrics.lagged(0.2)
+    metrics.gauges = lambda: {"connections": 12}
     samples = {
         (sample.name, *sorted(sample.labels.values())): sample.value
-        for family in text_string_to_metric_families(figures.page().decode())
+        for family in text_string_to_metric_families(metrics.page().decode())
         for sample in family.samples
     }
     assert samples[("kibitz_connections",)] == 12
     assert samples[("kibitz_moves_total",)] == 1
     assert samples[("kibitz_matches_finished_total", "time")] == 1
     assert samples[("kibitz_refusals_total", "stale")] == 1
-    assert samples[("kibitz_peers_shed_total", "flood")] == 1
+    assert samples[("kibitz_connections_dropped_total", "flood")] == 1
+    assert samples[("kibitz_peers_shed_total", "flood")] == 1  # its name before, for one release
     assert samples[("kibitz_commit_entries_sum",)] == 7
     assert samples[("kibitz_move_seconds_bucket", "0.005")] == 1
     assert samples[("kibitz_move_seconds_bucket", "0.002")] == 0
@@ -43,7 +44,7 @@ def test_the_page_says_everything_that_was_counted() -> None:
 
 
 def test_two_servers_count_apart() -> None:
-    one, other = Figures(), Figures()
-    one.moved(1)
+    one, other = Metrics(), Metrics()
+    one.move_ms[1] += 1
     assert b"kibitz_moves_total 1.0" in one.page()
     assert b"kibitz_moves_total 0.0" in other.page()

@@ -19,12 +19,14 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from kibitz_games.api import Game
-from kibitz_protocol.audit import Acknowledged, Observation, Sent, Shown, audit
-from kibitz_protocol.client import Client
-from kibitz_protocol.codec import encode
-from kibitz_protocol.errors import RefusedError, UnansweredError
-from kibitz_protocol.messages import (
+from kibitz_games.core.game import Game
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import RefusedError, UnansweredError
+from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.tools.audit import Acknowledged, Observation, Sent, Shown, audit
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
+from kibitz_protocol.wire.messages import (
     Capabilities,
     Event,
     Finished,
@@ -33,15 +35,13 @@ from kibitz_protocol.messages import (
     Snapshot,
     YourTurn,
 )
-from kibitz_protocol.recordfile import parse_record
-from kibitz_protocol.records import Setup
-from kibitz_protocol.refusals import Code
-from kibitz_protocol.rooms import LobbySettings, OpenSeat, ProgrammeItem
-from kibitz_protocol.session import Gone
-from kibitz_protocol.values import Scalar
-from kibitz_server.history import events
-from kibitz_server.record import fold
-from kibitz_server.view import PUBLIC, Viewer
+from kibitz_protocol.wire.recordfile import parse_record
+from kibitz_protocol.wire.records import Setup
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import Scalar
+from kibitz_protocol.wire.visibility import PUBLIC, Viewer
+from kibitz_server.match.history import read_events
+from kibitz_server.match.record import restore
 
 STOP_S = 10.0
 POLL_S = 0.02
@@ -65,9 +65,9 @@ class Fleet:
     """Acknowledged moves of all players."""
     returns: list[tuple[str, float]] = field(default_factory=list)
     """Who came back to a seat after its connection broke, and when."""
-    waits: list[float] = field(default_factory=list)
+    answer_times: list[float] = field(default_factory=list)
     """Seconds from sending each move to its answer."""
-    lags: Counter[str] = field(default_factory=Counter)
+    lag_counts: Counter[str] = field(default_factory=Counter)
     """How often each spectator was told a snapshot because it had read too slowly."""
 
     @property
@@ -107,26 +107,26 @@ class FleetMember:
 
     def __init__(self, fleet: Fleet, client: Client) -> None:
         self.fleet, self.client = fleet, client
-        self._since: dict[str, int] = {}
-        self._work: set[asyncio.Task[None]] = set()
+        self._snapshot_seq: dict[str, int] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
-        self._life = asyncio.create_task(self._follow())
+        self._task = asyncio.create_task(self._follow())
 
     def check(self) -> None:
         """Raise what has ended this member, if anything has."""
         if self._failure is not None:
             raise self._failure
-        if self._life.done():
-            self._life.result()
+        if self._task.done():
+            self._task.result()
 
     async def stop(self) -> None:
         """Wait for the requests that are under way, then stop listening."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_S):
-                await asyncio.gather(*self._work, return_exceptions=True)
-        for task in [*self._work, self._life]:
+                await asyncio.gather(*self._tasks, return_exceptions=True)
+        for task in [*self._tasks, self._task]:
             task.cancel()
-        await asyncio.gather(*self._work, self._life, return_exceptions=True)
+        await asyncio.gather(*self._tasks, self._task, return_exceptions=True)
 
     async def _follow(self) -> None:
         async for message in self.client.news():
@@ -138,31 +138,31 @@ class FleetMember:
                 case Finished():
                     self.fleet.ended[message.match] = message
                 case _:
-                    self.told(message)
+                    self.on_news(message)
 
-    def told(self, news: object) -> None:
+    def on_news(self, news: object) -> None:
         """Hear anything else."""
 
     def _snapshot(self, news: Snapshot) -> None:
         fleet = self.fleet
-        self._since[news.match] = news.seq
+        self._snapshot_seq[news.match] = news.seq
         fleet.seats[news.match] = [seat.player for seat in news.seats]
         if news.why == "rejoined":
             fleet.returns.append((self.client.player, time.monotonic()))
         elif news.why == "lagged":
-            fleet.lags[self.client.player] += 1
+            fleet.lag_counts[self.client.player] += 1
 
     def _event(self, news: Event) -> None:
-        viewer, since = self.client.player, self._since[news.match]
+        viewer, since = self.client.player, self._snapshot_seq[news.match]
         self.fleet.history.append(Shown(news.match, viewer, since, news.entry))
         self.fleet.events.append((viewer, news))
 
     def _spawn(self, work: asyncio.Task[None]) -> None:
-        self._work.add(work)
+        self._tasks.add(work)
         work.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        self._work.discard(task)
+        self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._failure = self._failure or task.exception()
 
@@ -175,7 +175,7 @@ class FleetPlayer(FleetMember):
         self._answered: set[tuple[str, int]] = set()
         super().__init__(fleet, client)
 
-    def told(self, news: object) -> None:
+    def on_news(self, news: object) -> None:
         # The turn is told again after a reconnect; its move is under way already.
         if isinstance(news, YourTurn) and (news.match, news.ply) not in self._answered:
             self._answered.add((news.match, news.ply))
@@ -185,14 +185,14 @@ class FleetPlayer(FleetMember):
         fleet, player = self.fleet, self.client.player
         if fleet.pause:
             await asyncio.sleep(fleet.pause * 2 * self._random.random())
-        action = chosen(turn, self._random)
+        action = random_action(turn, self._random)
         sent = time.monotonic()
         done = await self.client.move(turn.match, turn.ply, action)
         answered = time.monotonic()
         assert done.seq is not None
         fleet.history.append(Sent(turn.match, player, done.re, turn.ply, action, sent))
         fleet.history.append(Acknowledged(turn.match, player, done.re, done.seq, answered))
-        fleet.waits.append(answered - sent)
+        fleet.answer_times.append(answered - sent)
         fleet.moves += 1
 
 
@@ -203,14 +203,14 @@ class FleetSpectator(FleetMember):
         self._watched: set[str] = set()
         super().__init__(fleet, client)
 
-    def told(self, news: object) -> None:
+    def on_news(self, news: object) -> None:
         match news:
             case MatchStarted(match=brief):
                 self._watch(brief.match)
             case LobbyNews(lobby=lobby):
                 for brief in lobby.live:
                     self._watch(brief.match)
-            case Gone():
+            case MatchLost():
                 pass  # it ended while this spectator was away
             case _:
                 pass
@@ -229,7 +229,7 @@ class FleetSpectator(FleetMember):
                 raise
 
 
-def chosen(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:
+def random_action(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:
     """Return a random legal action; on large boards they are not listed but to be seen."""
     if turn.legal is not None:
         return {key: _scalar(value) for key, value in chance.choice(turn.legal).items()}
@@ -321,13 +321,13 @@ def contradictions(fleet: Fleet, game: Game, records: Mapping[str, bytes]) -> li
     logs = {match: record.entries for match, record in parsed.items()}
     faults = audit(logs, fleet.seats, fleet.history)
     for match, text in records.items():
-        faults += _untrue(fleet, game, match, text.splitlines())
+        faults += _mismatches(fleet, game, match, text.splitlines())
     return faults
 
 
-def _untrue(fleet: Fleet, game: Game, match: str, lines: list[bytes]) -> Iterator[str]:
+def _mismatches(fleet: Fleet, game: Game, match: str, lines: list[bytes]) -> Iterator[str]:
     """Replay a record: every event that was shown has to come out of it as it was shown."""
-    replayed = fold(game, lines)
+    replayed = restore(game, lines)
     finished = fleet.ended.get(match)
     if finished is None:
         yield f"match {match}: nobody saw it end"
@@ -355,6 +355,6 @@ def _replayed(
     """Yield number and text of every event as this viewer sees it."""
     more, first = True, 1
     while more:
-        told, more = events(game, setup, lines, viewer, first, len(lines))
+        told, more = read_events(game, setup, lines, viewer, first, len(lines))
         yield from ((event.entry.seq, encode(event)) for event in told)
         first += len(told)

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from kibitz_games.api import (
-    OVER,
-    Features,
-    Game,
-    GameError,
-    GameInfo,
-    Json,
-    Model,
-    Outcome,
-    State,
-)
-from kibitz_games.chinese_checkers import drawing, rules, wire
-from kibitz_games.chinese_checkers.wire import Move, Options, View
-from kibitz_games.kernels import box, lay
-from kibitz_games.scene import Scene
-
-_M = TypeVar("_M", bound=Model)
+from kibitz_games.chinese_checkers import models, render, rules
+from kibitz_games.chinese_checkers.models import Move, Options, View
+from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.scene import Scene
 
 
-class ChineseCheckers(Game):
+class ChineseCheckers(Game[Options, Move, View]):
     """The race of pegs into the opposite triangle."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -38,105 +23,66 @@ class ChineseCheckers(Game):
         seats=(2, 3, 4, 5, 6),
         max_plies=rules.MAX_PLIES,
     )
-    earlier: ClassVar[Mapping[int, Mapping[str, Json]]] = {
+    earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
         # Everybody's pegs filled a goal, and a repetition was ranked by distance.
         1: {"win": "any", "repetition": "adjudicate"},
     }
-    Options: ClassVar[type[Model]] = Options
-    Move: ClassVar[type[Model]] = Move
-    View: ClassVar[type[Model]] = View
+    state_type = rules.STATE
+    reasons = rules.REASONS
 
-    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
-        return {}
-
-    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
-        return wire.start(_as(Options, options), seats)
-
-    def to_act(self, state: State) -> int:
-        return int(state["side"])
+    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
+        return models.start(options, seats)
 
     def legal(self, state: State) -> list[int]:
-        moves = np.empty(rules.WIDEST, np.int32)
-        count = rules.generate_in(box(state), lay(moves))
-        return sorted(moves[:count].tolist())
+        return sorted(super().legal(state))
 
-    def play(self, state: State, action: int) -> None:
-        rules.play_in(box(state), action)
+    def in_play(self, state: State, seat: int) -> bool:
+        """Return whether a seat has neither finished nor left."""
+        return int(state["rank"][seat]) == 0
 
-    def undo(self, state: State, action: int) -> None:
-        rules.undo_in(box(state), action)
+    def view(self, state: State, seat: int | None) -> View:
+        return models.view(state)
 
-    def drop(self, state: State, seat: int) -> None:
-        """Take `seat` out; nothing changes for one that has finished, has dropped, or is last."""
-        if not 0 <= seat < int(state["seats"]):
-            raise GameError(f"there is no seat {seat}")
-        if int(state["side"]) != OVER and int(state["rank"][seat]) == 0:
-            rules.drop(state, seat)
+    def sample(self, view: View, seed: int) -> State:
+        return models.state_from_view(view)
 
-    def outcome(self, state: State) -> Outcome | None:
-        if int(state["side"]) != OVER:
-            return None
-        seats = int(state["seats"])
-        ranks, scores = np.zeros(rules.SEATS, np.int32), np.zeros(rules.SEATS)
-        rules.ranks(state, ranks)
-        rules.returns(state, scores)
-        reason = rules.REASONS[int(state["end"])]
-        return Outcome(tuple(ranks[:seats].tolist()), tuple(scores[:seats].tolist()), reason)
+    def decode(self, state: State, move: Move) -> int:
+        return models.decode(state, move)
 
-    def view(self, state: State, seat: int | None) -> wire.View:
-        return wire.view(state)
+    def encode(self, state: State, action: int) -> Move:
+        return models.encode(int(state["holes"]), action)
 
-    def full_view(self, state: State) -> wire.View:
-        return wire.view(state)
-
-    def sample(self, view: Model, seed: int) -> State:
-        return wire.restore(_as(View, view))
-
-    def decode(self, state: State, move: Model) -> int:
-        return wire.decode(state, _as(Move, move))
-
-    def encode(self, state: State, action: int) -> wire.Move:
-        return wire.encode(int(state["holes"]), action)
-
-    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
         holes = int(state["holes"])
-        return [_travelling(holes, action) for action in actions]
+        return [_dumped_move(holes, action) for action in actions]
 
-    def text(self, move: Model) -> str:
-        return wire.text(_as(Move, move))
+    def format_move(self, move: Move) -> str:
+        return models.format_move(move)
 
-    def parse(self, text: str) -> wire.Move:
-        return wire.parse(text)
+    def parse_move(self, text: str) -> Move:
+        return models.parse_move(text)
 
-    def touches(self, move: Model) -> tuple[str, ...]:
-        chosen = _as(Move, move)
-        return () if chosen.passing else (str(chosen.source), str(chosen.target))
+    def move_cells(self, move: Move) -> tuple[str, ...]:
+        return () if move.passing else (str(move.source), str(move.target))
 
-    def scene(self, view: Model) -> Scene:
-        return drawing.scene(_as(View, view))
+    def scene(self, view: View) -> Scene:
+        return render.scene(view)
 
-    def actions(self, state: State) -> int:
+    def num_distinct_actions(self, state: State) -> int:
         return int(state["holes"]) ** 2 + 1
 
-    def features(self, view: Model, seat: int) -> Features:
+    def features(self, view: View, seat: int) -> Features:
         """Return two planes a seat over the holes: its pegs, and its goal."""
-        return wire.features(_as(View, view), seat)
+        return models.features(view, seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
-        return wire.dump(model) if isinstance(model, View) else super().dump(model)
-
-
-def _as(kind: type[_M], model: Model) -> _M:
-    """Check that a model is this game's own."""
-    if not isinstance(model, kind):
-        raise TypeError(f"expected a {kind.__name__} of chinese-checkers, not {model!r}")
-    return model
+        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 @functools.cache
-def _travelling(holes: int, action: int) -> dict[str, Any]:
+def _dumped_move(holes: int, action: int) -> dict[str, Any]:
     """Return a move as it travels; every turn lists dozens, so each is made once."""
-    return GAME.dump(wire.encode(holes, action))
+    return GAME.dump(models.encode(holes, action))
 
 
 GAME = ChineseCheckers()

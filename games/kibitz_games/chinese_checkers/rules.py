@@ -61,16 +61,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games import kernels, operations
 from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.kernels import Int, kernel
-from kibitz_games.operations import Moves, Record, Values
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Moves, Record, Values
 
-i64 = kernels.word()
+i64 = kernels.int64_cast()
 
 MAX_PLIES = 1000
 ROUNDS = 50
-WIDEST = geo.MAX_PEGS * geo.MAX_HOLES + 1
+MAX_ACTIONS = geo.MAX_PEGS * geo.MAX_HOLES + 1
 """No position has more actions: every peg to every hole, and the pass."""
 
 WALL = geo.MAX_HOLES
@@ -99,7 +99,7 @@ REPETITIONS = ("draw", "adjudicate")
 END_GOAL, END_REPETITION, END_STALL, END_LENGTH, END_DROPPED = 1, 2, 3, 4, 5
 REASONS = ("", "goal", "repetition", "stall", "length", "dropped")
 
-STATE = kernels.record(
+STATE = kernels.record_type(
     "chinese_checkers",
     [
         ("key", np.uint64),
@@ -160,7 +160,7 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return near, land, steps
 
 
-NEAR, LAND, STEPS = map(kernels.lay, _tables())
+NEAR, LAND, STEPS = map(kernels.kernel_array, _tables())
 
 
 def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -170,13 +170,13 @@ def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return numbers[:, :CELLS].copy(), numbers[:, CELLS].copy(), numbers[:, CELLS + 1].copy()
 
 
-PEG_KEY, TURN_KEY, OUT_KEY = map(kernels.lay, _keys())
+PEG_KEY, TURN_KEY, OUT_KEY = map(kernels.kernel_array, _keys())
 
 EVERY_WAY = 63
 """All six directions, one bit each."""
 
 
-def _ways() -> tuple[np.ndarray, np.ndarray]:
+def _direction_sets() -> tuple[np.ndarray, np.ndarray]:
     """Return how many directions a set of them has, and which."""
     sets = [[d for d in range(6) if number >> d & 1] for number in range(EVERY_WAY + 1)]
     listed = np.zeros((len(sets), 6), np.uint8)
@@ -185,22 +185,24 @@ def _ways() -> tuple[np.ndarray, np.ndarray]:
     return np.array([len(ways) for ways in sets], np.uint8), listed
 
 
-COUNT, WAYS = map(kernels.lay, _ways())
+COUNT, WAYS = map(kernels.kernel_array, _direction_sets())
 
 SHIFT = 22
-SHARE = kernels.lay(np.array([0, *(2**SHIFT // n + 1 for n in range(1, CELLS + 1))], np.int64))
+SHARE = kernels.kernel_array(
+    np.array([0, *(2**SHIFT // n + 1 for n in range(1, CELLS + 1))], np.int64)
+)
 """``action * SHARE[holes] >> SHIFT`` is ``action // holes``: a division would cost as much as the
 rest of `order`. It is exact for all actions, since ``2**SHIFT > holes**3``."""
 
 
 @kernel
-def source(st: Record, m: Int) -> Int:
+def source_hole(st: Record, m: Int) -> Int:
     """Return the hole that action `m`, not a pass, begins in."""
     return m * i64(SHARE[st.holes]) >> SHIFT
 
 
 @kernel
-def stoppable(st: Record, seat: Int) -> Int:
+def allowed_zones(st: Record, seat: Int) -> Int:
     """Return the zones where a peg of `seat` may end its move, one bit each."""
     every = i64(EVERYWHERE)
     if st.stop == STOP_ANY:
@@ -292,7 +294,7 @@ def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -
 
 
 @kernel
-def _run(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
+def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
     """Append the run of an empty hole to `moves`, which ends at `tail`; mark it on the board."""
     table = st.geometry
     board = st.board
@@ -313,16 +315,16 @@ def _run(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
     return i64(tail)
 
 
-HOLES_AT = WIDEST - CELLS
+HOLES_AT = MAX_ACTIONS - CELLS
 BEGINS_AT = HOLES_AT - RUNS - 1
 TAKEN_AT = BEGINS_AT - RUNS
-"""Where `_generate_by_runs` keeps what it needs, behind all moves that there can be: the holes of
-the runs, where each run begins, and the last peg whose moves it was added to."""
+"""Where `_generate_by_components` keeps what it needs, behind all moves that there can be: the
+holes of the runs, where each run begins, and the last peg whose moves it was added to."""
 assert TAKEN_AT > geo.MAX_PEGS * (6 + CELLS // 2)
 
 
 @kernel
-def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
+def _generate_by_components(st: Record, first: Int, last: Int, moves: Moves) -> Int:
     """Write the moves of the pegs from `first` up to before `last`, as if all holes were allowed.
 
     Return how many there are.
@@ -347,7 +349,7 @@ def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
                 mark = RUN + runs
                 moves[BEGINS_AT + runs] = tail
                 moves[TAKEN_AT + runs] = 0
-                tail = _run(st, land, mark, moves, tail)
+                tail = _jump_component(st, land, mark, moves, tail)
                 runs += 1
                 moves[BEGINS_AT + runs] = tail
             run = mark - RUN
@@ -362,13 +364,13 @@ def _generate_by_runs(st: Record, first: Int, last: Int, moves: Moves) -> Int:
 
 
 @kernel
-def _stopping(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
+def _filter_by_zone(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
     """Keep the first `n` moves that end in an allowed zone, in their order; return how many."""
     holes = i64(st.holes)
     kept = i64(0)
     for i in range(n):
         m = i64(moves[i])
-        if (allowed >> i64(st.zone[m - source(st, m) * holes])) & 1:
+        if (allowed >> i64(st.zone[m - source_hole(st, m) * holes])) & 1:
             moves[kept] = m
             kept += 1
     return kept
@@ -377,10 +379,10 @@ def _stopping(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
 @kernel
 def _generate_of(st: Record, first: Int, last: Int, moves: Moves) -> Int:
     """Write the moves of the pegs from `first` up to before `last`; return how many."""
-    allowed = stoppable(st, i64(st.side))
+    allowed = allowed_zones(st, i64(st.side))
     if st.through != 0 and st.sticky == 0 and st.long_jumps == 0:
-        every = _generate_by_runs(st, first, last, moves)
-        return every if allowed == EVERYWHERE else _stopping(st, moves, every, allowed)
+        every = _generate_by_components(st, first, last, moves)
+        return every if allowed == EVERYWHERE else _filter_by_zone(st, moves, every, allowed)
     n: Int = i64(0)
     for slot in range(first, last):
         n = generate_from(st, i64(st.pegs[st.side, slot]), moves, n, allowed)
@@ -388,7 +390,7 @@ def _generate_of(st: Record, first: Int, last: Int, moves: Moves) -> Int:
 
 
 @kernel
-def _pass(st: Record, moves: Moves) -> Int:
+def _write_pass(st: Record, moves: Moves) -> Int:
     """Write the pass; return 1."""
     moves[0] = i64(st.holes) * i64(st.holes)
     return i64(1)
@@ -400,11 +402,11 @@ def generate(st: Record, moves: Moves) -> Int:
     if st.side < 0:
         return i64(0)
     n = _generate_of(st, i64(0), i64(st.each), moves)
-    return n if n > 0 else _pass(st, moves)
+    return n if n > 0 else _write_pass(st, moves)
 
 
 @kernel
-def portion(st: Record, k: Int, moves: Moves) -> Int:
+def generate_stage(st: Record, k: Int, moves: Moves) -> Int:
     """Write the moves of the first peg where `k` is 0, those of the others where it is 1."""
     if st.side < 0 or k > 1:
         return i64(-1)
@@ -412,7 +414,7 @@ def portion(st: Record, k: Int, moves: Moves) -> Int:
         return _generate_of(st, i64(0), i64(1), moves)
     n = _generate_of(st, i64(1), i64(st.each), moves)
     alone = n == 0 and _generate_of(st, i64(0), i64(1), moves) == 0
-    return _pass(st, moves) if alone else n
+    return _write_pass(st, moves) if alone else n
 
 
 @kernel
@@ -422,13 +424,13 @@ def allows(st: Record, action: Int) -> bool:
     if st.side < 0 or action < 0 or action > holes * holes:
         return False
     if action == holes * holes:
-        moves = np.empty(WIDEST, np.int32)
+        moves = np.empty(MAX_ACTIONS, np.int32)
         return generate(st, moves) == 1 and moves[0] == action
     origin = action // holes
     if (i64(st.board[origin]) + 15) >> 4 != st.side + 1:
         return False
     near = np.empty(CELLS + 6, np.int32)
-    allowed = stoppable(st, i64(st.side))
+    allowed = allowed_zones(st, i64(st.side))
     n = generate_from(st, i64(origin), near, i64(0), allowed)
     found = False
     for i in range(n):
@@ -463,7 +465,7 @@ def _pass_turn(st: Record, seat: Int) -> None:
 
 
 @kernel
-def _touch(st: Record, hole: Int) -> None:
+def _toggle_around(st: Record, hole: Int) -> None:
     """Tell the holes around that a peg has come into a hole, or has left it."""
     table = st.geometry
     for d in range(6):
@@ -473,31 +475,31 @@ def _touch(st: Record, hole: Int) -> None:
 
 
 @kernel
-def put(st: Record, seat: Int, slot: Int, hole: Int) -> None:
+def put_peg(st: Record, seat: Int, slot: Int, hole: Int) -> None:
     """Put a peg on the board, into an empty hole; the counts and the key know nothing of it."""
     st.pegs[seat, slot] = hole
     st.board[hole] = 1 + 16 * seat + slot
-    _touch(st, hole)
+    _toggle_around(st, hole)
 
 
 @kernel
-def clear(st: Record) -> None:
+def clear_board(st: Record) -> None:
     """Take all pegs off the board; the counts and the key know nothing of it."""
     for hole in range(st.holes):
         if st.board[hole] != 0:
             st.board[hole] = 0
-            _touch(st, hole)
+            _toggle_around(st, hole)
 
 
 @kernel
-def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
+def _move_peg(st: Record, seat: Int, origin: Int, target: Int) -> None:
     """Move a peg of `seat`, with everything that follows from the position alone."""
     peg = st.board[origin]
     st.board[target] = peg
     st.board[origin] = 0
     st.pegs[seat, (i64(peg) + 15) & 15] = target
-    _touch(st, origin)
-    _touch(st, target)
+    _toggle_around(st, origin)
+    _toggle_around(st, target)
     st.key = st.key ^ PEG_KEY[seat, origin] ^ PEG_KEY[seat, target]
     goal = i64(st.goal[seat])
     left, entered = i64(st.zone[origin]), i64(st.zone[target])
@@ -511,7 +513,7 @@ def _shift(st: Record, seat: Int, origin: Int, target: Int) -> None:
 
 
 @kernel
-def _finisher(st: Record, origin: Int, target: Int) -> Int:
+def _finishing_seat(st: Record, origin: Int, target: Int) -> Int:
     """Return the seat whose goal this move has filled, or -1.
 
     The goal must be full of pegs that count in it, with at least one peg of its owner. Whoever
@@ -561,7 +563,7 @@ def repeats(st: Record) -> Int:
 
 
 @kernel
-def _judge(st: Record) -> Int:
+def _end_reason(st: Record) -> Int:
     """Return why the play is over after a move that left at least two seats active, or 0."""
     slot = i64(st.key & np.uint64(FILTER - 1))
     if st.seen[slot] >= 3 and repeats(st) >= 3:
@@ -581,13 +583,13 @@ def play(st: Record, m: Int) -> None:
     seat = i64(st.turn)
     mark: Int = i64(0)
     if m < holes * holes:
-        origin = source(st, m)
+        origin = source_hole(st, m)
         target = m - origin * holes
-        _shift(st, seat, origin, target)
+        _move_peg(st, seat, origin, target)
         if st.distance[seat] < st.best[seat]:
             mark = i64(st.best[seat] - st.distance[seat])
             st.best[seat] = st.distance[seat]
-        finisher = _finisher(st, origin, target)
+        finisher = _finishing_seat(st, origin, target)
         if finisher >= 0:
             mark = mark | FINISH
             st.placed += 1
@@ -602,7 +604,7 @@ def play(st: Record, m: Int) -> None:
     if st.seats - st.placed - st.dropped == 1:
         st.end = END_GOAL
     else:
-        st.end = _judge(st)
+        st.end = _end_reason(st)
     if st.end != 0:
         st.side = -1
 
@@ -615,7 +617,7 @@ def may_end(st: Record, m: Int) -> bool:
     limit = i64(ROUNDS * (st.seats - st.placed - st.dropped))
     if m >= holes * holes or st.since + 1 >= limit or st.ply + 1 >= MAX_PLIES:
         return True
-    origin = source(st, m)
+    origin = source_hole(st, m)
     target = m - origin * holes
     entered = i64(st.zone[target])
     if entered != NO_ZONE and st.filled[entered] + 1 >= st.each:
@@ -626,7 +628,7 @@ def may_end(st: Record, m: Int) -> bool:
 
 
 @kernel
-def _without_progress(st: Record) -> Int:
+def _plies_without_progress(st: Record) -> Int:
     """Return how many plies ago the last progress was."""
     ply = i64(st.ply)
     back = ply
@@ -642,7 +644,7 @@ def undo(st: Record, m: Int) -> None:
     ply = i64(st.ply) - 1
     mark = i64(st.marks[ply + 1])
     st.seen[i64(st.key & np.uint64(FILTER - 1))] -= 1
-    origin = source(st, m)
+    origin = source_hole(st, m)
     target = m - origin * holes
     if mark & FINISH:
         finisher = i64(st.owner[st.zone[target]])
@@ -651,7 +653,7 @@ def undo(st: Record, m: Int) -> None:
         st.key = st.key ^ OUT_KEY[finisher]
     if m < holes * holes:
         seat: Int = ((i64(st.board[target]) + 15) >> 4) - 1
-        _shift(st, seat, target, origin)
+        _move_peg(st, seat, target, origin)
         st.best[seat] += mark & IMPROVED
     else:
         seat = _previous(st, i64(st.turn))
@@ -660,19 +662,7 @@ def undo(st: Record, m: Int) -> None:
     st.history[ply] = 0
     st.marks[ply + 1] = 0
     st.ply = ply
-    st.since = _without_progress(st) if mark != 0 else st.since - 1
-
-
-@kernel
-def terminal(st: Record) -> bool:
-    """Return whether the play is over."""
-    return bool(st.side < 0)
-
-
-@kernel
-def to_act(st: Record) -> Int:
-    """Return the seat to act, or -1."""
-    return i64(st.side)
+    st.since = _plies_without_progress(st) if mark != 0 else st.since - 1
 
 
 @kernel
@@ -706,12 +696,12 @@ def returns(st: Record, out: Values) -> None:
 
 
 @kernel
-def order(st: Record, m: Int) -> Int:
+def move_score(st: Record, m: Int) -> Int:
     """Prefer long ways towards the goal, and among equals the peg that is furthest behind."""
     holes = i64(st.holes)
     if m >= holes * holes:
         return i64(0)
-    origin = source(st, m)
+    origin = source_hole(st, m)
     target = m - origin * holes
     goal = i64(st.goal[st.turn])
     before = i64(STEPS[st.geometry, goal, origin])
@@ -719,7 +709,7 @@ def order(st: Record, m: Int) -> Int:
 
 
 @kernel
-def hold(st: Record, seat: Int) -> Int:
+def set_side_to_move(st: Record, seat: Int) -> Int:
     """Make `seat` the one to act; return the seat that was."""
     before = i64(st.turn)
     _pass_turn(st, i64(seat))
@@ -727,7 +717,7 @@ def hold(st: Record, seat: Int) -> Int:
 
 
 @kernel
-def fresh_key(st: Record) -> Any:
+def compute_key(st: Record) -> Any:
     """Return the key from scratch."""
     key = TURN_KEY[st.turn]
     for seat in range(st.seats):
@@ -739,7 +729,7 @@ def fresh_key(st: Record) -> Any:
 
 
 @kernel
-def drop(st: Record, seat: Int) -> None:
+def forfeit(st: Record, seat: Int) -> None:
     """Take an active seat out of a play that goes on; its pegs stay as obstacles."""
     st.rank[seat] = st.seats - st.dropped
     st.dropped += 1
@@ -757,7 +747,7 @@ def drop(st: Record, seat: Int) -> None:
 
 
 @kernel
-def trace(st: Record, action: Int, path: Moves) -> Int:
+def shortest_path(st: Record, action: Int, path: Moves) -> Int:
     """Write the holes of a shortest way of `action`, the last one played; return how many."""
     holes = i64(st.holes)
     origin = action // holes
@@ -770,7 +760,7 @@ def trace(st: Record, action: Int, path: Moves) -> Int:
             return i64(2)
     peg = st.board[target]
     st.board[target] = 0
-    came = _search(st, origin, target, stoppable(st, seat))
+    came = _bfs_jumps(st, origin, target, allowed_zones(st, seat))
     st.board[target] = peg
     if came[target] < 0:
         return i64(2)
@@ -788,7 +778,7 @@ def trace(st: Record, action: Int, path: Moves) -> Int:
 
 
 @kernel
-def _search(st: Record, origin: Int, target: Int, allowed: Int) -> Moves:
+def _bfs_jumps(st: Record, origin: Int, target: Int, allowed: Int) -> Moves:
     """Return for each hole reached by jumps the hole before it, by breadth-first search."""
     came = np.full(CELLS, -1, np.int32)
     queue = np.empty(CELLS, np.int32)
@@ -818,111 +808,51 @@ def _jump(st: Record, here: Int, direction: Int) -> Int:
     return i64(LAND[st.geometry, here * 6 + direction])
 
 
-HEAD = 16
-"""How many facts a portrait begins with, before those of each seat."""
-
-
 @kernel
-def portrait(st: Record, out: Moves) -> Int:
-    """Write all that a view shows into `out` in one call; return the length.
-
-    Order: geometry, each, stop, through, sticky, long_jumps, seats, ply, side, end, since,
-    repeats, last action (-1 for none), turn, win, repetition; then for all seats the corners, the
-    ranks, the best distances and the pegs, each seat's ascending; then the path of the last action.
-    """
-    out[0] = st.geometry
-    out[1] = st.each
-    out[2] = st.stop
-    out[3] = st.through
-    out[4] = st.sticky
-    out[5] = st.long_jumps
-    out[6] = st.seats
-    out[7] = st.ply
-    out[8] = st.side
-    out[9] = st.end
-    out[10] = st.since
+def occurrences(st: Record) -> Int:
+    """Return how often the present position has occurred, found out only where it may have."""
     seen = st.seen[i64(st.key & np.uint64(FILTER - 1))]
-    out[11] = repeats(st) if seen >= 2 else 1
-    out[12] = -1
-    out[13] = st.turn
-    out[14] = st.win
-    out[15] = st.repetition
-    seats = i64(st.seats)
-    each = i64(st.each)
-    for seat in range(seats):
-        out[HEAD + seat] = st.corner[seat]
-        out[HEAD + seats + seat] = st.rank[seat]
-        out[HEAD + 2 * seats + seat] = st.best[seat]
-    first = HEAD + 3 * seats
-    count = np.zeros(SEATS, np.int64)
-    for hole in range(st.holes):
-        value = i64(st.board[hole])
-        if value != 0:
-            whose = ((value + 15) >> 4) - 1
-            out[first + whose * each + count[whose]] = hole
-            count[whose] += 1
-    length = first + seats * each
-    if st.ply > 0:
-        out[12] = st.history[st.ply - 1]
-        if out[12] < i64(st.holes) * i64(st.holes):
-            length += trace(st, i64(out[12]), out[length:])
-    return i64(length)
+    return repeats(st) if seen >= 2 else i64(1)
 
 
-PORTRAIT = HEAD + CELLS + SEATS * (3 + geo.MAX_PEGS)
-"""The longest portrait."""
-
-Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `kernels.box` gives: the kernels below are called for single states, from Python."""
 
 
 @kernel
-def generate_in(states: Box, moves: Moves) -> Int:
-    """Do `generate`."""
-    return generate(states[0], moves)
-
-
-@kernel
-def allows_in(states: Box, action: Int) -> bool:
+def allows_in(states: StateArray, action: Int) -> bool:
     """Do `allows`."""
     return allows(states[0], action)
 
 
 @kernel
-def play_in(states: Box, action: Int) -> None:
-    """Do `play`."""
-    play(states[0], action)
+def occurrences_in(states: StateArray) -> Int:
+    """Do `occurrences`."""
+    return occurrences(states[0])
 
 
 @kernel
-def undo_in(states: Box, action: Int) -> None:
-    """Do `undo`."""
-    undo(states[0], action)
-
-
-@kernel
-def portrait_in(states: Box, out: Moves) -> Int:
-    """Do `portrait`."""
-    return portrait(states[0], out)
+def shortest_path_in(states: StateArray, action: Int, path: Moves) -> Int:
+    """Do `shortest_path`."""
+    return shortest_path(states[0], action, path)
 
 
 operations.implement(
     STATE,
-    widest=WIDEST,
+    max_actions=MAX_ACTIONS,
     generate=generate,
     play=play,
     undo=undo,
-    terminal=terminal,
-    to_act=to_act,
     returns=returns,
-    order=order,
-    hold=hold,
-    portion=portion,
-    fresh_key=fresh_key,
+    forfeit=forfeit,
+    move_score=move_score,
+    set_side_to_move=set_side_to_move,
+    generate_stage=generate_stage,
+    compute_key=compute_key,
 )
 
 
-def position(
+def make_state(
     *,
     table: int,
     stop: int,
@@ -950,24 +880,24 @@ def position(
     _zones(st, shape, each)
     st.corner[: len(corners)] = corners
     st.goal[: len(corners)] = [(corner + 3) % 6 for corner in corners]
-    st.fills[: len(corners)] = [_fills(win, corner) for corner in corners]
+    st.fills[: len(corners)] = [_counting_zones(win, corner) for corner in corners]
     st.owner[:] = -1
     for seat, holes in enumerate(pegs):
-        _settle(st, shape, seat, holes)
-    _surround(st)
+        _place_pegs(st, shape, seat, holes)
+    _compute_adjacency(st)
     st.turn = st.side = turn
     st.rank[: len(out)] = out
     unplaced = [rank for rank in out if rank == 0] if out else list(corners)
     st.placed = _finishers(out)
     st.dropped = len(corners) - len(unplaced) - st.placed
-    st.key = fresh_key(st)
+    st.key = compute_key(st)
     st.seen[int(st.key) % FILTER] = 1
     st.marks[0] = DROP
     state: np.record = st
     return state
 
 
-def _fills(win: int, corner: int) -> int:
+def _counting_zones(win: int, corner: int) -> int:
     """Return the zones in which the pegs of the seat of a corner count, one bit each."""
     goal, home = 1 << (corner + 3) % 6, 1 << corner
     return {WIN_OWN_OR_PARKED: goal | home, WIN_FULL: goal, WIN_ANY: EVERYWHERE}[win]
@@ -988,7 +918,7 @@ def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
     st.board[WALL] = OFF
 
 
-def _surround(st: Record) -> None:
+def _compute_adjacency(st: Record) -> None:
     """Note for every hole in which directions something stands."""
     holes, taken, bits = int(st.holes), np.asarray(st.board) != 0, 1 << np.arange(6)
     for noted, table in ((st.beside, NEAR), (st.behind, LAND)):
@@ -996,7 +926,7 @@ def _surround(st: Record) -> None:
         noted[:holes] = taken[around] @ bits
 
 
-def _settle(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) -> None:
+def _place_pegs(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) -> None:
     """Put the pegs of one seat on the board, with the counts that follow from them."""
     goal, each = int(st.goal[seat]), len(holes)
     st.owner[goal] = seat

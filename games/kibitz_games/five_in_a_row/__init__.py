@@ -4,31 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from kibitz_games.api import (
-    OVER,
-    Features,
-    Game,
-    GameError,
-    GameInfo,
-    Json,
-    Model,
-    Outcome,
-    State,
-)
-from kibitz_games.five_in_a_row import drawing, rules, wire
+from kibitz_games.compiled.kernels import as_array
+from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.scene import Scene
 from kibitz_games.five_in_a_row import geometry as geo
-from kibitz_games.five_in_a_row.wire import Move, Options, View
-from kibitz_games.kernels import box, lay
-from kibitz_games.scene import Scene
-
-_M = TypeVar("_M", bound=Model)
+from kibitz_games.five_in_a_row import models, render, rules
+from kibitz_games.five_in_a_row.models import Move, Options, View
 
 
-class FiveInARow(Game):
+class FiveInARow(Game[Options, Move, View]):
     """Two colours of stones; five of one colour in an unbroken line win."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -42,98 +28,53 @@ class FiveInARow(Game):
         max_plies=rules.MAX_PLIES,
         legal_rule="any empty cell; in a match with swap, the fourth turn is a colour instead",
     )
-    Options: ClassVar[type[Model]] = Options
-    Move: ClassVar[type[Model]] = Move
-    View: ClassVar[type[Model]] = View
+    state_type = rules.STATE
+    reasons = rules.REASONS
 
-    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
+    def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
         """Draw the seat that begins, unless the options say it."""
-        drawn = _as(Options, options).first == "random"
+        drawn = options.first == "random"
         return {"first": random.Random(seed).randrange(2)} if drawn else {}
 
-    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
-        return wire.start(_as(Options, options), seats, deal)
+    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
+        return models.start(options, seats, deal)
 
-    def to_act(self, state: State) -> int:
-        return int(state["side"])
+    def count_legal(self, state: State) -> int:
+        return int(rules.count_in(as_array(state)))
 
-    def legal(self, state: State) -> list[int]:
-        moves = np.empty(rules.WIDEST, np.int32)
-        count = rules.generate_in(box(state), lay(moves))
-        actions: list[int] = moves[:count].tolist()
-        return actions
+    def view(self, state: State, seat: int | None) -> View:
+        return models.view(state)
 
-    def count(self, state: State) -> int:
-        return int(rules.count_in(box(state)))
+    def sample(self, view: View, seed: int) -> State:
+        return models.state_from_view(view)
 
-    def play(self, state: State, action: int) -> None:
-        rules.play_in(box(state), action)
+    def decode(self, state: State, move: Move) -> int:
+        return models.decode(state, move)
 
-    def undo(self, state: State, action: int) -> None:
-        rules.undo_in(box(state), action)
+    def encode(self, state: State, action: int) -> Move:
+        return models.encode(action)
 
-    def drop(self, state: State, seat: int) -> None:
-        """Take `seat` out, so that the other has won; nothing changes when the play is over."""
-        if not 0 <= seat < 2:
-            raise GameError(f"there is no seat {seat}; expected 0 or 1")
-        if int(state["side"]) != OVER:
-            rules.drop(state, seat)
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        return [models.dump_move(models.encode(action)) for action in actions]
 
-    def outcome(self, state: State) -> Outcome | None:
-        if int(state["side"]) != OVER:
-            return None
-        reason, winner = rules.REASONS[int(state["end"])], int(state["winner"])
-        if winner < 0:
-            return Outcome((1, 1), (0.5, 0.5), reason)
-        ranks = (1, 2) if winner == 0 else (2, 1)
-        return Outcome(ranks, (float(winner == 0), float(winner == 1)), reason)
+    def format_move(self, move: Move) -> str:
+        return models.format_move(move)
 
-    def view(self, state: State, seat: int | None) -> wire.View:
-        return wire.view(state)
+    def parse_move(self, text: str) -> Move:
+        return models.parse_move(text)
 
-    def full_view(self, state: State) -> wire.View:
-        return wire.view(state)
+    def scene(self, view: View) -> Scene:
+        return render.scene(view)
 
-    def sample(self, view: Model, seed: int) -> State:
-        return wire.restore(_as(View, view))
-
-    def decode(self, state: State, move: Model) -> int:
-        return wire.decode(state, _as(Move, move))
-
-    def encode(self, state: State, action: int) -> wire.Move:
-        return wire.encode(action)
-
-    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [wire.dump_move(wire.encode(action)) for action in actions]
-
-    def text(self, move: Model) -> str:
-        return wire.text(_as(Move, move))
-
-    def parse(self, text: str) -> wire.Move:
-        return wire.parse(text)
-
-    def touches(self, move: Model) -> tuple[str, ...]:
-        return (wire.text(_as(Move, move)),)
-
-    def scene(self, view: Model) -> Scene:
-        return drawing.scene(_as(View, view))
-
-    def actions(self, state: State) -> int:
+    def num_distinct_actions(self, state: State) -> int:
         return geo.CELLS
 
-    def features(self, view: Model, seat: int) -> Features:
+    def features(self, view: View, seat: int) -> Features:
         """Return three planes over the board: own, the other's, and 1 with colours chosen."""
-        return wire.features(_as(View, view), seat)
+        return models.features(view, seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
-        return wire.dump(model) if isinstance(model, View) else super().dump(model)
-
-
-def _as(kind: type[_M], model: Model) -> _M:
-    """Check that a model is this game's own."""
-    if not isinstance(model, kind):
-        raise TypeError(f"expected a {kind.__name__} of five-in-a-row, not {model!r}")
-    return model
+        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 GAME = FiveInARow()

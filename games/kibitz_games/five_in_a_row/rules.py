@@ -35,12 +35,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games import kernels, operations
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Moves, Record
 from kibitz_games.five_in_a_row import geometry as geo
-from kibitz_games.kernels import Int, kernel
-from kibitz_games.operations import Moves, Record, Values
 
-i64 = kernels.word()
+i64 = kernels.int64_cast()
 
 EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
 TAKE_BLACK, TAKE_WHITE, CHOICES = 0, 1, 2
@@ -49,14 +49,14 @@ LEAST = 9
 """Nobody has five stones on the board before there are so many."""
 MOST = geo.LARGEST * geo.LARGEST
 MAX_PLIES = MOST + 1
-WIDEST = MOST
+MAX_ACTIONS = MOST
 
 END_FIVE, END_FULL, END_DEAD, END_DROPPED = 1, 2, 3, 4
 REASONS = ("", "five", "full", "dead", "dropped")
 
 PITCH, ORIGIN, STEPS = geo.PITCH, geo.ORIGIN, geo.STEPS
 
-STATE = kernels.record(
+STATE = kernels.record_type(
     "five_in_a_row",
     [
         ("key", np.uint64),
@@ -89,24 +89,24 @@ def _keys() -> np.ndarray:
 
 
 _KEYS = _keys()
-STONE_KEY = kernels.lay(_KEYS)
+STONE_KEY = kernels.kernel_array(_KEYS)
 TURN_KEY, BLACK_KEY, UNSETTLED_KEY = (
-    kernels.lay(np.array([0, _KEYS[EMPTY, i]], np.uint64)) for i in range(3)
+    kernels.kernel_array(np.array([0, _KEYS[EMPTY, i]], np.uint64)) for i in range(3)
 )
 """For the seat to act, for the seat that has black, and for a choice of colours to come."""
 
 
 @kernel
-def holder(st: Record, colour: Int) -> Int:
+def seat_of_colour(st: Record, colour: Int) -> Int:
     """Return the seat that has a colour."""
     return i64(st.black) if colour == BLACK else 1 - i64(st.black)
 
 
 @kernel
-def mover(st: Record) -> Int:
+def seat_to_move(st: Record) -> Int:
     """Return the seat whose turn it is, or would be if the play were not over."""
     if st.unsettled == 0:
-        return holder(st, BLACK + (i64(st.stones) & 1))
+        return seat_of_colour(st, BLACK + (i64(st.stones) & 1))
     return i64(st.opener) if st.stones < SWAP_STONES else 1 - i64(st.opener)
 
 
@@ -155,7 +155,7 @@ def allows(st: Record, action: Int) -> bool:
 
 
 @kernel
-def run(st: Record, cell: Int, step: Int) -> Int:
+def run_length(st: Record, cell: Int, step: Int) -> Int:
     """Return how many stones of one colour stand in a row through a stone."""
     board = st.board
     colour = board[cell]
@@ -172,10 +172,10 @@ def run(st: Record, cell: Int, step: Int) -> Int:
 
 
 @kernel
-def five(st: Record, cell: Int) -> Int:
+def winning_step(st: Record, cell: Int) -> Int:
     """Return the step of a line on which the stone in `cell` has won, 0 for none."""
     for step in STEPS:
-        length = run(st, cell, i64(step))
+        length = run_length(st, cell, i64(step))
         if length == 5 or (length > 5 and st.exact == 0):
             return i64(step)
     return i64(0)
@@ -203,7 +203,7 @@ def is_open(st: Record, cell: Int, step: Int) -> bool:
 
 
 @kernel
-def alive(st: Record) -> bool:
+def any_window_open(st: Record) -> bool:
     """Return whether any five cells in a row are open to somebody."""
     size = i64(st.width)
     for y in range(size):
@@ -216,19 +216,19 @@ def alive(st: Record) -> bool:
 
 
 @kernel
-def _judge(st: Record, m: Int) -> Int:
+def _end_reason(st: Record, m: Int) -> Int:
     """Return why the play is over after the stone in `m`, or 0."""
-    if st.stones >= LEAST and five(st, m) != 0:
+    if st.stones >= LEAST and winning_step(st, m) != 0:
         return i64(END_FIVE)
     if st.stones == i64(st.width) * i64(st.width):
         return i64(END_FULL)
-    if st.dead_draw != 0 and not alive(st):
+    if st.dead_draw != 0 and not any_window_open(st):
         return i64(END_DEAD)
     return i64(0)
 
 
 @kernel
-def put(st: Record, m: Int) -> Int:
+def put_stone(st: Record, m: Int) -> Int:
     """Put the next stone, and nothing else; return its colour."""
     stones = i64(st.stones)
     colour = i64(BLACK + (stones & 1))
@@ -240,7 +240,7 @@ def put(st: Record, m: Int) -> Int:
 
 
 @kernel
-def _settle(st: Record, black: Int, unsettled: Int) -> None:
+def _assign_colours(st: Record, black: Int, unsettled: Int) -> None:
     """Set who has black and whether that may change, in the key too."""
     st.key = st.key ^ BLACK_KEY[st.black] ^ BLACK_KEY[black]
     st.key = st.key ^ UNSETTLED_KEY[st.unsettled] ^ UNSETTLED_KEY[unsettled]
@@ -261,15 +261,15 @@ def play(st: Record, m: Int) -> None:
     seat = i64(st.side)
     st.ply += 1
     if m < CHOICES:
-        _settle(st, seat if m == TAKE_BLACK else 1 - seat, i64(0))
-        _pass_turn(st, seat, mover(st))
+        _assign_colours(st, seat if m == TAKE_BLACK else 1 - seat, i64(0))
+        _pass_turn(st, seat, seat_to_move(st))
         return
-    put(st, m)
+    put_stone(st, m)
     if st.unsettled == 0:
         _pass_turn(st, seat, 1 - seat)
     else:
-        _pass_turn(st, seat, mover(st))
-    end = _judge(st, m)
+        _pass_turn(st, seat, seat_to_move(st))
+    end = _end_reason(st, m)
     if end != 0:
         st.end = end
         st.side = -1
@@ -280,23 +280,23 @@ def play(st: Record, m: Int) -> None:
 @kernel
 def undo(st: Record, m: Int) -> None:
     """Take back `m`, the last action played."""
-    after = mover(st)
+    after = seat_to_move(st)
     st.ply -= 1
     st.end = 0
     st.winner = -1
     if m < CHOICES:
-        _settle(st, i64(st.opener), i64(1))
+        _assign_colours(st, i64(st.opener), i64(1))
     else:
         stones = i64(st.stones) - 1
         st.key = st.key ^ STONE_KEY[st.board[m], m]
         st.board[m] = EMPTY
         st.history[stones] = 0
         st.stones = stones
-    _pass_turn(st, after, mover(st))
+    _pass_turn(st, after, seat_to_move(st))
 
 
 @kernel
-def drop(st: Record, seat: Int) -> None:
+def forfeit(st: Record, seat: Int) -> None:
     """Take a seat out of a play that goes on; the other one has won."""
     st.end = END_DROPPED
     st.winner = 1 - seat
@@ -304,28 +304,7 @@ def drop(st: Record, seat: Int) -> None:
 
 
 @kernel
-def terminal(st: Record) -> bool:
-    """Return whether the play is over."""
-    return bool(st.side < 0)
-
-
-@kernel
-def to_act(st: Record) -> Int:
-    """Return the seat to act, or -1."""
-    return i64(st.side)
-
-
-@kernel
-def returns(st: Record, out: Values) -> None:
-    """Write 1.0 for the winner and 0.0 for the other, or 0.5 for both."""
-    for seat in range(2):
-        out[seat] = 0.5
-        if st.winner >= 0:
-            out[seat] = 1.0 if st.winner == seat else 0.0
-
-
-@kernel
-def _along(st: Record, cell: Int, step: Int, colour: Int) -> Int:
+def _adjacent_run(st: Record, cell: Int, step: Int, colour: Int) -> Int:
     """Return how many stones of `colour` touch `cell` from this side, one behind the other."""
     length = i64(0)
     there = i64(cell + step)
@@ -336,15 +315,17 @@ def _along(st: Record, cell: Int, step: Int, colour: Int) -> Int:
 
 
 @kernel
-def order(st: Record, m: Int) -> Int:
+def move_score(st: Record, m: Int) -> Int:
     """Prefer cells that lengthen own rows, then those that stop rows of the other colour."""
     if m < CHOICES:
         return i64(0)
     mine = BLACK + (i64(st.stones) & 1)
     total = i64(0)
     for step in STEPS:
-        own = _along(st, m, i64(step), mine) + _along(st, m, i64(-step), mine)
-        other = _along(st, m, i64(step), 3 - mine) + _along(st, m, i64(-step), 3 - mine)
+        own = _adjacent_run(st, m, i64(step), mine) + _adjacent_run(st, m, i64(-step), mine)
+        other = _adjacent_run(st, m, i64(step), 3 - mine) + _adjacent_run(
+            st, m, i64(-step), 3 - mine
+        )
         total += (2 << (3 * own)) + (1 << (3 * other)) - 3
     return total
 
@@ -359,7 +340,11 @@ def _completions(st: Record, stone: Int, moves: Moves) -> Int:
             cell = i64(stone + away * step)
             if st.board[cell] != EMPTY:
                 continue
-            length = 1 + _along(st, cell, i64(step), colour) + _along(st, cell, i64(-step), colour)
+            length = (
+                1
+                + _adjacent_run(st, cell, i64(step), colour)
+                + _adjacent_run(st, cell, i64(-step), colour)
+            )
             if length < 5 or (length > 5 and st.exact != 0):
                 continue
             first, last = min(0, away), max(0, away)
@@ -373,7 +358,7 @@ def _completions(st: Record, stone: Int, moves: Moves) -> Int:
 
 
 @kernel
-def urgent(st: Record, moves: Moves) -> Int:
+def tactical_moves(st: Record, moves: Moves) -> Int:
     """Write the cell of an own five, or those of the other's, on lines through the last stones."""
     stones = i64(st.stones)
     if st.side < 0 or st.unsettled != 0 or stones < LEAST - 1:
@@ -394,65 +379,21 @@ def urgent(st: Record, moves: Moves) -> Int:
 
 
 @kernel
-def fresh_key(st: Record) -> Any:
+def compute_key(st: Record) -> Any:
     """Return the key from scratch."""
-    key = TURN_KEY[mover(st)] ^ BLACK_KEY[st.black] ^ UNSETTLED_KEY[st.unsettled]
+    key = TURN_KEY[seat_to_move(st)] ^ BLACK_KEY[st.black] ^ UNSETTLED_KEY[st.unsettled]
     for i in range(st.stones):
         cell = i64(st.history[i])
         key = key ^ STONE_KEY[st.board[cell], cell]
     return key
 
 
-HEAD = 16
-"""Numbers of a portrait before its cells."""
-PORTRAIT = HEAD + 2 * MOST
-ROWS = MOST + geo.LARGEST
-"""Bytes of the largest board as text."""
-
-
 @kernel
-def portrait(st: Record, out: Moves) -> Int:
-    """Write all that a view shows, but for the board, into `out`; return the length.
-
-    Order: width, exact, first, dead_draw, swap, placed, stones, ply, side, end, winner, opener,
-    black, unsettled, last action (-1 for none), 0; then the cells of the stones in order; then
-    the cells of a line that has won.
-    """
-    stones = i64(st.stones)
-    out[0] = st.width
-    out[1] = st.exact
-    out[2] = st.first
-    out[3] = st.dead_draw
-    out[4] = st.swap
-    out[5] = st.placed
-    out[6] = stones
-    out[7] = st.ply
-    out[8] = st.side
-    out[9] = st.end
-    out[10] = st.winner
-    out[11] = st.opener
-    out[12] = st.black
-    out[13] = st.unsettled
-    out[14] = -1
-    out[15] = 0
-    for i in range(stones):
-        out[HEAD + i] = st.history[i]
-    if st.ply > 0:
-        out[14] = st.history[stones - 1]
-    if st.swap != 0 and st.unsettled == 0 and stones == SWAP_STONES:
-        out[14] = TAKE_BLACK if st.black != st.opener else TAKE_WHITE
-    length = HEAD + stones
-    if st.end != END_FIVE:
-        return length
-    return length + _winning(st, out[length:])
-
-
-@kernel
-def _winning(st: Record, out: Moves) -> Int:
-    """Write the whole row through the last stone that has won; return how many cells."""
+def winning_row(st: Record, out: Moves) -> Int:
+    """Write the whole row through the last stone, which has won; return how many cells."""
     cell = i64(st.history[i64(st.stones) - 1])
-    step = five(st, cell)
-    length = run(st, cell, step)
+    step = winning_step(st, cell)
+    length = run_length(st, cell, step)
     first = cell
     while st.board[first - step] == st.board[cell]:
         first -= step
@@ -461,78 +402,42 @@ def _winning(st: Record, out: Moves) -> Int:
     return length
 
 
-@kernel
-def write(st: Record, out: Any) -> Int:
-    """Write the rows of the board as text, a line feed after each; return how many bytes."""
-    size = i64(st.width)
-    n = i64(0)
-    for y in range(size):
-        for x in range(size):
-            stone = st.board[ORIGIN + y * PITCH + x]
-            out[n] = 46 if stone == EMPTY else 120 if stone == BLACK else 111  # . x o
-            n += 1
-        out[n] = 10
-        n += 1
-    return n
-
-
-Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `kernels.box` gives: the kernels below are called for single states, from Python."""
 
 
 @kernel
-def count_in(states: Box) -> Int:
+def count_in(states: StateArray) -> Int:
     """Do `count`."""
     return count(states[0])
 
 
 @kernel
-def generate_in(states: Box, moves: Moves) -> Int:
-    """Do `generate`."""
-    return generate(states[0], moves)
-
-
-@kernel
-def allows_in(states: Box, action: Int) -> bool:
+def allows_in(states: StateArray, action: Int) -> bool:
     """Do `allows`."""
     return allows(states[0], action)
 
 
 @kernel
-def play_in(states: Box, action: Int) -> None:
-    """Do `play`."""
-    play(states[0], action)
-
-
-@kernel
-def undo_in(states: Box, action: Int) -> None:
-    """Do `undo`."""
-    undo(states[0], action)
-
-
-@kernel
-def portrait_in(states: Box, out: Moves, rows: Any) -> Int:
-    """Do `portrait` and `write`."""
-    write(states[0], rows)
-    return portrait(states[0], out)
+def winning_row_in(states: StateArray, out: Moves) -> Int:
+    """Do `winning_row`."""
+    return winning_row(states[0], out)
 
 
 operations.implement(
     STATE,
-    widest=WIDEST,
+    max_actions=MAX_ACTIONS,
     generate=generate,
     play=play,
     undo=undo,
-    terminal=terminal,
-    to_act=to_act,
-    returns=returns,
-    order=order,
-    urgent=urgent,
-    fresh_key=fresh_key,
+    forfeit=forfeit,
+    move_score=move_score,
+    tactical_moves=tactical_moves,
+    compute_key=compute_key,
 )
 
 
-def position(
+def make_state(
     *, size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
 ) -> np.record:
     """Return the empty board at ply 0; `first` is the index of the option, `opener` a seat."""
@@ -542,15 +447,15 @@ def position(
     st.first, st.opener, st.black, st.side, st.winner = first, opener, opener, opener, -1
     st.board[:] = WALL
     st.board[list(geo.board(size))] = EMPTY
-    st.key = fresh_key(st)
+    st.key = compute_key(st)
     state: np.record = st
     return state
 
 
-def place(state: np.record, cell: int) -> None:
+def place_opening_stone(state: np.record, cell: int) -> None:
     """Put the next stone of an opening, which is no ply; nothing is checked."""
     st: Record = state
-    put(st, cell)
+    put_stone(st, cell)
     st.placed += 1
-    st.side = mover(st)
-    st.key = fresh_key(st)
+    st.side = seat_to_move(st)
+    st.key = compute_key(st)

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from kibitz_games.api import (
-    OVER,
-    Features,
-    Game,
-    GameError,
-    GameInfo,
-    Json,
-    Model,
-    Outcome,
-    State,
-)
-from kibitz_games.kernels import box, lay
-from kibitz_games.line_nim import drawing, rules, wire
+from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.scene import Scene
 from kibitz_games.line_nim import geometry as geo
-from kibitz_games.line_nim.wire import Move, Options, View
-from kibitz_games.scene import Scene
-
-_M = TypeVar("_M", bound=Model)
+from kibitz_games.line_nim import models, render, rules
+from kibitz_games.line_nim.models import Move, Options, View
 
 
-class LineNim(Game):
+class LineNim(Game[Options, Move, View]):
     """Lines of cells are crossed out until one of two players has to take the last cell."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -40,94 +25,54 @@ class LineNim(Game):
         balanced=True,
         max_plies=rules.MAX_PLIES,
     )
-    Options: ClassVar[type[Model]] = Options
-    Move: ClassVar[type[Model]] = Move
-    View: ClassVar[type[Model]] = View
+    state_type = rules.STATE
+    reasons = rules.REASONS
 
-    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
-        return wire.deal(_as(Options, options), seed)
+    def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
+        return models.deal(options, seed)
 
-    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
-        return wire.start(_as(Options, options), seats, deal)
+    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
+        return models.start(options, seats, deal)
 
-    def to_act(self, state: State) -> int:
-        return int(state["side"])
+    def view(self, state: State, seat: int | None) -> View:
+        return models.view(state)
 
-    def legal(self, state: State) -> list[int]:
-        moves = np.empty(rules.WIDEST, np.int32)
-        count = rules.generate_in(box(state), lay(moves))
-        listed: list[int] = moves[:count].tolist()
-        return listed
+    def sample(self, view: View, seed: int) -> State:
+        return models.state_from_view(view)
 
-    def play(self, state: State, action: int) -> None:
-        rules.play_in(box(state), action)
+    def decode(self, state: State, move: Move) -> int:
+        return models.decode(state, move)
 
-    def undo(self, state: State, action: int) -> None:
-        rules.undo_in(box(state), action)
+    def encode(self, state: State, action: int) -> Move:
+        return models.encode(action)
 
-    def drop(self, state: State, seat: int) -> None:
-        """Let the other seat win; nothing changes once the play is over."""
-        if not 0 <= seat < rules.SEATS:
-            raise GameError(f"expected seat 0 or 1, not {seat}")
-        if int(state["side"]) != OVER:
-            rules.drop(state, seat)
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        return [models.dump_action(action) for action in actions]
 
-    def outcome(self, state: State) -> Outcome | None:
-        if int(state["side"]) != OVER:
-            return None
-        reason = rules.REASONS[int(state["end"])]
-        lost = int(state["loser"])
-        return Outcome((2, 1) if lost == 0 else (1, 2), (float(lost), 1.0 - lost), reason)
+    def format_move(self, move: Move) -> str:
+        return models.format_move(move)
 
-    def view(self, state: State, seat: int | None) -> wire.View:
-        return wire.view(state)
+    def parse_move(self, text: str) -> Move:
+        return models.parse_move(text)
 
-    def full_view(self, state: State) -> wire.View:
-        return wire.view(state)
+    def spellings(self, move: Move) -> tuple[str, ...]:
+        return models.spellings(move)
 
-    def sample(self, view: Model, seed: int) -> State:
-        return wire.restore(_as(View, view))
+    def move_cells(self, move: Move) -> tuple[str, ...]:
+        return models.move_cells(move)
 
-    def decode(self, state: State, move: Model) -> int:
-        return wire.decode(state, _as(Move, move))
+    def scene(self, view: View) -> Scene:
+        return render.scene(view)
 
-    def encode(self, state: State, action: int) -> wire.Move:
-        return wire.encode(action)
-
-    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [wire.travelling(action) for action in actions]
-
-    def text(self, move: Model) -> str:
-        return wire.text(_as(Move, move))
-
-    def parse(self, text: str) -> wire.Move:
-        return wire.parse(text)
-
-    def spellings(self, move: Model) -> tuple[str, ...]:
-        return wire.spellings(_as(Move, move))
-
-    def touches(self, move: Model) -> tuple[str, ...]:
-        return wire.touches(_as(Move, move))
-
-    def scene(self, view: Model) -> Scene:
-        return drawing.scene(_as(View, view))
-
-    def actions(self, state: State) -> int:
+    def num_distinct_actions(self, state: State) -> int:
         return len(geo.LINES)
 
-    def features(self, view: Model, seat: int) -> Features:
+    def features(self, view: View, seat: int) -> Features:
         """Return two planes over the map, [y, x]: cells that are free, and cells that are gone."""
-        return wire.features(_as(View, view), seat)
+        return models.features(view, seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
-        return wire.dump(model) if isinstance(model, View) else super().dump(model)
-
-
-def _as(kind: type[_M], model: Model) -> _M:
-    """Check that a model is this game's own."""
-    if not isinstance(model, kind):
-        raise TypeError(f"expected a {kind.__name__} of line-nim, not {model!r}")
-    return model
+        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 GAME = LineNim()

@@ -71,7 +71,7 @@ LINES: Final = tuple(_lines())
 """The cells of each line, from its head on."""
 LINE_OF: Final = {frozenset(line): number for number, line in enumerate(LINES)}
 """The number of each line by its set of cells."""
-HEADING: Final = tuple(
+DIRECTION_OF: Final = tuple(
     next((d for d in ONWARD if line[1:2] == (neighbour(line[0], d),)), None) for line in LINES
 )
 """The direction of each line from its head on; None for a single cell."""
@@ -83,7 +83,7 @@ NUMBERS: Final = {name: number for number, name in enumerate(NAMES)}
 _WRITTEN: Final = re.compile(r"\s*([a-l][0-9]{1,2})\s*(?:-\s*([a-l][0-9]{1,2})\s*)?", re.IGNORECASE)
 
 
-def stretch(written: str) -> tuple[int, ...] | None:
+def parse_row(written: str) -> tuple[int, ...] | None:
     """Read a cell, ``f7``, or a straight row of cells of any length by its ends, ``f7-k7``.
 
     The cells come in the order in which they are written; None for anything else.

@@ -84,7 +84,7 @@ def read(stretches: Iterable[str]) -> tuple[int, ...]:
     """
     free: set[int] = set()
     for written in stretches:
-        cells = geo.stretch(written)
+        cells = geo.parse_row(written)
         if cells is None:
             raise ValueError(
                 f"expected cells from a1 to l12, or straight rows of them as in f7-k7,"

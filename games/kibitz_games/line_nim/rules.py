@@ -21,15 +21,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games import kernels, operations
-from kibitz_games.kernels import Int, kernel
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Moves, Record, Values
 from kibitz_games.line_nim import geometry as geo
-from kibitz_games.operations import Moves, Record, Values
 
-i64 = kernels.word()
+i64 = kernels.int64_cast()
 
 SEATS = 2
-WIDEST = len(geo.LINES)
+MAX_ACTIONS = len(geo.LINES)
 MAX_PLIES = geo.CELLS
 """Every ply crosses out at least one cell."""
 WALL = geo.CELLS
@@ -38,7 +38,7 @@ OBSTACLE, FREE, GONE = 0, 1, 2
 END_LAST, END_DROPPED = 1, 2
 REASONS = ("", "last cell", "dropped")
 
-STATE = kernels.record(
+STATE = kernels.record_type(
     "line_nim",
     [
         ("key", np.uint64),
@@ -68,7 +68,7 @@ def _next_cells() -> np.ndarray:
 
 def _line_cells() -> np.ndarray:
     """Return the cells of each line, three places a line, `WALL` in the places it does not need."""
-    cells = np.full(WIDEST * geo.LONGEST, WALL, np.int32)
+    cells = np.full(MAX_ACTIONS * geo.LONGEST, WALL, np.int32)
     for number, line in enumerate(geo.LINES):
         cells[number * geo.LONGEST : number * geo.LONGEST + len(line)] = line
     return cells
@@ -87,11 +87,11 @@ def _numbers() -> np.ndarray:
     return numbers
 
 
-NEAR = kernels.lay(_next_cells())
-LINE = kernels.lay(_line_cells())
-NUMBER = kernels.lay(_numbers())
-SIZE = kernels.lay(np.array([len(line) for line in geo.LINES], np.int32))
-HEADING = kernels.lay(np.array([heading or 0 for heading in geo.HEADING], np.int32))
+NEAR = kernels.kernel_array(_next_cells())
+LINE = kernels.kernel_array(_line_cells())
+NUMBER = kernels.kernel_array(_numbers())
+SIZE = kernels.kernel_array(np.array([len(line) for line in geo.LINES], np.int32))
+HEADING = kernels.kernel_array(np.array([heading or 0 for heading in geo.DIRECTION_OF], np.int32))
 
 
 def _keys() -> np.ndarray:
@@ -100,7 +100,7 @@ def _keys() -> np.ndarray:
     return source.integers(0, 2**64, size=geo.CELLS + 1, dtype=np.uint64)
 
 
-KEY = kernels.lay(_keys())
+KEY = kernels.kernel_array(_keys())
 
 
 @kernel
@@ -178,23 +178,11 @@ def undo(st: Record, m: Int) -> None:
 
 
 @kernel
-def drop(st: Record, seat: Int) -> None:
+def forfeit(st: Record, seat: Int) -> None:
     """Take a seat out of a play that goes on: the other one has won."""
     st.end = END_DROPPED
     st.loser = seat
     st.side = -1
-
-
-@kernel
-def terminal(st: Record) -> bool:
-    """Return whether the play is over."""
-    return bool(st.side < 0)
-
-
-@kernel
-def to_act(st: Record) -> Int:
-    """Return the seat to act, or -1."""
-    return i64(st.side)
 
 
 @kernel
@@ -205,13 +193,13 @@ def returns(st: Record, out: Values) -> None:
 
 
 @kernel
-def order(st: Record, m: Int) -> Int:
+def move_score(st: Record, m: Int) -> Int:
     """Prefer long lines: what is left of the tree below them is smaller."""
     return i64(SIZE[m])
 
 
 @kernel
-def reach(st: Record, cell: Int, d: Int) -> Int:
+def longest_line(st: Record, cell: Int, d: Int) -> Int:
     """Return the longest line from a free cell in direction ``d + 1``: 1, 2 or 3."""
     near = i64(NEAR[cell * 6 + d])
     if st.board[near] != FREE:
@@ -220,7 +208,7 @@ def reach(st: Record, cell: Int, d: Int) -> Int:
 
 
 @kernel
-def weigh(st: Record, m: Int) -> Any:
+def policy_weight(st: Record, m: Int) -> Any:
     """Return the probability that the random player of the original assignment takes `m`.
 
     It draws a free cell, one of the six directions, and one of the lengths that are possible
@@ -230,16 +218,16 @@ def weigh(st: Record, m: Int) -> Any:
     share = 0.0
     if SIZE[m] == 1:
         for d in range(6):
-            share += 1.0 / reach(st, head, i64(d))
+            share += 1.0 / longest_line(st, head, i64(d))
     else:
         d = i64(HEADING[m]) - 1
         tail = i64(LINE[m * 3 + i64(SIZE[m]) - 1])
-        share = 1.0 / reach(st, head, d) + 1.0 / reach(st, tail, 5 - d)
+        share = 1.0 / longest_line(st, head, d) + 1.0 / longest_line(st, tail, 5 - d)
     return share / (6.0 * i64(st.free))
 
 
 @kernel
-def fresh_key(st: Record) -> Any:
+def compute_key(st: Record) -> Any:
     """Return the key from scratch."""
     key = np.uint64(0)
     if i64(st.ply) & 1:
@@ -250,79 +238,31 @@ def fresh_key(st: Record) -> Any:
     return key
 
 
-FACTS = 7
-"""The length of what `portrait` writes of numbers."""
+StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `kernels.box` gives: the kernel below is called for single states, from Python."""
 
 
 @kernel
-def portrait(st: Record, facts: Moves, marks: Any) -> None:
-    """Write all that a view shows, in one call.
-
-    `facts`: ply, side, end, loser, free, given, and the last action or -1. `marks`: a character for
-    each cell, ``.`` free, ``#`` obstacle, ``0`` or ``1`` crossed out by that seat.
-    """
-    facts[0] = st.ply
-    facts[1] = st.side
-    facts[2] = st.end
-    facts[3] = st.loser
-    facts[4] = st.free
-    facts[5] = st.given
-    facts[6] = st.history[st.ply - 1] if st.ply > 0 else -1
-    for cell in range(WALL):
-        value = i64(st.board[cell])
-        marks[cell] = 35 if value == OBSTACLE else 46 if value == FREE else 48 + value - GONE
-
-
-Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
-
-
-@kernel
-def generate_in(states: Box, moves: Moves) -> Int:
-    """Do `generate`."""
-    return generate(states[0], moves)
-
-
-@kernel
-def allows_in(states: Box, action: Int) -> bool:
+def allows_in(states: StateArray, action: Int) -> bool:
     """Do `allows`."""
     return allows(states[0], action)
 
 
-@kernel
-def play_in(states: Box, action: Int) -> None:
-    """Do `play`."""
-    play(states[0], action)
-
-
-@kernel
-def undo_in(states: Box, action: Int) -> None:
-    """Do `undo`."""
-    undo(states[0], action)
-
-
-@kernel
-def portrait_in(states: Box, facts: Moves, marks: Any) -> None:
-    """Do `portrait`."""
-    portrait(states[0], facts, marks)
-
-
 operations.implement(
     STATE,
-    widest=WIDEST,
+    max_actions=MAX_ACTIONS,
     generate=generate,
     play=play,
     undo=undo,
-    terminal=terminal,
-    to_act=to_act,
     returns=returns,
-    order=order,
-    weigh=weigh,
-    fresh_key=fresh_key,
+    forfeit=forfeit,
+    move_score=move_score,
+    policy_weight=policy_weight,
+    compute_key=compute_key,
 )
 
 
-def position(
+def make_state(
     free: Iterable[int],
     *,
     gone: tuple[Iterable[int], Iterable[int]] = ((), ()),
@@ -339,6 +279,6 @@ def position(
         st.board[list(cells)] = GONE + seat
     st.seats, st.ply, st.side, st.loser, st.given = SEATS, ply, ply & 1, -1, given
     st.free = int((st.board == FREE).sum())
-    st.key = fresh_key(st)
+    st.key = compute_key(st)
     state: np.record = st
     return state

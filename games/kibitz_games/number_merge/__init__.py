@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from kibitz_games.api import (
-    OVER,
-    Features,
-    Game,
-    GameError,
-    GameInfo,
-    Json,
-    Model,
-    Outcome,
-    State,
-)
-from kibitz_games.kernels import box
-from kibitz_games.number_merge import drawing, rules, wire
-from kibitz_games.number_merge.wire import Move, Options, View
-from kibitz_games.scene import Scene
-
-_M = TypeVar("_M", bound=Model)
+from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, State
+from kibitz_games.core.scene import Scene
+from kibitz_games.number_merge import models, render, rules
+from kibitz_games.number_merge.models import Move, Options, View
 
 
-class NumberMerge(Game):
+class NumberMerge(Game[Options, Move, View]):
     """The row of numbers that two players add up, neighbour by neighbour."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -39,96 +24,57 @@ class NumberMerge(Game):
         balanced=True,
         max_plies=rules.MAX_PLIES,
     )
-    Options: ClassVar[type[Model]] = Options
-    Move: ClassVar[type[Model]] = Move
-    View: ClassVar[type[Model]] = View
+    state_type = rules.STATE
+    reasons = rules.REASONS
 
-    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
-        return wire.deal(_as(Options, options), seed)
+    def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
+        return models.deal(options, seed)
 
-    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
-        return wire.start(_as(Options, options), seats, deal)
-
-    def to_act(self, state: State) -> int:
-        return int(state["side"])
+    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
+        return models.start(options, seats, deal)
 
     def legal(self, state: State) -> list[int]:
-        return list(range(self.count(state)))
+        return list(range(self.count_legal(state)))
 
-    def count(self, state: State) -> int:
-        return 0 if int(state["side"]) == OVER else int(state["count"]) - 1
+    def count_legal(self, state: State) -> int:
+        return 0 if int(state["side"]) == TERMINAL else int(state["count"]) - 1
 
-    def play(self, state: State, action: int) -> None:
-        rules.play_in(box(state), action)
+    def points(self, state: State) -> tuple[float, ...]:
+        return tuple(map(float, state["score"]))
 
-    def undo(self, state: State, action: int) -> None:
-        rules.undo_in(box(state), action)
+    def view(self, state: State, seat: int | None) -> View:
+        return models.view(state)
 
-    def drop(self, state: State, seat: int) -> None:
-        if not 0 <= seat < rules.SEATS:
-            raise GameError(f"there is no seat {seat}")
-        if int(state["side"]) != OVER:
-            rules.drop(state, seat)
+    def sample(self, view: View, seed: int) -> State:
+        return models.state_from_view(view)
 
-    def outcome(self, state: State) -> Outcome | None:
-        if int(state["side"]) != OVER:
-            return None
-        scores = np.zeros(rules.SEATS)
-        rules.returns(state, scores)
-        ranks = tuple(1 if score == scores.max() else 2 for score in scores)
-        points = tuple(map(float, state["score"]))
-        return Outcome(ranks, tuple(scores.tolist()), rules.REASONS[int(state["end"])], points)
+    def decode(self, state: State, move: Move) -> int:
+        return models.decode(state, move)
 
-    def view(self, state: State, seat: int | None) -> wire.View:
-        return wire.view(state)
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        return [_dumped_move(action) for action in actions]
 
-    def full_view(self, state: State) -> wire.View:
-        return wire.view(state)
+    def format_move(self, move: Move) -> str:
+        return models.format_move(move)
 
-    def sample(self, view: Model, seed: int) -> State:
-        return wire.restore(_as(View, view))
+    def parse_move(self, text: str) -> Move:
+        return models.parse_move(text)
 
-    def decode(self, state: State, move: Model) -> int:
-        return wire.decode(state, _as(Move, move))
+    def move_cells(self, move: Move) -> tuple[str, ...]:
+        return (str(move.index), str(move.index + 1))
 
-    def encode(self, state: State, action: int) -> wire.Move:
-        return wire.encode(action)
+    def scene(self, view: View) -> Scene:
+        return render.scene(view)
 
-    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [_travelling(action) for action in actions]
-
-    def text(self, move: Model) -> str:
-        return wire.text(_as(Move, move))
-
-    def parse(self, text: str) -> wire.Move:
-        return wire.parse(text)
-
-    def touches(self, move: Model) -> tuple[str, ...]:
-        left = _as(Move, move).index
-        return (str(left), str(left + 1))
-
-    def scene(self, view: Model) -> Scene:
-        return drawing.scene(_as(View, view))
-
-    def actions(self, state: State) -> int:
-        return rules.LONGEST - 1
-
-    def features(self, view: Model, seat: int) -> Features:
+    def features(self, view: View, seat: int) -> Features:
         """Return the numbers as shares of their total, then the lead and the threshold."""
-        return wire.features(_as(View, view), seat)
-
-
-def _as(kind: type[_M], model: Model) -> _M:
-    """Check that a model is this game's own."""
-    if not isinstance(model, kind):
-        raise TypeError(f"expected a {kind.__name__} of number-merge, not {model!r}")
-    return model
+        return models.features(view, seat)
 
 
 @functools.cache
-def _travelling(action: int) -> dict[str, Any]:
+def _dumped_move(action: int) -> dict[str, Any]:
     """Return a move as it travels; every turn lists them all, so each is made once."""
-    return GAME.dump(wire.encode(action))
+    return {"index": action}
 
 
 GAME = NumberMerge()

@@ -26,15 +26,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from kibitz_games import kernels, operations
-from kibitz_games.kernels import Int, kernel
-from kibitz_games.operations import Moves, Record, Values
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Moves, Record, Values
 
-i64 = kernels.word()
+i64 = kernels.int64_cast()
 
 SEATS = 2
 SHORTEST = 2
@@ -48,7 +48,7 @@ END_MERGED, END_DROPPED = 1, 2
 REASONS = ("", "merged", "dropped")
 NOBODY = -1
 
-STATE = kernels.record(
+STATE = kernels.record_type(
     "number_merge",
     [
         ("key", np.uint64),
@@ -86,11 +86,11 @@ def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return edges.copy(), differences.copy(), sides.copy()
 
 
-EDGE_KEY, DIFFERENCE_KEY, TURN_KEY = map(kernels.lay, _keys())
+EDGE_KEY, DIFFERENCE_KEY, TURN_KEY = map(kernels.kernel_array, _keys())
 
 
 @kernel
-def number(st: Record, place: Int) -> Int:
+def number_at(st: Record, place: Int) -> Int:
     """Return the number in a place of the present row."""
     return i64(st.prefix[st.edge[place + 1]]) - i64(st.prefix[st.edge[place]])
 
@@ -121,7 +121,7 @@ def _difference(st: Record) -> Int:
 
 
 @kernel
-def _earn(st: Record, seat: Int, worth: Int) -> None:
+def _add_score(st: Record, seat: Int, worth: Int) -> None:
     """Add to the score of a seat, in the key too."""
     key = st.key ^ DIFFERENCE_KEY[_difference(st)]
     st.score[seat] += worth
@@ -140,7 +140,7 @@ def _pass_turn(st: Record, seat: Int) -> None:
 def play(st: Record, m: Int) -> None:
     """Apply a legal action."""
     seat = i64(st.turn)
-    _earn(st, seat, gain(st, m))
+    _add_score(st, seat, gain(st, m))
     edge = st.edge
     count = i64(st.count)
     gone = i64(edge[m + 1])
@@ -174,19 +174,7 @@ def undo(st: Record, m: Int) -> None:
     st.ply = ply
     st.end = 0
     _pass_turn(st, seat)
-    _earn(st, seat, -gain(st, m))
-
-
-@kernel
-def terminal(st: Record) -> bool:
-    """Return whether the play is over."""
-    return bool(st.side < 0)
-
-
-@kernel
-def to_act(st: Record) -> Int:
-    """Return the seat to act, or -1."""
-    return i64(st.side)
+    _add_score(st, seat, -gain(st, m))
 
 
 @kernel
@@ -207,13 +195,13 @@ def returns(st: Record, out: Values) -> None:
 
 
 @kernel
-def order(st: Record, m: Int) -> Int:
+def move_score(st: Record, m: Int) -> Int:
     """Prefer what earns a point now."""
     return gain(st, m)
 
 
 @kernel
-def hold(st: Record, seat: Int) -> Int:
+def set_side_to_move(st: Record, seat: Int) -> Int:
     """Make `seat` the one to act; return the seat that was."""
     before = i64(st.turn)
     _pass_turn(st, i64(seat))
@@ -221,7 +209,7 @@ def hold(st: Record, seat: Int) -> Int:
 
 
 @kernel
-def fresh_key(st: Record) -> Any:
+def compute_key(st: Record) -> Any:
     """Return the key from scratch."""
     key = st.salt ^ TURN_KEY[st.turn] ^ DIFFERENCE_KEY[_difference(st)]
     for i in range(1, st.count):
@@ -229,87 +217,29 @@ def fresh_key(st: Record) -> Any:
     return key
 
 
-PORTRAIT = 16 + 2 * LONGEST
-"""The longest portrait."""
-
-
 @kernel
-def portrait(st: Record, out: Moves) -> Int:
-    """Write all that a view shows into `out` in one call; return the length.
-
-    Order: preset, choice, part, parts, length, above, below, first, ply, side, end, out, both
-    scores, then the place of the last merge (-1 for none) and the left one of its numbers; the
-    row as it was at the start, and the present one.
-    """
-    out[0] = st.preset
-    out[1] = st.choice
-    out[2] = st.part
-    out[3] = st.parts
-    out[4] = st.length
-    out[5] = st.above
-    out[6] = st.below
-    out[7] = st.first
-    out[8] = st.ply
-    out[9] = st.side
-    out[10] = st.end
-    out[11] = st.out
-    out[12] = st.score[0]
-    out[13] = st.score[1]
-    length, count = i64(st.length), i64(st.count)
-    for i in range(length):
-        out[16 + i] = st.prefix[i + 1] - st.prefix[i]
-    for i in range(count):
-        out[16 + length + i] = number(st, i)
-    out[14] = -1
-    out[15] = 0
-    if st.ply > 0:
-        gone = i64(st.history[st.ply - 1])
-        place = i64(0)
-        while st.edge[place + 1] < gone:
-            place += 1
-        out[14] = place
-        out[15] = st.prefix[gone] - st.prefix[st.edge[place]]
-    return i64(16 + length + count)
-
-
-Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""What `kernels.box` gives: the kernels below are called for single states, from Python."""
-
-
-@kernel
-def play_in(states: Box, action: Int) -> None:
-    """Do `play`."""
-    play(states[0], action)
-
-
-@kernel
-def undo_in(states: Box, action: Int) -> None:
-    """Do `undo`."""
-    undo(states[0], action)
-
-
-@kernel
-def portrait_in(states: Box, out: Moves) -> Int:
-    """Do `portrait`."""
-    return portrait(states[0], out)
+def forfeit(st: Record, seat: Int) -> None:
+    """Take a seat out of a play that goes on; the other one has won."""
+    st.out = seat
+    st.end = END_DROPPED
+    st.side = -1
 
 
 operations.implement(
     STATE,
-    widest=MAX_PLIES,
+    max_actions=MAX_PLIES,
     generate=generate,
     play=play,
     undo=undo,
-    terminal=terminal,
-    to_act=to_act,
     returns=returns,
-    order=order,
-    hold=hold,
-    fresh_key=fresh_key,
+    forfeit=forfeit,
+    move_score=move_score,
+    set_side_to_move=set_side_to_move,
+    compute_key=compute_key,
 )
 
 
-def position(
+def make_state(
     row: Sequence[int],
     above: int,
     below: int,
@@ -335,7 +265,7 @@ def position(
     st.ply = len(row) - len(left)
     st.turn = st.side = (first + st.ply) % SEATS
     st.salt = _salt(row, above, below)
-    st.key = fresh_key(st)
+    st.key = compute_key(st)
     state: np.record = st
     return state
 
@@ -343,8 +273,3 @@ def position(
 def _salt(row: Sequence[int], above: int, below: int) -> int:
     digest = hashlib.sha256(repr((list(row), above, below)).encode()).digest()
     return int.from_bytes(digest[:8], "big")
-
-
-def drop(st: Record, seat: int) -> None:
-    """Take a seat out of a play that goes on; the other one has won."""
-    st.out, st.end, st.side = seat, END_DROPPED, -1

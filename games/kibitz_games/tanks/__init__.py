@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import numpy as np
+from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, Model, State
+from kibitz_games.core.scene import Scene
+from kibitz_games.tanks import models, render, rules, sampling
+from kibitz_games.tanks.models import Move, Options, View
 
-from kibitz_games.api import OVER, Features, Game, GameError, GameInfo, Json, Model, Outcome, State
-from kibitz_games.kernels import box
-from kibitz_games.scene import Scene
-from kibitz_games.tanks import drawing, rules, sampling, wire
-from kibitz_games.tanks.wire import Move, Options, View
-
-_M = TypeVar("_M", bound=Model)
 _LEGAL = list(range(rules.UP, rules.FIRE + 1))
-_MOVES = [move.model_dump(mode="json") for move in wire.MOVES]
+_MOVES = [move.model_dump(mode="json") for move in models.MOVES]
 
 
-class Tanks(Game):
+class Tanks(Game[Options, Move, View]):
     """Four tanks explore a board that each sees only a cone of, and shoot at each other."""
 
     info: ClassVar[GameInfo] = GameInfo(
@@ -32,105 +28,71 @@ class Tanks(Game):
         balanced=True,
         max_plies=rules.MAX_TURNS,
     )
-    earlier: ClassVar[Mapping[int, Mapping[str, Json]]] = {
+    earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
         # A tank that was destroyed stayed on the local boards that had it elsewhere.
         1: {"memory": "also-destroyed"},
     }
-    Options: ClassVar[type[Model]] = Options
-    Move: ClassVar[type[Model]] = Move
-    View: ClassVar[type[Model]] = View
+    state_type = rules.STATE
+    reasons = rules.REASONS
 
-    def deal(self, options: Model, seats: int, seed: int) -> dict[str, Json]:
-        return {}
-
-    def start(self, options: Model, seats: int, deal: Mapping[str, Json]) -> State:
-        return wire.start(_as(Options, options), seats)
-
-    def to_act(self, state: State) -> int:
-        return int(state["side"])
+    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
+        return models.start(options, seats)
 
     def legal(self, state: State) -> list[int]:
-        return [] if int(state["side"]) == OVER else _LEGAL.copy()
+        return [] if int(state["side"]) == TERMINAL else _LEGAL.copy()
 
-    def count(self, state: State) -> int:
-        return 0 if int(state["side"]) == OVER else rules.WIDEST
-
-    def play(self, state: State, action: int) -> None:
-        rules.play_in(box(state), action)
-
-    def undo(self, state: State, action: int) -> None:
-        rules.undo_in(box(state), action)
+    def count_legal(self, state: State) -> int:
+        return 0 if int(state["side"]) == TERMINAL else rules.MAX_ACTIONS
 
     def skip(self, state: State) -> int:
         return rules.SKIP
 
-    def drop(self, state: State, seat: int) -> None:
-        """Take `seat` out; nothing changes for one whose tank is a wreck or that has dropped."""
-        if not 0 <= seat < rules.SEATS:
-            raise GameError(f"expected a seat from 0 to {rules.SEATS - 1}, not {seat}")
-        acts = int(state["fell"][seat]) == 0 and int(state["left"][seat]) == 0
-        if int(state["side"]) != OVER and acts:
-            rules.drop(state, seat)
+    def in_play(self, state: State, seat: int) -> bool:
+        """Return whether a seat's tank is no wreck and it has not left."""
+        return int(state["fell"][seat]) == 0 and int(state["left"][seat]) == 0
 
-    def outcome(self, state: State) -> Outcome | None:
-        if int(state["side"]) != OVER:
-            return None
-        ranks, scores = np.zeros(rules.SEATS, np.int32), np.zeros(rules.SEATS)
-        rules.ranks(state, ranks)
-        rules.returns(state, scores)
-        reason = rules.REASONS[int(state["end"])]
-        points = tuple(float(rules.score(state, seat)) for seat in range(rules.SEATS))
-        return Outcome(tuple(ranks.tolist()), tuple(scores.tolist()), reason, points)
+    def points(self, state: State) -> tuple[float, ...]:
+        return tuple(float(rules.score(state, seat)) for seat in range(rules.SEATS))
 
-    def view(self, state: State, seat: int | None) -> wire.View:
-        return wire.view(state, rules.PUBLIC if seat is None else seat)
+    def view(self, state: State, seat: int | None) -> View:
+        return models.view(state, rules.PUBLIC if seat is None else seat)
 
-    def full_view(self, state: State) -> wire.View:
-        return wire.view(state, rules.REFEREE)
+    def referee_view(self, state: State) -> View:
+        return models.view(state, rules.REFEREE)
 
-    def sample(self, view: Model, seed: int) -> State:
-        return sampling.sample(_as(View, view), seed)
+    def sample(self, view: View, seed: int) -> State:
+        return sampling.sample(view, seed)
 
-    def decode(self, state: State, move: Model) -> int:
-        return wire.decode(state, _as(Move, move))
+    def decode(self, state: State, move: Move) -> int:
+        return models.decode(state, move)
 
-    def encode(self, state: State, action: int) -> wire.Move:
-        return wire.encode(action)
+    def encode(self, state: State, action: int) -> Move:
+        return models.encode(action)
 
-    def moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
         return [_MOVES[action - rules.UP] for action in actions]
 
-    def text(self, move: Model) -> str:
-        return _as(Move, move).action
+    def format_move(self, move: Move) -> str:
+        return move.action
 
-    def parse(self, text: str) -> wire.Move:
-        return wire.parse(text)
+    def parse_move(self, text: str) -> Move:
+        return models.parse_move(text)
 
-    def spellings(self, move: Model) -> tuple[str, ...]:
-        return wire.spellings(_as(Move, move))
+    def spellings(self, move: Move) -> tuple[str, ...]:
+        return models.spellings(move)
 
-    def touches(self, move: Model) -> tuple[str, ...]:
-        return (_as(Move, move).action,)
+    def scene(self, view: View) -> Scene:
+        return render.scene(view)
 
-    def scene(self, view: Model) -> Scene:
-        return drawing.scene(_as(View, view))
-
-    def actions(self, state: State) -> int:
+    def num_distinct_actions(self, state: State) -> int:
         return rules.FIRE + 1
 
-    def features(self, view: Model, seat: int) -> Features:
-        """Return the own map in eleven planes; see `wire.features`."""
-        return wire.features(_as(View, view), seat)
+    def features(self, view: View, seat: int) -> Features:
+        """Return the own map in eleven planes; see `models.features`."""
+        return models.features(view, seat)
 
     def dump(self, model: Model) -> dict[str, Any]:
-        return wire.dump(model) if isinstance(model, View) else super().dump(model)
-
-
-def _as(kind: type[_M], model: Model) -> _M:
-    """Check that a model is this game's own."""
-    if not isinstance(model, kind):
-        raise TypeError(f"expected a {kind.__name__} of tanks, not {model!r}")
-    return model
+        return models.dump(model) if isinstance(model, View) else super().dump(model)
 
 
 GAME = Tanks()

@@ -54,12 +54,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games import kernels, operations
-from kibitz_games.kernels import Int, kernel
-from kibitz_games.operations import Moves, Record, Values
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Moves, Record, Values
 from kibitz_games.tanks import geometry as geo
 
-i64 = kernels.word()
+i64 = kernels.int64_cast()
 
 MAX_TURNS = 1000
 SEATS, SIDE, STRIDE, CELLS = geo.SEATS, geo.SIDE, geo.STRIDE, geo.CELLS
@@ -69,10 +69,10 @@ TANK = 11
 """The code of the tank of a seat is ``TANK * (seat + 1)``."""
 
 SKIP, UP, DOWN, RIGHT, LEFT, TURN_RIGHT, TURN_LEFT, FIRE = range(8)
-WIDEST = 7
-DIRECTION = kernels.lay(np.array([0, 0, 2, 1, 3], np.int64))
+MAX_ACTIONS = 7
+DIRECTION = kernels.kernel_array(np.array([0, 0, 2, 1, 3], np.int64))
 """The hull that faces where each of the four moves goes."""
-AHEAD = kernels.lay(np.array(geo.AHEAD, np.int64))
+AHEAD = kernels.kernel_array(np.array(geo.AHEAD, np.int64))
 
 NEW_CELL, KILL = 10, 50
 """Points for a place where the tank has not been, and for destroying a tank."""
@@ -88,7 +88,7 @@ MEMORIES = ("last", "report", "also-destroyed")
 ENTRIES = 4 * 225 + 2 * (4 * MAX_TURNS + 16) + 16 + 12
 """How many changes of local boards a play may have; the theory is above."""
 
-STATE = kernels.record(
+STATE = kernels.record_type(
     "tanks",
     [
         ("key", np.uint64),
@@ -134,7 +134,7 @@ def _keys() -> list[np.ndarray]:
     ]
 
 
-TANK_KEY, TRAIL_KEY, FALLEN_KEY, GONE_KEY, KILLS_KEY, SLOT_KEY = map(kernels.lay, _keys())
+TANK_KEY, TRAIL_KEY, FALLEN_KEY, GONE_KEY, KILLS_KEY, SLOT_KEY = map(kernels.kernel_array, _keys())
 
 # --------------------------------------------------------------------------------------- vision
 
@@ -154,7 +154,7 @@ def _ray(board: Any, start: Int, step: Int, limit: Int, seen: Any) -> Int:
 
 
 @kernel
-def look(board: Any, cell: Int, hull: Int, seen: Any) -> None:
+def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
     """Mark in `seen` what a tank on `cell` sees: a cone of 90 degrees with shadows.
 
     From every place straight ahead, the own one first, a ray goes out on both diagonals. It stops
@@ -180,7 +180,7 @@ def look(board: Any, cell: Int, hull: Int, seen: Any) -> None:
 
 
 @kernel
-def line(board: Any, cell: Int, hull: Int) -> Int:
+def first_obstacle(board: Any, cell: Int, hull: Int) -> Int:
     """Return the first place along a hull that is not empty; it may be of the border."""
     ahead = i64(AHEAD[hull])
     here = i64(cell + ahead)
@@ -193,17 +193,17 @@ def line(board: Any, cell: Int, hull: Int) -> Int:
 
 
 @kernel
-def _write(st: Record, seat: Int, cell: Int, code: Int) -> None:
+def _change_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
     """Change a place of a local board, so that it can be undone."""
     before = i64(st.memory[seat, cell])
     packed = before // TANK + 1 if before >= 0 else 0
     st.stack[st.height] = (seat << 12) | (packed << 9) | cell
     st.height += 1
-    _put(st, seat, cell, code)
+    _set_memory(st, seat, cell, code)
 
 
 @kernel
-def _put(st: Record, seat: Int, cell: Int, code: Int) -> None:
+def _set_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
     """Change a place of a local board, and where its tanks are known to be."""
     before = i64(st.memory[seat, cell])
     if before > 0:
@@ -215,38 +215,38 @@ def _put(st: Record, seat: Int, cell: Int, code: Int) -> None:
 
 
 @kernel
-def learn(st: Record, seat: Int, cell: Int, code: Int) -> None:
+def update_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
     """Let `seat` know what is on a place now."""
     if st.memory[seat, cell] == code:
         return
     if code > 0:
-        _unmark(st, seat, code // TANK - 1)
-    _write(st, seat, cell, code)
+        _remove_mark(st, seat, code // TANK - 1)
+    _change_memory(st, seat, cell, code)
 
 
 @kernel
-def _unmark(st: Record, seat: Int, tank: Int) -> None:
+def _remove_mark(st: Record, seat: Int, tank: Int) -> None:
     """Take the mark of a tank off a local board that keeps one of each."""
     former = i64(st.known[seat, tank])
     if former != 0:
-        _write(st, seat, former, i64(FREE))
+        _change_memory(st, seat, former, i64(FREE))
 
 
 @kernel
-def refresh(st: Record, seat: Int) -> None:
+def update_vision(st: Record, seat: Int) -> None:
     """Copy what `seat` sees now into its local board."""
     seen = np.zeros(CELLS, np.uint8)
-    look(st.board, i64(st.place[seat]), i64(st.hull[seat]), seen)
+    mark_visible(st.board, i64(st.place[seat]), i64(st.hull[seat]), seen)
     for cell in range(STRIDE, CELLS - STRIDE):
         if seen[cell] != 0:
-            learn(st, seat, i64(cell), i64(st.board[cell]))
+            update_memory(st, seat, i64(cell), i64(st.board[cell]))
 
 
 @kernel
-def _tell(st: Record, cell: Int, code: Int) -> None:
+def _update_all_memories(st: Record, cell: Int, code: Int) -> None:
     """Let everybody know what is on a place now."""
     for seat in range(SEATS):
-        learn(st, i64(seat), cell, code)
+        update_memory(st, i64(seat), cell, code)
 
 
 # ------------------------------------------------------------------------------------ playing
@@ -259,18 +259,18 @@ def generate(st: Record, moves: Moves) -> Int:
         return i64(0)
     for m in range(UP, FIRE + 1):
         moves[m - UP] = m
-    return i64(WIDEST)
+    return i64(MAX_ACTIONS)
 
 
 @kernel
-def _drive(st: Record, seat: Int, direction: Int) -> Int:
+def _move_tank(st: Record, seat: Int, direction: Int) -> Int:
     """Move the tank of `seat` a place if that is empty; return what happened."""
     here = i64(st.place[seat])
     there = here + i64(AHEAD[direction])
     if st.board[there] != FREE:
         return i64(0)
-    _shift(st, seat, here, there)
-    learn(st, seat, there, i64(st.board[there]))
+    _place_tank(st, seat, here, there)
+    update_memory(st, seat, there, i64(st.board[there]))
     bit = i64(1) << seat
     if i64(st.visited[there]) & bit:
         return i64(MOVED)
@@ -281,7 +281,7 @@ def _drive(st: Record, seat: Int, direction: Int) -> Int:
 
 
 @kernel
-def _shift(st: Record, seat: Int, here: Int, there: Int) -> None:
+def _place_tank(st: Record, seat: Int, here: Int, there: Int) -> None:
     hull = i64(st.hull[seat])
     st.board[there] = st.board[here]
     st.board[here] = FREE
@@ -290,7 +290,7 @@ def _shift(st: Record, seat: Int, here: Int, there: Int) -> None:
 
 
 @kernel
-def _turn(st: Record, seat: Int, quarters: Int) -> None:
+def _turn_hull(st: Record, seat: Int, quarters: Int) -> None:
     """Turn the hull of `seat` clockwise."""
     at = 4 * i64(st.place[seat])
     before = i64(st.hull[seat])
@@ -306,8 +306,8 @@ def _fire(st: Record, seat: Int) -> Int:
     here = i64(st.place[seat])
     st.shots[slot] = here
     st.fired[seat] = slot + 1
-    _tell(st, here, i64(st.board[here]))
-    cell = line(st.board, here, i64(st.hull[seat]))
+    _update_all_memories(st, here, i64(st.board[here]))
+    cell = first_obstacle(st.board, here, i64(st.hull[seat]))
     code = i64(st.board[cell])
     if code <= 0:
         return i64(FIRED)
@@ -317,8 +317,8 @@ def _fire(st: Record, seat: Int) -> Int:
     _count_kill(st, seat, victim, i64(1))
     if st.marks == MEMORY_LAST:
         for other in range(SEATS):
-            _unmark(st, i64(other), victim)
-    _tell(st, cell, i64(WRECK))
+            _remove_mark(st, i64(other), victim)
+    _update_all_memories(st, cell, i64(WRECK))
     return i64(FIRED | HIT)
 
 
@@ -332,15 +332,15 @@ def _count_kill(st: Record, seat: Int, victim: Int, more: Int) -> None:
 
 
 @kernel
-def _acts(st: Record, seat: Int) -> bool:
+def _is_active(st: Record, seat: Int) -> bool:
     """Return whether `seat` still acts: its tank lives and it has not dropped out."""
     return bool(st.fell[seat] == 0 and st.left[seat] == 0)
 
 
 @kernel
-def _give(st: Record, slot: Int) -> None:
+def _give_turn(st: Record, slot: Int) -> None:
     """Give the turn to the first seat that acts from `slot` on, or end the play."""
-    while slot < st.turns and not _acts(st, slot & 3):
+    while slot < st.turns and not _is_active(st, slot & 3):
         slot += 1
     st.key = st.key ^ SLOT_KEY[st.slot] ^ SLOT_KEY[slot]
     st.slot = slot
@@ -349,7 +349,7 @@ def _give(st: Record, slot: Int) -> None:
         st.side = -1
         return
     st.side = slot & 3
-    refresh(st, slot & 3)
+    update_vision(st, slot & 3)
 
 
 @kernel
@@ -362,11 +362,11 @@ def play(st: Record, m: Int) -> None:
     if m == FIRE:
         st.did[ply] = _fire(st, seat)
     elif UP <= m <= LEFT:
-        st.did[ply] = _drive(st, seat, i64(DIRECTION[m]))
+        st.did[ply] = _move_tank(st, seat, i64(DIRECTION[m]))
     elif m != SKIP:
-        _turn(st, seat, i64(1 if m == TURN_RIGHT else 3))
+        _turn_hull(st, seat, i64(1 if m == TURN_RIGHT else 3))
     st.ply = ply + 1
-    _give(st, i64(st.slot) + 1)
+    _give_turn(st, i64(st.slot) + 1)
 
 
 @kernel
@@ -381,35 +381,35 @@ def undo(st: Record, m: Int) -> None:
     st.side = seat
     st.end = 0
     st.ply = ply
-    _forget(st, i64(st.heights[ply]))
+    _restore_memories(st, i64(st.heights[ply]))
     st.slots[ply] = 0
     st.heights[ply] = 0
     st.did[ply] = 0
     if done & FIRED:
-        _cease(st, seat, slot, done & HIT)
+        _undo_shot(st, seat, slot, done & HIT)
     elif done & MOVED:
-        _back(st, seat, i64(DIRECTION[m]), done & FIRST)
+        _undo_move(st, seat, i64(DIRECTION[m]), done & FIRST)
     elif m in (TURN_RIGHT, TURN_LEFT):
-        _turn(st, seat, i64(3 if m == TURN_RIGHT else 1))
+        _turn_hull(st, seat, i64(3 if m == TURN_RIGHT else 1))
 
 
 @kernel
-def _forget(st: Record, height: Int) -> None:
+def _restore_memories(st: Record, height: Int) -> None:
     """Take back changes of local boards until the stack is as high as it was."""
     for entry in range(i64(st.height) - 1, height - 1, -1):
         packed = i64(st.stack[entry])
         code = (packed >> 9) & 7
         before = TANK * (code - 1) if code > 0 else UNKNOWN
-        _put(st, packed >> 12, packed & 511, i64(before))
+        _set_memory(st, packed >> 12, packed & 511, i64(before))
         st.stack[entry] = 0
     st.height = height
 
 
 @kernel
-def _back(st: Record, seat: Int, direction: Int, first: Int) -> None:
+def _undo_move(st: Record, seat: Int, direction: Int, first: Int) -> None:
     """Take back a move."""
     there = i64(st.place[seat])
-    _shift(st, seat, there, there - i64(AHEAD[direction]))
+    _place_tank(st, seat, there, there - i64(AHEAD[direction]))
     if first != 0:
         st.visited[there] = i64(st.visited[there]) ^ (i64(1) << seat)
         st.cells[seat] -= 1
@@ -417,7 +417,7 @@ def _back(st: Record, seat: Int, direction: Int, first: Int) -> None:
 
 
 @kernel
-def _cease(st: Record, seat: Int, slot: Int, hit: Int) -> None:
+def _undo_shot(st: Record, seat: Int, slot: Int, hit: Int) -> None:
     """Take back a shot."""
     st.shots[slot] = 0
     before = slot - SEATS
@@ -434,34 +434,22 @@ def _cease(st: Record, seat: Int, slot: Int, hit: Int) -> None:
 
 
 @kernel
-def drop(st: Record, seat: Int) -> None:
+def forfeit(st: Record, seat: Int) -> None:
     """Take a seat that still acts out of a play that goes on; its tank stays on the board."""
     st.gone += 1
     st.left[seat] = st.gone
     st.key = st.key ^ GONE_KEY[seat]
     acting = 0
     for other in range(SEATS):
-        acting += 1 if _acts(st, i64(other)) else 0
+        acting += 1 if _is_active(st, i64(other)) else 0
     if acting == 0 or st.gone == SEATS - 1:
         st.end = END_DROPPED
         st.side = -1
     elif st.side == seat:
-        _give(st, i64(st.slot) + 1)
+        _give_turn(st, i64(st.slot) + 1)
 
 
 # -------------------------------------------------------------------------------------- the rest
-
-
-@kernel
-def terminal(st: Record) -> bool:
-    """Return whether the play is over."""
-    return bool(st.side < 0)
-
-
-@kernel
-def to_act(st: Record) -> Int:
-    """Return the seat to act, or -1."""
-    return i64(st.side)
 
 
 @kernel
@@ -497,12 +485,12 @@ def returns(st: Record, out: Values) -> None:
 
 
 @kernel
-def order(st: Record, m: Int) -> Int:
+def move_score(st: Record, m: Int) -> Int:
     """Prefer a shot that hits, then new places, then moves, then turns of the hull."""
     seat = i64(st.side)
     here = i64(st.place[seat])
     if m == FIRE:
-        return i64(9 if st.board[line(st.board, here, i64(st.hull[seat]))] > 0 else 0)
+        return i64(9 if st.board[first_obstacle(st.board, here, i64(st.hull[seat]))] > 0 else 0)
     if m < UP or m > LEFT:
         return i64(1 if m != SKIP else 0)
     there = here + i64(AHEAD[DIRECTION[m]])
@@ -512,7 +500,7 @@ def order(st: Record, m: Int) -> Int:
 
 
 @kernel
-def fresh_key(st: Record) -> Any:
+def compute_key(st: Record) -> Any:
     """Return the key from scratch."""
     key: Any = SLOT_KEY[st.slot]
     for seat in range(SEATS):
@@ -531,58 +519,11 @@ def fresh_key(st: Record) -> Any:
 # ------------------------------------------------------------------- what views and samples need
 
 PUBLIC, REFEREE = -1, -2
-FACTS, OF_SEAT = 9, 8
-PORTRAIT = FACTS + SEATS * OF_SEAT
-"""How many facts a portrait has."""
+"""Viewers that are no seat."""
 
 
 @kernel
-def portrait(st: Record, viewer: Int, facts: Moves, codes: Any, trail: Any) -> None:
-    """Write all that a view may show in one call.
-
-    `facts` gets ply, slot, side, end, turns, start, rocks, height of the stack and the kind of
-    memory, then for each seat when it left, when it fell, when it fired last, where that was, its
-    place, its hull, its points and its number of places. `codes` (225) gets the local board of
-    the viewer, or the true board where the viewer is `REFEREE`; `trail` (225 characters) where
-    the viewer has been, for `REFEREE` a hexadecimal digit with a bit for every seat. `PUBLIC`
-    gets neither.
-    """
-    facts[0] = st.ply
-    facts[1] = st.slot
-    facts[2] = st.side
-    facts[3] = st.end
-    facts[4] = st.turns
-    facts[5] = st.start
-    facts[6] = st.rocks
-    facts[7] = st.height
-    facts[8] = st.marks
-    for seat in range(SEATS):
-        at = FACTS + OF_SEAT * seat
-        facts[at] = st.left[seat]
-        facts[at + 1] = st.fell[seat]
-        facts[at + 2] = st.fired[seat]
-        facts[at + 3] = st.shots[st.fired[seat] - 1] if st.fired[seat] != 0 else 0
-        facts[at + 4] = st.place[seat]
-        facts[at + 5] = st.hull[seat]
-        facts[at + 6] = score(st, i64(seat))
-        facts[at + 7] = st.cells[seat]
-    if viewer == PUBLIC:
-        return
-    for row in range(SIDE):
-        for column in range(SIDE):
-            at = SIDE * row + column
-            cell = STRIDE * (row + 1) + column + 1
-            bits: Int = i64(st.visited[cell])
-            if viewer == REFEREE:
-                codes[at] = st.board[cell]
-            else:
-                codes[at] = st.memory[viewer, cell]
-                bits = (bits >> viewer) & 1
-            trail[at] = bits + (48 if bits < 10 else 87)
-
-
-@kernel
-def ways(st: Record, origin: Int, out: Moves) -> None:
+def bfs_distances(st: Record, origin: Int, out: Moves) -> None:
     """Write how many moves every place is from `origin` where only rocks are in the way.
 
     A place out of reach gets `CELLS`.
@@ -605,67 +546,50 @@ def ways(st: Record, origin: Int, out: Moves) -> None:
                 tail += 1
 
 
-Box: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `kernels.box` gives: the kernels below are called for single states, from Python."""
 
 
 @kernel
-def play_in(states: Box, action: Int) -> None:
-    """Do `play`."""
-    play(states[0], action)
-
-
-@kernel
-def undo_in(states: Box, action: Int) -> None:
-    """Do `undo`."""
-    undo(states[0], action)
-
-
-@kernel
-def portrait_in(states: Box, viewer: Int, facts: Moves, codes: Any, trail: Any) -> None:
-    """Do `portrait`."""
-    portrait(states[0], viewer, facts, codes, trail)
-
-
-@kernel
-def learn_in(states: Box, seat: Int, cell: Int, code: Int) -> None:
+def update_memory_in(states: StateArray, seat: Int, cell: Int, code: Int) -> None:
     """Do `learn`."""
-    learn(states[0], seat, cell, code)
+    update_memory(states[0], seat, cell, code)
 
 
 @kernel
-def refresh_in(states: Box, seat: Int) -> None:
+def update_vision_in(states: StateArray, seat: Int) -> None:
     """Do `refresh`."""
-    refresh(states[0], seat)
+    update_vision(states[0], seat)
 
 
 @kernel
-def ways_in(states: Box, origin: Int, out: Moves) -> None:
+def bfs_distances_in(states: StateArray, origin: Int, out: Moves) -> None:
     """Do `ways`."""
-    ways(states[0], origin, out)
+    bfs_distances(states[0], origin, out)
 
 
 @kernel
-def fresh_key_in(states: Box) -> Any:
-    """Do `fresh_key`."""
-    return fresh_key(states[0])
+def compute_key_in(states: StateArray) -> Any:
+    """Do `compute_key`."""
+    return compute_key(states[0])
 
 
 operations.implement(
     STATE,
-    widest=WIDEST,
+    max_actions=MAX_ACTIONS,
     generate=generate,
     play=play,
     undo=undo,
-    terminal=terminal,
-    to_act=to_act,
     returns=returns,
-    order=order,
-    fresh_key=fresh_key,
+    forfeit=forfeit,
+    move_score=move_score,
+    compute_key=compute_key,
 )
 
 
-def begin(start: geo.Start, rocks: geo.Rocks, turns: int, marks: int = MEMORY_LAST) -> np.record:
+def make_state(
+    start: geo.Start, rocks: geo.Rocks, turns: int, marks: int = MEMORY_LAST
+) -> np.record:
     """Return the first state: seat 0 is to act and has looked."""
     st: Record = kernels.new(STATE)
     st.marks = marks
@@ -676,25 +600,25 @@ def begin(start: geo.Start, rocks: geo.Rocks, turns: int, marks: int = MEMORY_LA
     st.board[[geo.number(place) for place in geo.ROCKS[rocks]]] = ROCK
     st.memory[:] = UNKNOWN
     for seat, place in enumerate(geo.STARTS[start]):
-        settle(st, seat, geo.number(place), geo.HULLS.index(geo.FACING[seat]))
+        put_tank(st, seat, geo.number(place), geo.HULLS.index(geo.FACING[seat]))
         st.visited[geo.number(place)] = 1 << seat
         st.cells[seat] = 1
-        _put(st, seat, geo.number(place), TANK * (seat + 1))
-    refresh_in(kernels.box(st), 0)
-    finish(st)
+        _set_memory(st, seat, geo.number(place), TANK * (seat + 1))
+    update_vision_in(kernels.as_array(st), 0)
+    finalize(st)
     state: np.record = st
     return state
 
 
-def settle(st: Any, seat: int, cell: int, hull: int) -> None:
+def put_tank(st: Any, seat: int, cell: int, hull: int) -> None:
     """Put a tank on the board, a wreck if it has fallen."""
     st.board[cell] = WRECK if st.fell[seat] else TANK * (seat + 1)
     st.place[seat] = cell
     st.hull[seat] = hull
 
 
-def finish(st: Any) -> None:
+def finalize(st: Any) -> None:
     """Complete a state that was put together by hand: its key, and nothing to undo."""
     st.stack[:] = 0
     st.height = 0
-    st.key = fresh_key_in(kernels.box(st))
+    st.key = compute_key_in(kernels.as_array(st))

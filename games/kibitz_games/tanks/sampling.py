@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kibitz_games.api import OVER
-from kibitz_games.kernels import box, lay
+from kibitz_games.compiled.kernels import as_array, kernel_array
+from kibitz_games.core.game import TERMINAL
 from kibitz_games.tanks import geometry as geo
 from kibitz_games.tanks import rules
-from kibitz_games.tanks.wire import View
+from kibitz_games.tanks.models import View
 
 _T = TypeVar("_T")
 _NUMBERS = np.array(geo.NUMBERS)
@@ -28,43 +28,43 @@ _ARRAYS = (*_BY_SEAT, "board", "visited", "memory", "shots")
 
 def sample(seen: View, seed: int) -> np.record:
     """Return a state that a view may be of; what the view does not say is drawn from `seed`."""
-    sketch, chance = _Sketch(seen), random.Random(seed)
+    sketch, chance = _StateBuilder(seen), random.Random(seed)
     sketch.add_public()
     if seen.tanks is not None:
-        sketch.add_truth()
+        sketch.add_referee_facts()
     else:
         sketch.add_own()
-        for seat, cell in _stand(sketch, chance).items():
-            sketch.settle(seat, cell, chance.randrange(4))
+        for seat, cell in _place_hidden_tanks(sketch, chance).items():
+            sketch.put_tank(seat, cell, chance.randrange(4))
         for seat in range(geo.SEATS):
             if seat != seen.seat:
-                _invent_trail(sketch, seat, chance)
-    sketch.inform()
-    return sketch.finished()
+                _sample_trail(sketch, seat, chance)
+    sketch.inform_others()
+    return sketch.build()
 
 
-class _Sketch:
+class _StateBuilder:
     """A state that is being put together: its record, and its arrays, looked up only once."""
 
     def __init__(self, seen: View) -> None:
         options = seen.options
         self.seen = seen
-        self.state = _bare(options.start, options.rocks, options.turns).copy()
+        self.state = _empty_state(options.start, options.rocks, options.turns).copy()
         self.reported = options.memory == "report"
         home: Any = self.state.base
-        self.home = home
-        self.a: dict[str, Any] = {name: home[name][0] for name in _ARRAYS}
+        self.record_array = home
+        self.arrays: dict[str, Any] = {name: home[name][0] for name in _ARRAYS}
         home["marks"] = rules.MEMORIES.index(options.memory)
 
-    def settle(self, seat: int, cell: int, hull: int) -> None:
+    def put_tank(self, seat: int, cell: int, hull: int) -> None:
         """Put a tank on the board, a wreck if it has fallen."""
-        a = self.a
+        a = self.arrays
         a["board"][cell] = rules.WRECK if a["fell"][seat] else rules.TANK * (seat + 1)
         a["place"][seat], a["hull"][seat] = cell, hull
 
     def add_public(self) -> None:
         """Add everything that everybody may know."""
-        seen, a, home = self.seen, self.a, self.home
+        seen, a, home = self.seen, self.arrays, self.record_array
         home["ply"], home["slot"], home["side"] = seen.ply, seen.slot, seen.to_act
         home["end"], home["gone"] = rules.REASONS.index(seen.over or ""), len(seen.dropped)
         for order, seat in enumerate(seen.dropped, 1):
@@ -75,28 +75,28 @@ class _Sketch:
         for wreck in seen.wrecks:
             a["fell"][wreck.seat] = wreck.slot + 1
             a["kills"][wreck.by] += 1
-            self.settle(wreck.seat, geo.number((wreck.row, wreck.column)), 0)
+            self.put_tank(wreck.seat, geo.number((wreck.row, wreck.column)), 0)
 
-    def add_truth(self) -> None:
+    def add_referee_facts(self) -> None:
         """Add every tank and every trail, as a referee sees them."""
-        for seat, tank in enumerate(_given(self.seen.tanks)):
+        for seat, tank in enumerate(_required(self.seen.tanks)):
             cell, hull = geo.number((tank.row, tank.column)), geo.HULLS.index(tank.hull)
-            self.settle(seat, cell, hull)
-            self.a["cells"][seat] = tank.visited
-        trails = [int(bits, 16) for bits in "".join(_given(self.seen.trails))]
-        self.a["visited"][_NUMBERS] = trails
+            self.put_tank(seat, cell, hull)
+            self.arrays["cells"][seat] = tank.visited
+        trails = [int(bits, 16) for bits in "".join(_required(self.seen.trails))]
+        self.arrays["visited"][_NUMBERS] = trails
 
     def add_own(self) -> None:
         """Add the viewer's own tank, its trail and its local board."""
-        seen, a = self.seen, self.a
+        seen, a = self.seen, self.arrays
         if seen.seat is None:
             return
-        place = (_given(seen.row), _given(seen.column))
-        self.settle(seen.seat, geo.number(place), geo.HULLS.index(_given(seen.hull)))
-        trail = np.frombuffer("".join(_given(seen.visited)).encode(), np.uint8) - ord("0")
+        place = (_required(seen.row), _required(seen.column))
+        self.put_tank(seen.seat, geo.number(place), geo.HULLS.index(_required(seen.hull)))
+        trail = np.frombuffer("".join(_required(seen.visited)).encode(), np.uint8) - ord("0")
         a["visited"][_NUMBERS] = trail << seen.seat
         a["cells"][seen.seat] = trail.sum()
-        codes = itertools.chain.from_iterable(_given(seen.local))
+        codes = itertools.chain.from_iterable(_required(seen.local))
         memory = a["memory"][seen.seat]
         memory[_NUMBERS] = np.fromiter(codes, np.int8, len(_NUMBERS))
         for cell in np.flatnonzero(memory > 0).tolist():
@@ -104,9 +104,9 @@ class _Sketch:
             if tank == seen.seat or not self.reported:
                 a["known"][seen.seat, tank] = cell
 
-    def inform(self) -> None:
+    def inform_others(self) -> None:
         """Let the others know what they must know: themselves, what was public, what they see."""
-        seen, a = self.seen, self.a
+        seen, a = self.seen, self.arrays
         others = [seat for seat in range(geo.SEATS) if seat != seen.seat]
         for seat in range(geo.SEATS):
             cell = int(a["place"][seat])
@@ -116,33 +116,33 @@ class _Sketch:
             a["memory"][knowing, cell] = a["board"][cell]
             noting = [each for each in knowing if each == seat or not self.reported]
             a["known"][noting, seat] = cell if alive else 0
-        if seen.to_act not in (OVER, seen.seat):
-            rules.refresh_in(box(self.state), seen.to_act)
+        if seen.to_act not in (TERMINAL, seen.seat):
+            rules.update_vision_in(as_array(self.state), seen.to_act)
 
-    def finished(self) -> np.record:
+    def build(self) -> np.record:
         """Return the state, with its key and nothing to undo."""
-        rules.finish(self.state)
+        rules.finalize(self.state)
         return self.state
 
 
 @functools.cache
-def _bare(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
+def _empty_state(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
     """Return the first state without tanks, trails and memories."""
-    st: Any = rules.begin(start, rocks, turns)
+    st: Any = rules.make_state(start, rocks, turns)
     st.board[st.board > 0] = rules.FREE
     st.visited[:], st.memory[:], st.known[:], st.cells[:] = 0, rules.UNKNOWN, 0, 0
     state: np.record = st
     return state
 
 
-def _given(value: _T | None) -> _T:
+def _required(value: _T | None) -> _T:
     """Return a part of a view that views of its kind always have."""
     if value is None:
         raise ValueError("the view of a seat has its place, hull, local board and visited places")
     return value
 
 
-def _stand(sketch: _Sketch, chance: random.Random) -> dict[int, int]:
+def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[int, int]:
     """Choose a place for every living tank that is not the viewer's.
 
     Three places to choose from are enough: with so many, a tank finds one that the two others
@@ -151,10 +151,10 @@ def _stand(sketch: _Sketch, chance: random.Random) -> dict[int, int]:
     seen = sketch.seen
     hidden = [seat for seat in range(geo.SEATS) if seen.alive[seat] and seat != seen.seat]
     visible = _visible(sketch)
-    possible = [_possible(sketch, seat, visible) for seat in hidden]
+    possible = [_possible_cells(sketch, seat, visible) for seat in hidden]
     drawn = [chance.sample(places, min(3, len(places))) for places in possible]
     likely = [
-        [mark for mark in _remembered(sketch, seat, chance) if mark in places] or some
+        [mark for mark in _remembered_cells(sketch, seat, chance) if mark in places] or some
         for seat, places, some in zip(hidden, possible, drawn, strict=True)
     ]
     for choice in itertools.chain(itertools.product(*likely), itertools.product(*drawn)):
@@ -163,19 +163,19 @@ def _stand(sketch: _Sketch, chance: random.Random) -> dict[int, int]:
     raise ValueError("this view fits no state: the tanks have no room")
 
 
-def _possible(sketch: _Sketch, seat: int, visible: Any) -> list[int]:
+def _possible_cells(sketch: _StateBuilder, seat: int, visible: Any) -> list[int]:
     """Return where a tank may be: as far as it can have come, on no place that is known empty."""
-    seen, a = sketch.seen, sketch.a
-    in_sight = [mark for mark in _marks(sketch, seat) if visible[mark]]
+    seen, a = sketch.seen, sketch.arrays
+    in_sight = [mark for mark in _marked_cells(sketch, seat) if visible[mark]]
     if in_sight:
         return in_sight
-    origin, moves = _last_certain(seen, seat)
-    near = (_ways(seen.options.rocks, origin) <= moves) & (a["board"] == rules.FREE)
+    origin, moves = _last_known(seen, seat)
+    near = (_distances(seen.options.rocks, origin) <= moves) & (a["board"] == rules.FREE)
     cells: list[int] = np.flatnonzero(near & (visible == 0)).tolist()
     return cells
 
 
-def _last_certain(seen: View, seat: int) -> tuple[int, int]:
+def _last_known(seen: View, seat: int) -> tuple[int, int]:
     """Return where everybody last knew a tank to be, and how often it has moved since at most."""
     for shot in seen.shots:
         if shot.seat == seat:
@@ -189,53 +189,55 @@ def _turns_before(slot: int, seat: int) -> int:
     return (slot - seat + geo.SEATS - 1) // geo.SEATS
 
 
-def _visible(sketch: _Sketch) -> Any:
+def _visible(sketch: _StateBuilder) -> Any:
     """Mark what the viewer sees: on its own turn its memory of all that is in sight is fresh."""
-    seen, a = sketch.seen, sketch.a
+    seen, a = sketch.seen, sketch.arrays
     visible = np.zeros(geo.CELLS, np.uint8)
     if seen.seat is not None and seen.to_act == seen.seat:
         codes = a["memory"][seen.seat].copy()
         codes[codes == rules.UNKNOWN] = rules.FREE
         codes[a["board"] == rules.EDGE] = rules.EDGE
         place, hull = int(a["place"][seen.seat]), int(a["hull"][seen.seat])
-        rules.look(lay(codes), place, hull, lay(visible))
+        rules.mark_visible(kernel_array(codes), place, hull, kernel_array(visible))
     return visible
 
 
-def _remembered(sketch: _Sketch, seat: int, chance: random.Random) -> list[int]:
+def _remembered_cells(sketch: _StateBuilder, seat: int, chance: random.Random) -> list[int]:
     """Return where the viewer has heard of a tank, in the order in which it is to be tried."""
-    a = sketch.a
+    a = sketch.arrays
     if sketch.seen.seat is None:
         return [int(a["shots"][a["fired"][seat] - 1])] if a["fired"][seat] else []
-    marks = _marks(sketch, seat)
+    marks = _marked_cells(sketch, seat)
     return chance.sample(marks, len(marks)) if len(marks) > 1 else marks
 
 
-def _marks(sketch: _Sketch, seat: int) -> list[int]:
+def _marked_cells(sketch: _StateBuilder, seat: int) -> list[int]:
     """Return where a tank is on the local board of the viewer."""
     if sketch.seen.seat is None:
         return []
-    memory = sketch.a["memory"][sketch.seen.seat]
+    memory = sketch.arrays["memory"][sketch.seen.seat]
     cells: list[int] = np.flatnonzero(memory == rules.TANK * (seat + 1)).tolist()
     return cells
 
 
 @functools.cache
-def _ways(rocks: geo.Rocks, origin: int) -> np.ndarray:
+def _distances(rocks: geo.Rocks, origin: int) -> np.ndarray:
     """Return how many moves every place is from `origin` where only rocks are in the way."""
     out = np.empty(geo.CELLS, np.int32)
-    rules.ways_in(box(_bare("corners", rocks, rules.MAX_TURNS)), origin, lay(out))
+    rules.bfs_distances_in(
+        as_array(_empty_state("corners", rocks, rules.MAX_TURNS)), origin, kernel_array(out)
+    )
     return out
 
 
-def _invent_trail(sketch: _Sketch, seat: int, chance: random.Random) -> None:
+def _sample_trail(sketch: _StateBuilder, seat: int, chance: random.Random) -> None:
     """Give a tank a trail that it has had the time for.
 
     Places that are no detour on the way from its start come first, both ends before all.
     """
-    seen, a = sketch.seen, sketch.a
+    seen, a = sketch.seen, sketch.arrays
     origin, cell = geo.number(geo.STARTS[seen.options.start][seat]), int(a["place"][seat])
-    detour = _ways(seen.options.rocks, origin) + _ways(seen.options.rocks, cell)
+    detour = _distances(seen.options.rocks, origin) + _distances(seen.options.rocks, cell)
     direct = int(detour[cell])
     detour[[origin, cell]] = -1
     last = int(a["fell"][seat]) - 1 if a["fell"][seat] else seen.slot

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.strength.outcome import Outcome
-from kibitz_clients.arena.journal import Due, Progress
-from kibitz_clients.arena.results import Results
-from kibitz_protocol.records import Cause, Result, SeatResult
-from tests.clients.arena import events
+from benchmarks.strength.results import CaseResult
+from kibitz_arena.results import Results
+from kibitz_arena.state import DueGame, TournamentState
+from kibitz_protocol.wire.records import Cause, Result, SeatResult
+from tests.arena import tournaments
 
 
-def by_name(due: Due) -> Result:
+def by_name(due: DueGame) -> Result:
     """Whoever comes first in the alphabet wins ten points, the second of two loses on time."""
     order = sorted(due.game.players)
     seats = []
@@ -24,11 +24,11 @@ def by_name(due: Due) -> Result:
 
 
 def results(count: int = 2, **fields: Any) -> Results:
-    form = events.event(count, **fields)
-    progress = Progress(form)
-    events.play(progress, by_name)
+    form = tournaments.event(count, **fields)
+    progress = TournamentState(form)
+    tournaments.play(progress, by_name)
     return Results.of(form, progress)
 
 
-def outcome(count: int = 2, **fields: Any) -> Outcome:
-    return Outcome.of(results(count, **fields), Path())
+def outcome(count: int = 2, **fields: Any) -> CaseResult:
+    return CaseResult.of(results(count, **fields), Path())

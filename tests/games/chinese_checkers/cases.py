@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kibitz_games.api import Game, Model
-from kibitz_games.chinese_checkers import ChineseCheckers, geometry, wire
+from kibitz_games.chinese_checkers import ChineseCheckers, geometry
+from kibitz_games.chinese_checkers import models as chinese_checkers_models
+from kibitz_games.core.game import Game, Model
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -28,7 +29,7 @@ def spellings(game: Game, state: Any) -> Iterable[Model]:
     """Return every wire move that the model lets through."""
     assert isinstance(game, ChineseCheckers)
     holes = min(int(state["holes"]) + 1, geometry.MAX_HOLES)
-    yield wire.PASS
+    yield chinese_checkers_models.PASS
     for source in range(holes):
         for target in range(holes):
-            yield wire.move(source, target)
+            yield chinese_checkers_models.move(source, target)

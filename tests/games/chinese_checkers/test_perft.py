@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from kibitz_games import registry
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules
-from tests.games.test_perft import expect
+from kibitz_games.core import registry
+from tests.games.conformance.test_perft import expect
 
 DATA = Path(__file__).parents[1] / "data"
 RULES: tuple[dict[str, Any], ...] = (
@@ -35,7 +35,7 @@ POSITIONS = [
 def test_perft_of_positions(line: dict[str, Any], rule: int) -> None:
     game = registry.get("chinese-checkers")
     settings = {"stop": rules.STOP_ANY, "through": True, "sticky": False} | RULES[rule]
-    state = rules.position(
+    state = rules.make_state(
         table=geo.ALL.index(("star", 4)),
         long_jumps=False,
         corners=tuple(line["corners"]),

@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_games import operations as op
-from kibitz_games.api import OVER, State
-from kibitz_games.chinese_checkers import GAME, rules, wire
+from kibitz_games.chinese_checkers import GAME, rules
 from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import models as chinese_checkers_models
+from kibitz_games.compiled import operations as op
+from kibitz_games.core.game import TERMINAL, State
 
 STAR = geo.geometry("star", 4)
 N_HOME, S_HOME = STAR.home(0, 10), STAR.home(3, 10)
 
 
 def _start(seats: int = 2, **options: Any) -> State:
-    return GAME.start(wire.Options.model_validate(options), seats, {})
+    return GAME.start(chinese_checkers_models.Options.model_validate(options), seats, {})
 
 
 def _place(
@@ -28,18 +29,18 @@ def _place(
 ) -> State:
     """Return a position on the common star."""
     usual = {"stop": 0, "through": True, "sticky": False, "long_jumps": False, "table": 3}
-    return rules.position(
+    return rules.make_state(
         pegs=pegs, turn=turn, corners=corners or geo.LAYOUTS[len(pegs)], **(usual | settings)
     )
 
 
 def _do(state: State, *moves: str) -> None:
     for move in moves:
-        GAME.play(state, GAME.decode(state, GAME.parse(move)))
+        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
 
 
 def _texts(state: State) -> list[str]:
-    return [GAME.text(GAME.encode(state, action)) for action in GAME.legal(state)]
+    return [GAME.format_move(GAME.encode(state, action)) for action in GAME.legal(state)]
 
 
 def _targets(state: State, source: int) -> set[int]:
@@ -86,17 +87,17 @@ def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Ra
 @settings(deadline=None)
 def test_what_stands_around_a_hole_is_kept_up_to_date(source: random.Random) -> None:
     """Whatever was played and taken back, and after pegs were put on the board by hand."""
-    state = GAME.start(wire.Options(size=3), 3, {})
+    state = GAME.start(chinese_checkers_models.Options(size=3), 3, {})
     for _ in range(20):
         action = source.choice(GAME.legal(state))
         GAME.play(state, action)
         if source.random() < 0.3:
             GAME.undo(state, action)
     _assert_surrounded(state)
-    rules.clear(state)
+    rules.clear_board(state)
     _assert_surrounded(state)
     assert not state.board[: int(state.holes)].any()
-    rules.put(state, 1, 0, source.randrange(int(state.holes)))
+    rules.put_peg(state, 1, 0, source.randrange(int(state.holes)))
     _assert_surrounded(state)
 
 
@@ -172,7 +173,7 @@ def test_who_fills_the_goal_of_another_ends_it_for_that_one() -> None:
     rest = (60, 61, 62, 63, 50, 51, 52, 53)
     state = _place((0, 1, *inside), (120, entering, *rest), turn=1)
     before = state.tobytes()
-    action = GAME.decode(state, GAME.parse(f"{entering}-111"))
+    action = GAME.decode(state, GAME.parse_move(f"{entering}-111"))
     GAME.play(state, action)
     outcome = GAME.outcome(state)
     assert outcome is not None
@@ -238,7 +239,7 @@ def test_whose_pegs_fill_a_goal(
     before = state.tobytes()
     GAME.play(state, action)
     assert GAME.view(state, None).ranks == [int(finished), 0, 0, 0, 0, 0]
-    assert int(state["key"]) == op.fresh_key(state)
+    assert int(state["key"]) == op.compute_key(state)
     GAME.undo(state, action)
     assert state.tobytes() == before
 
@@ -249,7 +250,7 @@ def test_what_fills_the_zones_is_counted_right(win: str) -> None:
     for seats in (2, 3, 6):
         state: Any = _start(seats, size=2, win=win)
         for _ in range(60):
-            if GAME.to_act(state) != OVER:
+            if GAME.to_act(state) != TERMINAL:
                 GAME.play(state, source.choice(GAME.legal(state)))
         expected = [0] * rules.NO_ZONE
         for seat in range(seats):
@@ -288,7 +289,7 @@ def test_finishers_take_ranks_and_drop_out_of_the_order() -> None:
     outcome = GAME.outcome(state)
     assert outcome is not None
     assert (outcome.ranks, outcome.scores) == ((1, 3, 2), (1.0, 0.0, 0.5))
-    assert GAME.to_act(state) == OVER
+    assert GAME.to_act(state) == TERMINAL
     assert not GAME.legal(state)
 
 
@@ -310,7 +311,7 @@ def test_distance_is_nothing_exactly_at_the_goal(seat: int) -> None:
 
 def _blocked() -> State:
     """A star of size 1 where the peg at the top can neither step nor jump."""
-    return rules.position(
+    return rules.make_state(
         table=0,
         stop=0,
         through=True,
@@ -327,7 +328,7 @@ def test_without_a_move_the_pass_is_the_only_action() -> None:
     before = state.tobytes()
     GAME.play(state, 169)
     assert GAME.to_act(state) == 1
-    assert GAME.view(state, None).last == wire.Last(passing=True)
+    assert GAME.view(state, None).last == chinese_checkers_models.Last(passing=True)
     GAME.undo(state, 169)
     assert state.tobytes() == before
 
@@ -339,7 +340,7 @@ def test_third_occurrence_of_a_position_ends_it() -> None:
     assert GAME.view(state, None).repeats == 2
     _do(state, *dance[:3])
     assert GAME.to_act(state) == 1
-    before, last = state.tobytes(), GAME.decode(state, GAME.parse(dance[3]))
+    before, last = state.tobytes(), GAME.decode(state, GAME.parse_move(dance[3]))
     GAME.play(state, last)
     outcome = GAME.outcome(state)
     assert outcome is not None
@@ -371,7 +372,7 @@ def test_a_draw_by_repetition_is_one_of_those_who_have_not_finished() -> None:
     _do(state, ready[0][1])
     for back in (False, True) * 4:
         for seat in (1, 2):
-            if GAME.to_act(state) != OVER:
+            if GAME.to_act(state) != TERMINAL:
                 _do(state, TO_AND_FRO[seat][back])
     outcome = GAME.outcome(state)
     assert outcome is not None
@@ -429,13 +430,13 @@ def test_equal_distances_share_a_rank() -> None:
 
 def test_who_drops_out_ranks_last_and_leaves_the_pegs() -> None:
     state = _start(4)
-    GAME.drop(state, 0)
+    GAME.forfeit(state, 0)
     assert GAME.to_act(state) == 1
     assert GAME.view(state, None).pegs[0] == list(STAR.home(1, 10))
-    GAME.drop(state, 2)
-    GAME.drop(state, 2)
+    GAME.forfeit(state, 2)
+    GAME.forfeit(state, 2)
     assert GAME.outcome(state) is None
-    GAME.drop(state, 1)
+    GAME.forfeit(state, 1)
     outcome = GAME.outcome(state)
     assert outcome is not None
     assert (outcome.ranks, outcome.reason) == ((4, 2, 3, 1), "dropped")
@@ -445,8 +446,8 @@ def test_a_finisher_who_leaves_keeps_the_rank() -> None:
     ready = [_one_step_from_the_end(seat, 3) for seat in range(3)]
     state = _place(*(pegs for pegs, _ in ready))
     _do(state, ready[0][1])
-    GAME.drop(state, 0)
-    GAME.drop(state, 2)
+    GAME.forfeit(state, 0)
+    GAME.forfeit(state, 2)
     outcome = GAME.outcome(state)
     assert outcome is not None
     assert outcome.ranks == (1, 2, 3)
@@ -454,9 +455,9 @@ def test_a_finisher_who_leaves_keeps_the_rank() -> None:
 
 def test_the_home_of_one_who_dropped_out_is_open_again() -> None:
     state = _place((9, *range(56, 65)), STAR.home(2, 10), STAR.home(4, 10), stop=2, through=False)
-    fence = rules.stoppable(state, 0)
-    GAME.drop(state, 1)
-    opened = rules.stoppable(state, 0)
+    fence = rules.allowed_zones(state, 0)
+    GAME.forfeit(state, 1)
+    opened = rules.allowed_zones(state, 0)
     assert opened & ~fence == 1 << 2 | 1 << 5
 
 
@@ -474,10 +475,10 @@ def test_holding_the_turn_is_reversible() -> None:
     state = _start(3)
     before = state.tobytes()
     GAME.play(state, GAME.legal(state)[0])
-    held = op.hold(state, 0)
+    held = op.set_side_to_move(state, 0)
     assert GAME.to_act(state) == 0
-    assert state["key"] == op.fresh_key(state)
-    op.hold(state, held)
+    assert state["key"] == op.compute_key(state)
+    op.set_side_to_move(state, held)
     GAME.undo(state, int(state["history"][0]))
     assert state.tobytes() == before
 
@@ -485,8 +486,12 @@ def test_holding_the_turn_is_reversible() -> None:
 def test_order_prefers_long_ways_forward() -> None:
     state = _start()
     forward, back = 0 * 121 + 14, 14 * 121 + 0
-    assert op.order(state, forward) > op.order(state, 3 * 121 + 14) > op.order(state, back)
-    assert op.order(state, 121 * 121) == 0
+    assert (
+        op.move_score(state, forward)
+        > op.move_score(state, 3 * 121 + 14)
+        > op.move_score(state, back)
+    )
+    assert op.move_score(state, 121 * 121) == 0
 
 
 def test_repetition_is_found_as_a_full_list_of_positions_finds_it() -> None:
@@ -495,7 +500,7 @@ def test_repetition_is_found_as_a_full_list_of_positions_finds_it() -> None:
     for _ in range(40):
         state = _start(2, size=1)
         seen = [_placement(state)]
-        while GAME.to_act(state) != OVER:
+        while GAME.to_act(state) != TERMINAL:
             GAME.play(state, source.choice(GAME.legal(state)))
             seen.append(_placement(state))
             if GAME.outcome(state) is None or state["end"] == rules.END_REPETITION:

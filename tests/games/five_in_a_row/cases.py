@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kibitz_games.api import Game, Model
-from kibitz_games.five_in_a_row import FiveInARow, geometry, wire
+from kibitz_games.core.game import Game, Model
+from kibitz_games.five_in_a_row import FiveInARow, geometry
+from kibitz_games.five_in_a_row import models as five_in_a_row_models
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -23,7 +24,7 @@ OPTIONS: list[dict[str, Any]] = [
 def spellings(game: Game, state: Any) -> Iterable[Model]:
     """Return every wire move that the model lets through."""
     assert isinstance(game, FiveInARow)
-    yield from wire.CHOICES
+    yield from five_in_a_row_models.CHOICES
     for y in range(geometry.LARGEST):
         for x in range(geometry.LARGEST):
-            yield wire.move(x, y)
+            yield five_in_a_row_models.move(x, y)

@@ -12,28 +12,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_games import kernels, laws
-from kibitz_games import operations as op
-from kibitz_games.api import OVER, GameError, Outcome, State
-from kibitz_games.five_in_a_row import GAME, geometry, rules, wire
-from kibitz_games.kernels import Int, kernel
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.conformance import laws
+from kibitz_games.core.game import TERMINAL, GameError, Outcome, State
+from kibitz_games.five_in_a_row import GAME, geometry, rules
+from kibitz_games.five_in_a_row import models as five_in_a_row_models
 from tests.games.five_in_a_row.reference import Place, Reference, name, place, windows
+from tests.tools import profiles
 
-i64 = kernels.word()
+i64 = kernels.int64_cast()
 
 
 def _start(**options: Any) -> State:
-    model = wire.Options.model_validate({"first": "seat-0"} | options)
+    model = five_in_a_row_models.Options.model_validate({"first": "seat-0"} | options)
     return GAME.start(model, 2, {})
 
 
 def _do(state: State, *moves: str) -> None:
     for move in moves:
-        GAME.play(state, GAME.decode(state, GAME.parse(move)))
+        GAME.play(state, GAME.decode(state, GAME.parse_move(move)))
 
 
 def _texts(state: State) -> list[str]:
-    return [GAME.text(GAME.encode(state, action)) for action in GAME.legal(state)]
+    return [GAME.format_move(GAME.encode(state, action)) for action in GAME.legal(state)]
 
 
 def _said(move: Place | str) -> str:
@@ -79,18 +82,18 @@ def _follow(options: dict[str, Any], source: random.Random) -> str:
     while True:
         assert GAME.to_act(state) == plain.to_act
         assert _texts(state) == [_said(move) for move in plain.legal]
-        assert GAME.count(state) == len(plain.legal)
+        assert GAME.count_legal(state) == len(plain.legal)
         assert _result(state) == (plain.reason, plain.winner)
         if plain.reason:
             return plain.reason
-        action = laws.lean(state, GAME.legal(state), source, noise=0.5)
-        text = GAME.text(GAME.encode(state, action))
+        action = laws.epsilon_greedy(state, GAME.legal(state), source, noise=0.5)
+        text = GAME.format_move(GAME.encode(state, action))
         GAME.play(state, action)
-        plain.play(text if text in wire.COLOURS else place(text))
+        plain.play(text if text in five_in_a_row_models.COLOURS else place(text))
 
 
 @given(options=OPTIONS, source=st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=profiles.examples(40), deadline=None)
 def test_plays_go_as_in_the_reference(options: dict[str, Any], source: random.Random) -> None:
     _follow(options, source)
 
@@ -111,7 +114,7 @@ def test_such_plays_see_every_end() -> None:
     share=st.floats(0.3, 0.95),
     source=st.randoms(use_true_random=False),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=profiles.examples(80), deadline=None)
 def test_open_windows_are_those_of_the_reference(
     size: int, exact: bool, share: float, source: random.Random
 ) -> None:
@@ -121,7 +124,7 @@ def test_open_windows_are_those_of_the_reference(
     plain = Reference(size=size, exact=exact, opening=stones)
     state: Any = _start(size=size, exact=exact)
     for stone in stones:
-        rules.place(state, geometry.cell(*stone))
+        rules.place_opening_stone(state, geometry.cell(*stone))
     cells = {frozenset(geometry.cell(*spot) for spot in row) for row in plain.open_windows()}
     found = {
         frozenset(window)
@@ -129,13 +132,13 @@ def test_open_windows_are_those_of_the_reference(
         if rules.is_open(state, window[0], window[1] - window[0])
     }
     assert found == cells
-    assert bool(rules.alive(state)) == bool(cells)
+    assert bool(rules.any_window_open(state)) == bool(cells)
 
 
 # ----------------------------------------------------------------------------------- fives
 
 
-@pytest.mark.parametrize("colour", wire.COLOURS)
+@pytest.mark.parametrize("colour", five_in_a_row_models.COLOURS)
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("size", [5, 6, 10, 20])
 def test_every_window_wins_whichever_stone_comes_last(size: int, exact: bool, colour: str) -> None:
@@ -154,7 +157,7 @@ def test_every_window_wins_whichever_stone_comes_last(size: int, exact: bool, co
             state = _start(size=size, exact=exact, opening=_alternate(*first))
             assert GAME.outcome(state) is None
             _do(state, name(last))
-            assert _result(state) == ("five", wire.COLOURS.index(colour))
+            assert _result(state) == ("five", five_in_a_row_models.COLOURS.index(colour))
             assert sorted(GAME.view(state, None).line or []) == sorted(row)
 
 
@@ -227,7 +230,7 @@ def test_a_full_board_is_a_draw(size: int) -> None:
 def test_a_dead_board_is_a_draw_at_once_and_only_if_the_host_says_so(size: int) -> None:
     state, order = _start(size=size, dead_board_draw=True), _without_a_five(size)
     done = 0
-    while GAME.to_act(state) != OVER:
+    while GAME.to_act(state) != TERMINAL:
         _do(state, order[done])
         done += 1
     assert GAME.outcome(state) == Outcome((1, 1), (0.5, 0.5), "dead")
@@ -284,7 +287,7 @@ def test_random_games_last_62_plies_and_the_first_player_wins_52_percent() -> No
     games = 20_000 if kernels.compiled() else 200
     state, sums = _start(), np.zeros(3, np.int64)
     before = state.tobytes()
-    moves = np.zeros(op.widest(state.dtype), np.int32)
+    moves = np.zeros(op.max_actions(state.dtype), np.int32)
     _random_games(state, moves, i64(1), i64(games), sums)
     assert state.tobytes() == before
     length, share = sums[0] / games, sums[2] / games
@@ -297,7 +300,7 @@ def test_random_games_last_62_plies_and_the_first_player_wins_52_percent() -> No
 
 
 def test_the_start_is_drawn_from_the_seed() -> None:
-    options = wire.Options()
+    options = five_in_a_row_models.Options()
     deals = [GAME.deal(options, 2, seed) for seed in range(200)]
     assert deals == [GAME.deal(options, 2, seed) for seed in range(200)]
     assert 70 < sum(deal["first"] == 1 for deal in deals) < 130
@@ -311,7 +314,7 @@ def test_the_start_is_drawn_from_the_seed() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_host_may_say_who_begins(seat: int) -> None:
-    options = wire.Options.model_validate({"first": f"seat-{seat}"})
+    options = five_in_a_row_models.Options.model_validate({"first": f"seat-{seat}"})
     assert GAME.deal(options, 2, 7) == {}
     assert GAME.to_act(GAME.start(options, 2, {})) == seat
 
@@ -321,10 +324,10 @@ def test_stones_of_an_opening_alternate_and_are_no_plies() -> None:
     view = GAME.view(state, None)
     assert (view.board[7][7], view.board[6][6], view.board[0][0]) == ("x", "o", "x")
     assert (view.ply, view.opening, view.to_act, view.last) == (0, 3, 1, None)
-    assert GAME.count(state) == 97
+    assert GAME.count_legal(state) == 97
 
 
-@pytest.mark.parametrize("choice", wire.COLOURS)
+@pytest.mark.parametrize("choice", five_in_a_row_models.COLOURS)
 @pytest.mark.parametrize("opener", [0, 1])
 def test_swap(opener: int, choice: str) -> None:
     """The opener puts three stones, the other takes a colour, white goes on."""
@@ -339,7 +342,7 @@ def test_swap(opener: int, choice: str) -> None:
     assert view.board[0] == "xox......."
     assert view.colours is not None
     assert view.colours[other] == choice
-    assert view.last == wire.Move.model_validate({"colour": choice})
+    assert view.last == five_in_a_row_models.Move.model_validate({"colour": choice})
     assert GAME.to_act(state) == view.colours.index("white")
     _do(state, "d1")
     assert GAME.view(state, None).board[0] == "xoxo......"
@@ -373,15 +376,15 @@ def test_the_order_of_stones_does_not_matter_to_the_key() -> None:
 def test_who_drops_has_lost(seat: int) -> None:
     state = _start()
     _do(state, "a1")
-    GAME.drop(state, seat)
+    GAME.forfeit(state, seat)
     assert _result(state) == ("dropped", 1 - seat)
-    GAME.drop(state, 1 - seat)
+    GAME.forfeit(state, 1 - seat)
     assert _result(state) == ("dropped", 1 - seat)
 
 
 def test_there_are_two_seats() -> None:
-    with pytest.raises(GameError, match="there is no seat 2; expected 0 or 1"):
-        GAME.drop(_start(), 2)
+    with pytest.raises(GameError, match="expected a seat from 0 to 1, not 2"):
+        GAME.forfeit(_start(), 2)
 
 
 def test_a_state_is_small() -> None:
@@ -391,8 +394,8 @@ def test_a_state_is_small() -> None:
 def test_order_prefers_to_win_then_to_block() -> None:
     state = _start()
     _do(state, "a1", "a10", "b1", "b10", "c1", "c10", "d1", "d10")
-    liked = sorted(GAME.legal(state), key=lambda action: -int(op.order(state, action)))
-    texts = [GAME.text(GAME.encode(state, action)) for action in liked]
+    liked = sorted(GAME.legal(state), key=lambda action: -int(op.move_score(state, action)))
+    texts = [GAME.format_move(GAME.encode(state, action)) for action in liked]
     assert texts[:2] == ["e1", "e10"]
 
 
@@ -402,7 +405,7 @@ def _completing(state: Any, colour: int) -> set[int]:
     for cell in GAME.legal(state):
         st: Any = state.copy()
         st.board[cell] = colour
-        if rules.five(st, i64(cell)):
+        if rules.winning_step(st, i64(cell)):
             found.add(cell)
     return found
 
@@ -410,13 +413,13 @@ def _completing(state: Any, colour: int) -> set[int]:
 @pytest.mark.parametrize("exact", [False, True])
 def test_urgent_are_the_own_five_or_else_the_cells_of_the_others(exact: bool) -> None:
     """As long as both have answered what was urgent before, which leaves no older fours."""
-    seen, moves = [0, 0, 0], np.zeros(rules.WIDEST, np.int32)
+    seen, moves = [0, 0, 0], np.zeros(rules.MAX_ACTIONS, np.int32)
     for seed in range(30):
         state: Any = _start(size=8, exact=exact)
         chance = random.Random(seed)
         while GAME.outcome(state) is None:
             mine = rules.BLACK + int(state.stones) % 2
-            found = moves[: op.urgent(state, moves)].tolist()
+            found = moves[: op.tactical_moves(state, moves)].tolist()
             own, others = _completing(state, mine), _completing(state, 3 - mine)
             if own:
                 assert len(found) == 1
@@ -424,14 +427,14 @@ def test_urgent_are_the_own_five_or_else_the_cells_of_the_others(exact: bool) ->
             else:
                 assert sorted(found) == sorted(others)
             seen[min(len(found), 2)] += 1
-            near = sorted(GAME.legal(state), key=lambda cell: -int(op.order(state, i64(cell))))
+            near = sorted(GAME.legal(state), key=lambda cell: -int(op.move_score(state, i64(cell))))
             GAME.play(state, chance.choice(found or near[:6]))
     assert min(seen) > 0
 
 
 def test_nothing_is_urgent_before_colours_are_chosen_or_when_it_is_over() -> None:
-    moves = np.zeros(rules.WIDEST, np.int32)
+    moves = np.zeros(rules.MAX_ACTIONS, np.int32)
     state = _start(swap=True)
-    assert op.urgent(state, moves) == 0
+    assert op.tactical_moves(state, moves) == 0
     _do(state, "a1", "a2", "a3")
-    assert op.urgent(state, moves) == 0
+    assert op.tactical_moves(state, moves) == 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kibitz_games.api import Game, Model
+from kibitz_games.core.game import Game, Model
 from kibitz_games.line_nim import LineNim
-from kibitz_games.line_nim.wire import Move
+from kibitz_games.line_nim.models import Move
 
 OPTIONS: list[dict[str, Any]] = [
     {},

@@ -128,12 +128,13 @@ COUNTED: list[tuple[dict[str, object], dict[str, object], int]] = [
 
 def _starts() -> Iterable[tuple[dict[str, object], dict[str, object], list[str], int]]:
     """Return the starts with their maps as drawn; only this asks the package."""
-    from kibitz_games.line_nim import GAME, wire
+    from kibitz_games.line_nim import GAME
+    from kibitz_games.line_nim import models as line_nim_models
 
     for options, dealt, depth in COUNTED:
-        chosen = wire.Options.model_validate(options)
+        chosen = line_nim_models.Options.model_validate(options)
         deal = GAME.deal(chosen, 2, int(str(dealt.get("seed", 0))))
-        rows = wire.view(GAME.start(chosen, 2, deal)).rows
+        rows = line_nim_models.view(GAME.start(chosen, 2, deal)).rows
         yield options, {"deal": deal} if deal else {}, rows, depth
 
 

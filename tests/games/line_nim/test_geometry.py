@@ -30,7 +30,7 @@ def test_lines_are_those_of_cube_coordinates() -> None:
 
 def test_lines_are_numbered_from_their_heads_on() -> None:
     assert [line[0] for line in geo.LINES] == sorted(line[0] for line in geo.LINES)
-    for line, heading in zip(geo.LINES, geo.HEADING, strict=True):
+    for line, heading in zip(geo.LINES, geo.DIRECTION_OF, strict=True):
         assert list(line) == sorted(line)
         if heading is None:
             assert len(line) == 1
@@ -79,14 +79,14 @@ def test_a_step_and_its_opposite_cancel() -> None:
     ],
 )
 def test_stretches(written: str, cells: tuple[int, ...] | None) -> None:
-    assert geo.stretch(written) == cells
+    assert geo.parse_row(written) == cells
 
 
 def test_every_line_is_read_from_both_ends() -> None:
     for line in geo.LINES:
         first, last = geo.NAMES[line[0]], geo.NAMES[line[-1]]
-        assert geo.stretch(f"{first}-{last}") == line
-        assert geo.stretch(f"{last}-{first}") == line[::-1]
+        assert geo.parse_row(f"{first}-{last}") == line
+        assert geo.parse_row(f"{last}-{first}") == line[::-1]
 
 
 def test_components_are_told_apart_the_largest_first() -> None:

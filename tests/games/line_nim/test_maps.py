@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_games.line_nim import GAME, maps, wire
+from kibitz_games.line_nim import GAME, maps
 from kibitz_games.line_nim import geometry as geo
+from kibitz_games.line_nim import models as line_nim_models
 from tests.games.line_nim import reference
 
 SIZES = range(maps.FEWEST, maps.MOST + 1)
@@ -31,17 +32,21 @@ def test_maps_grow_as_the_rules_say(seed: int, n: int) -> None:
 
 def test_a_map_is_a_function_of_seed_and_size() -> None:
     random.seed(1)
-    first = [GAME.deal(wire.Options(free=n), 2, seed) for n in SIZES for seed in range(3)]
+    first = [
+        GAME.deal(line_nim_models.Options(free=n), 2, seed) for n in SIZES for seed in range(3)
+    ]
     random.seed(2)
     random.random()
-    assert first == [GAME.deal(wire.Options(free=n), 2, seed) for n in SIZES for seed in range(3)]
+    assert first == [
+        GAME.deal(line_nim_models.Options(free=n), 2, seed) for n in SIZES for seed in range(3)
+    ]
     assert len({str(deal) for deal in first}) == len(first)
 
 
 def test_a_size_that_is_drawn_gives_the_map_of_that_size() -> None:
     for seed in range(50):
-        dealt = GAME.deal(wire.Options(), 2, seed)
-        assert dealt == GAME.deal(wire.Options(free=maps.size(seed)), 2, seed)
+        dealt = GAME.deal(line_nim_models.Options(), 2, seed)
+        assert dealt == GAME.deal(line_nim_models.Options(free=maps.size(seed)), 2, seed)
 
 
 def test_all_sizes_are_drawn_alike() -> None:

@@ -13,21 +13,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_games import operations as op
-from kibitz_games.api import OVER, GameError
-from kibitz_games.line_nim import GAME, maps, rules, wire
+from kibitz_games.compiled import operations as op
+from kibitz_games.core.game import TERMINAL, GameError
+from kibitz_games.core.position import Position
+from kibitz_games.line_nim import GAME, maps, rules
 from kibitz_games.line_nim import geometry as geo
-from kibitz_games.play import Play
+from kibitz_games.line_nim import models as line_nim_models
 from tests.games.line_nim import reference
+from tests.tools import profiles
 
 
 def _start(*stretches: str) -> Any:
-    return GAME.start(wire.Options(map=stretches), 2, {})
+    return GAME.start(line_nim_models.Options(map=stretches), 2, {})
 
 
 def _apart(*stretches: str) -> Any:
     """Return a position whose cells need not be connected."""
-    return rules.position(cell for each in stretches for cell in geo.stretch(each) or ())
+    return rules.make_state(cell for each in stretches for cell in geo.parse_row(each) or ())
 
 
 def _points(cells: Iterable[int]) -> frozenset[reference.Point]:
@@ -39,7 +41,7 @@ def _free(state: Any) -> frozenset[reference.Point]:
 
 
 def _texts(state: Any) -> list[str]:
-    return [GAME.text(GAME.encode(state, action)) for action in GAME.legal(state)]
+    return [GAME.format_move(GAME.encode(state, action)) for action in GAME.legal(state)]
 
 
 def test_a_state_is_small() -> None:
@@ -49,7 +51,7 @@ def test_a_state_is_small() -> None:
 def test_the_empty_board_has_869_moves() -> None:
     state = _start(*maps.write(range(geo.CELLS)))
     assert GAME.legal(state) == list(range(869))
-    assert GAME.count(state) == op.widest(state.dtype) == 869
+    assert GAME.count_legal(state) == op.max_actions(state.dtype) == 869
 
 
 def test_moves_of_a_small_map() -> None:
@@ -68,23 +70,23 @@ def test_moves_of_a_small_map() -> None:
 
 def test_a_line_cannot_jump_over_what_is_gone() -> None:
     state = _start("e7-i7")
-    GAME.play(state, GAME.decode(state, GAME.parse("g7")))
+    GAME.play(state, GAME.decode(state, GAME.parse_move("g7")))
     assert _texts(state) == ["e7", "e7-f7", "f7", "h7", "h7-i7", "i7"]
 
 
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**31), source=st.randoms(use_true_random=False))
 def test_plays_are_those_of_the_reference(seed: int, source: random.Random) -> None:
-    play = Play(GAME, seed=seed)
+    play = Position(GAME, seed=seed)
     free = _free(play.state)
     while free:
         lines = {_points(geo.LINES[action]): action for action in play.legal}
         assert set(lines) == reference.lines(free)
         line = source.choice(sorted(lines, key=sorted))
         seat = play.to_act
-        assert seat == len(play.entries) % 2
+        assert seat == len(play.history) % 2
         assert play.outcome is None
-        play.act(lines[line])
+        play.push(lines[line])
         free -= line
         assert _free(play.state) == free
         if not free:
@@ -92,17 +94,17 @@ def test_plays_are_those_of_the_reference(seed: int, source: random.Random) -> N
             assert play.outcome.reason == "last cell"
             assert play.outcome.scores[seat] == 0.0
             assert play.outcome.ranks[1 - seat] == 1
-    while play.entries:
-        play.undo()
-    assert play.state.tobytes() == Play(GAME, seed=seed).state.tobytes()
+    while play.history:
+        play.pop()
+    assert play.state.tobytes() == Position(GAME, seed=seed).state.tobytes()
 
 
 def test_who_takes_the_last_cell_loses() -> None:
     for stretches, loser in ((("f7",), 0), (("f7-g7",), 1)):
-        play = Play(GAME, wire.Options(map=stretches))
+        play = Position(GAME, line_nim_models.Options(map=stretches))
         for name in stretches[0].split("-"):
-            play.apply(name)
-        assert play.to_act == OVER
+            play.push_move(name)
+        assert play.to_act == TERMINAL
         assert play.legal == []
         assert play.outcome is not None
         assert play.outcome.scores[loser] == 0.0
@@ -110,25 +112,25 @@ def test_who_takes_the_last_cell_loses() -> None:
 
 def test_who_drops_out_loses() -> None:
     for seat in (0, 1):
-        play = Play(GAME)
-        play.act(play.legal[0])
-        play.drop(seat)
+        play = Position(GAME)
+        play.push(play.legal[0])
+        play.forfeit(seat)
         assert play.outcome is not None
         assert play.outcome.reason == "dropped"
         assert play.outcome.scores == (float(seat == 1), float(seat == 0))
         before = play.state.tobytes()
-        play.drop(1 - seat)
+        play.forfeit(1 - seat)
         assert play.state.tobytes() == before
-    with pytest.raises(GameError, match="expected seat 0 or 1, not 2"):
-        GAME.drop(Play(GAME).state, 2)
+    with pytest.raises(GameError, match="expected a seat from 0 to 1, not 2"):
+        GAME.forfeit(Position(GAME).state, 2)
 
 
 def test_who_crossed_a_cell_out_is_not_part_of_the_key() -> None:
     keys = set()
     for order in (("f7", "h7"), ("h7", "f7")):
-        play = Play(GAME, wire.Options(map=("f7-h7",)))
+        play = Position(GAME, line_nim_models.Options(map=("f7-h7",)))
         for name in order:
-            play.apply(name)
+            play.push_move(name)
         keys.add(int(play.state["key"]))
     assert len(keys) == 1
 
@@ -148,7 +150,7 @@ def _wins(state: Any) -> bool:
 
     def _after(action: int) -> bool:
         GAME.play(state, action)
-        lost = GAME.to_act(state) != OVER and not solve()
+        lost = GAME.to_act(state) != TERMINAL and not solve()
         GAME.undo(state, action)
         return lost
 
@@ -168,8 +170,8 @@ def test_two_isolated_cells_cancel(seed: int) -> None:
     source = random.Random(seed)
     free = source.sample([cell for cell in range(24, 84) if cell % 12 < 4], 9)
     pair = [*free, geo.NUMBERS["j2"], geo.NUMBERS["l2"]]
-    assert _wins(rules.position(free)) == _wins(rules.position(pair))
-    assert _wins(rules.position(free)) == reference.wins(_points(free))
+    assert _wins(rules.make_state(free)) == _wins(rules.make_state(pair))
+    assert _wins(rules.make_state(free)) == reference.wins(_points(free))
 
 
 def test_most_start_maps_are_won_by_who_begins() -> None:
@@ -206,17 +208,18 @@ def _law(free: frozenset[reference.Point]) -> dict[reference.Line, Fraction]:
     return found
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=profiles.examples(30))
 @given(seed=st.integers(0, 2**31), plies=st.integers(0, 6))
 def test_weights_are_the_law_of_the_original(seed: int, plies: int) -> None:
-    play, source = Play(GAME, seed=seed), random.Random(seed)
+    play, source = Position(GAME, seed=seed), random.Random(seed)
     for _ in range(plies):
         if play.outcome is None:
-            play.act(source.choice(play.legal))
+            play.push(source.choice(play.legal))
     if play.outcome is not None:
         return
     weights = {
-        _points(geo.LINES[action]): float(op.weigh(play.state, action)) for action in play.legal
+        _points(geo.LINES[action]): float(op.policy_weight(play.state, action))
+        for action in play.legal
     }
     assert weights == pytest.approx({k: float(v) for k, v in _law(_free(play.state)).items()})
     assert sum(weights.values()) == pytest.approx(1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kibitz_games.api import Game, Model
-from kibitz_games.number_merge import rules, wire
+from kibitz_games.core.game import Game, Model
+from kibitz_games.number_merge import models as number_merge_models
+from kibitz_games.number_merge import rules
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -24,4 +25,4 @@ OPTIONS: list[dict[str, Any]] = [
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
     """Return every wire move that the model lets through."""
-    return (wire.Move(index=index) for index in range(rules.MAX_PLIES))
+    return (number_merge_models.Move(index=index) for index in range(rules.MAX_PLIES))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kibitz_games.number_merge import GAME, wire
-from kibitz_games.play import Play
+from kibitz_games.core.position import Position
+from kibitz_games.number_merge import GAME
+from kibitz_games.number_merge import models as number_merge_models
 from tests.games.number_merge.reference import mean, part, shares, values
 
 ROWS = 600
@@ -18,15 +19,15 @@ ROWS = 600
 
 def dealt(**options: Any) -> list[list[int]]:
     """Return the rows of the first matches of some options."""
-    chosen = wire.Options(**options)
-    plays = (Play(GAME, chosen, seed=seed) for seed in range(ROWS))
+    chosen = number_merge_models.Options(**options)
+    plays = (Position(GAME, chosen, seed=seed) for seed in range(ROWS))
     return [GAME.view(play.state, None).row for play in plays]
 
 
 def thresholds(**options: Any) -> list[Fraction]:
     """Return what the game says that the thresholds of these rows are."""
-    chosen = wire.Options(**options)
-    plays = (Play(GAME, chosen, seed=seed) for seed in range(ROWS))
+    chosen = number_merge_models.Options(**options)
+    plays = (Position(GAME, chosen, seed=seed) for seed in range(ROWS))
     return [Fraction(*GAME.view(play.state, None).threshold) for play in plays]
 
 
@@ -71,30 +72,30 @@ def test_digits_are_dealt_evenly() -> None:
     assert spread.sum() < 26.1  # the 0.1% point of chi squared with 8 degrees of freedom
 
 
-def perfect(play: Play, worth: Any) -> int:
+def perfect(play: Position, worth: Any) -> int:
     """Return an action that keeps what the position is worth, looked up in a table of all."""
     best, least = -1, 1 << 10
     for action in play.legal:
         seat = play.to_act
         before = [int(score) for score in play.state["score"]]
-        play.act(action)
+        play.push(action)
         edges = play.state["edge"][1 : int(play.state["count"])]
         reached = int(worth[sum(1 << (int(edge) - 1) for edge in edges)])
         earned = int(play.state["score"][seat]) - before[seat]
-        play.undo()
+        play.pop()
         if reached - earned < least:
             best, least = action, reached - earned
     return best
 
 
 @pytest.mark.parametrize("preset", ["classic", "fair"])
-def test_perfect_play_comes_to_what_the_table_says(preset: wire.Preset) -> None:
+def test_perfect_play_comes_to_what_the_table_says(preset: number_merge_models.Preset) -> None:
     """The table is made by the reference, the play goes through the game."""
     for seed in range(20):
-        play = Play(GAME, wire.Options(preset=preset), seed=seed)
+        play = Position(GAME, number_merge_models.Options(preset=preset), seed=seed)
         view = GAME.view(play.state, None)
         worth = values([view.row], [Fraction(*view.threshold)])[:, 0]
         while play.outcome is None:
-            play.act(perfect(play, worth))
+            play.push(perfect(play, worth))
         lead = int(play.state["score"][0]) - int(play.state["score"][1])
         assert lead == worth[-1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kibitz_games.api import Game, Model
-from kibitz_games.tanks import wire
+from kibitz_games.core.game import Game, Model
+from kibitz_games.tanks import models as tanks_models
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -21,4 +21,4 @@ OPTIONS: list[dict[str, Any]] = [
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
     """Return every wire move that the model lets through: there are seven."""
-    return wire.MOVES
+    return tanks_models.MOVES

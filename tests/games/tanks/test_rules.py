@@ -10,14 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_games import kernels, laws
-from kibitz_games import operations as op
-from kibitz_games.api import OVER, GameError, Outcome
-from kibitz_games.kernels import kernel
-from kibitz_games.play import Play
-from kibitz_games.tanks import GAME, rules, wire
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import kernel
+from kibitz_games.conformance import laws
+from kibitz_games.core.game import TERMINAL, GameError, Outcome
+from kibitz_games.core.position import Position
+from kibitz_games.tanks import GAME, rules
 from kibitz_games.tanks import geometry as geo
+from kibitz_games.tanks import models as tanks_models
 from tests.games.tanks.reference import Reference
+from tests.tools import profiles
 
 TABLE_2 = {
     8: [-2, -2, -2, 0],
@@ -32,19 +35,19 @@ TABLE_2 = {
 """What the first player sees at the start, from the Tanks report; everything else is unknown."""
 
 
-def _play(*words: str, **options: Any) -> Play:
-    play = Play(GAME, GAME.Options(**options))
+def _play(*words: str, **options: Any) -> Position:
+    play = Position(GAME, GAME.Options(**options))
     for word in words:
-        play.apply(word)
+        play.push_move(word)
     return play
 
 
-def _seat(play: Play, seat: int) -> wire.View:
+def _seat(play: Position, seat: int) -> tanks_models.View:
     return GAME.view(play.state, seat)
 
 
-def _points(play: Play) -> list[int]:
-    tanks = GAME.full_view(play.state).tanks
+def _points(play: Position) -> list[int]:
+    tanks = GAME.referee_view(play.state).tanks
     assert tanks is not None
     return [tank.score for tank in tanks]
 
@@ -67,11 +70,11 @@ def test_a_state_is_small() -> None:
     assert rules.STATE.itemsize <= 28 * 1024
 
 
-def _along(play: Play, reference: Reference) -> None:
+def _along(play: Position, reference: Reference) -> None:
     """Hold a play against the reference, as everybody sees it."""
     for seat in (None, 0, 1, 2, 3):
         assert GAME.dump(GAME.view(play.state, seat)) == reference.view(seat)
-    assert GAME.dump(GAME.full_view(play.state)) == reference.full()
+    assert GAME.dump(GAME.referee_view(play.state)) == reference.full()
     assert play.to_act == reference.to_act
 
 
@@ -92,17 +95,17 @@ def _mirror(options: dict[str, Any]) -> Reference:
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(OPTIONS), st.integers(1, 60))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=profiles.examples(12), deadline=None)
 def test_the_reference_sees_the_same(
     source: random.Random, options: dict[str, Any], patience: int
 ) -> None:
     """Board, local boards, views and scores of plays with turns that lapse and seats that go."""
-    play, reference = Play(GAME, GAME.Options(**options)), _mirror(options)
-    actions = [*wire.WORDS, "fire", "turn-left", *["up", "left", "right", "down"] * 2]
+    play, reference = Position(GAME, GAME.Options(**options)), _mirror(options)
+    actions = [*tanks_models.WORDS, "fire", "turn-left", *["up", "left", "right", "down"] * 2]
     for ply in range(240):
         if ply % 12 == 0:
             _along(play, reference)
-        if play.to_act == OVER:
+        if play.to_act == TERMINAL:
             break
         _step(play, reference, source, actions, patience)
     _along(play, reference)
@@ -111,29 +114,29 @@ def test_the_reference_sees_the_same(
 
 
 def _step(
-    play: Play, reference: Reference, source: random.Random, actions: list[str], patience: int
+    play: Position, reference: Reference, source: random.Random, actions: list[str], patience: int
 ) -> None:
     what = source.randrange(10 * patience)
     if what == 0:
         seat = source.randrange(4)
-        play.drop(seat)
+        play.forfeit(seat)
         reference.drop(seat)
     elif what < 5:
         play.skip()
         reference.act(None)
     else:
         word = source.choice(actions)
-        play.apply(word)
+        play.push_move(word)
         reference.act(word)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_a_whole_play_is_the_same_for_the_reference(options: dict[str, Any]) -> None:
     source = random.Random(len(str(options)))
-    play, reference = Play(GAME, GAME.Options(**options)), _mirror(options)
-    while play.to_act != OVER:
-        word = source.choice(wire.WORDS)
-        play.apply(word)
+    play, reference = Position(GAME, GAME.Options(**options)), _mirror(options)
+    while play.to_act != TERMINAL:
+        word = source.choice(tanks_models.WORDS)
+        play.push_move(word)
         reference.act(word)
         assert GAME.dump(_seat(play, play.to_act % 4)) == reference.view(play.to_act % 4)
     _along(play, reference)
@@ -187,14 +190,14 @@ def test_a_rock_and_a_wreck_stop_a_shot_for_nothing() -> None:
 
 
 def test_the_dead_keep_their_points_and_may_win() -> None:
-    play = Play(GAME, wire.Options(start="table1", rocks="none", turns=40))
+    play = Position(GAME, tanks_models.Options(start="table1", rocks="none", turns=40))
     for word in ["right"] * 3 + ["left"] * 3 + ["down"] * 3:
         play.skip()
         play.skip()
-        play.apply(word)
+        play.push_move(word)
         play.skip()
-    play.apply("fire")
-    while play.to_act != OVER:
+    play.push_move("fire")
+    while play.to_act != TERMINAL:
         play.skip()
     assert _points(play) == [60, 10, 70, 10]
     assert not GAME.view(play.state, None).alive[2]
@@ -208,13 +211,13 @@ def test_the_most_points() -> None:
 
 def test_a_lapsed_turn_does_nothing_but_pass() -> None:
     play = _play()
-    before = GAME.dump(GAME.full_view(play.state))
+    before = GAME.dump(GAME.referee_view(play.state))
     play.skip()
-    after = GAME.dump(GAME.full_view(play.state))
+    after = GAME.dump(GAME.referee_view(play.state))
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"ply", "slot", "left", "to_act"}
     assert rules.SKIP not in GAME.legal(play.state)
-    assert GAME.count(play.state) == 7
+    assert GAME.count_legal(play.state) == 7
 
 
 def test_the_play_ends_with_the_last_slot() -> None:
@@ -226,14 +229,14 @@ def test_the_play_ends_with_the_last_slot() -> None:
 
 def test_who_drops_ranks_last_and_stays_on_the_board() -> None:
     play = _play(start="table1", rocks="none", turns=9)
-    play.drop(2)
+    play.forfeit(2)
     for word in ("fire", "right", "left", "up", "up", "up"):
-        play.apply(word)
+        play.push_move(word)
     view = GAME.view(play.state, None)
     assert view.dropped == [2]
     assert not view.alive[2]
     assert _points(play)[0] == 70
-    play.apply("down")
+    play.push_move("down")
     assert play.outcome is not None
     assert play.outcome.ranks == (1, 2, 4, 2)
     assert play.outcome.scores == (1.0, 0.5, 0.0, 0.5)
@@ -241,7 +244,7 @@ def test_who_drops_ranks_last_and_stays_on_the_board() -> None:
 
 def test_the_turn_passes_when_the_seat_to_act_drops() -> None:
     play = _play()
-    play.drop(0)
+    play.forfeit(0)
     assert play.to_act == 1
     local = _seat(play, 1).local
     assert local is not None
@@ -251,28 +254,28 @@ def test_the_turn_passes_when_the_seat_to_act_drops() -> None:
 def test_who_drops_first_ranks_lowest() -> None:
     play = _play()
     for seat in (3, 1, 0):
-        play.drop(seat)
+        play.forfeit(seat)
     scores, points = (2 / 3, 1 / 3, 1.0, 0.0), (10.0, 10.0, 10.0, 10.0)
     assert play.outcome == Outcome((2, 3, 1, 4), scores, "dropped", points)
-    play.drop(2)
+    play.forfeit(2)
     assert play.outcome.ranks == (2, 3, 1, 4)
 
 
 def test_the_dead_have_finished_and_change_nothing_when_they_go() -> None:
     play = _play("fire", start="table1", rocks="none")
     before = play.state.tobytes()
-    play.drop(2)
+    play.forfeit(2)
     assert play.state.tobytes() == before
     with pytest.raises(GameError, match="seat from 0 to 3, not 4"):
-        play.drop(4)
+        play.forfeit(4)
 
 
 def test_the_play_is_over_when_nobody_can_act() -> None:
     play = _play("fire", "fire", start="table1", rocks="none")
     assert GAME.view(play.state, None).alive == [True, True, False, False]
-    play.drop(0)
+    play.forfeit(0)
     assert play.to_act == 1
-    play.drop(1)
+    play.forfeit(1)
     assert play.outcome is not None
     assert play.outcome.ranks == (4, 3, 1, 1)
 
@@ -283,21 +286,21 @@ def test_everything_is_undone_however_much_the_local_boards_change(
     options: dict[str, Any], restless: bool
 ) -> None:
     """Plays of tanks that go for what changes the local boards most fit the stack."""
-    play, source = Play(GAME, GAME.Options(**options)), random.Random(7)
+    play, source = Position(GAME, GAME.Options(**options)), random.Random(7)
     trail = [play.state.tobytes()]
     actions = range(rules.UP, rules.FIRE) if restless else range(rules.UP, rules.FIRE + 1)
-    while play.to_act != OVER:
-        play.act(_stirring(play, source, list(actions)))
+    while play.to_act != TERMINAL:
+        play.push(_stirring(play, source, list(actions)))
         trail.append(play.state.tobytes())
     plies, height = int(play.state["ply"]), int(play.state["height"])
     assert height <= 4 * 225 + 8 * plies + 60 <= rules.ENTRIES
     assert not restless or height > 2 * plies
     for before in reversed(trail[:-1]):
-        play.undo()
+        play.pop()
         assert play.state.tobytes() == before
 
 
-def _stirring(play: Play, source: random.Random, actions: list[int]) -> int:
+def _stirring(play: Position, source: random.Random, actions: list[int]) -> int:
     """Return the action that adds most to the stack; a random one now and then."""
     source.shuffle(actions)
     if source.random() < 0.1:
@@ -312,23 +315,23 @@ def _stirring(play: Play, source: random.Random, actions: list[int]) -> int:
 
 def test_four_tanks_that_dance_before_each_other_fit_the_stack() -> None:
     """Each sees two others or three, and all move all the time."""
-    view = GAME.dump(GAME.full_view(_play(rocks="none").state))
+    view = GAME.dump(GAME.referee_view(_play(rocks="none").state))
     stand = ((9, 6, "up"), (9, 8, "up"), (6, 5, "down"), (6, 9, "down"))
     view["board"] = [[0] * 15 for _ in range(15)]
     for tank, (row, column, hull) in zip(view["tanks"], stand, strict=True):
         tank |= {"row": row, "column": column, "hull": hull}
-    state = GAME.sample(wire.View.model_validate(view), 0)
+    state = GAME.sample(tanks_models.View.model_validate(view), 0)
     ply = 0
-    while GAME.to_act(state) != OVER:
+    while GAME.to_act(state) != TERMINAL:
         GAME.play(state, rules.RIGHT if ply % 8 < 4 else rules.LEFT)
         ply += 1
     assert 5500 < int(state["height"]) <= rules.ENTRIES
 
 
 def test_a_tank_is_on_a_local_board_at_most_once() -> None:
-    play, source = Play(GAME, wire.Options(rocks="none")), random.Random(5)
-    while play.to_act != OVER:
-        play.act(source.choice(play.legal))
+    play, source = Position(GAME, tanks_models.Options(rocks="none")), random.Random(5)
+    while play.to_act != TERMINAL:
+        play.push(source.choice(play.legal))
         memory: Any = play.state["memory"]
         for seat in range(4):
             marks = memory[seat][memory[seat] > 0].tolist()
@@ -336,7 +339,7 @@ def test_a_tank_is_on_a_local_board_at_most_once() -> None:
             assert play.state["known"][seat].astype(bool).sum() == len(marks)
 
 
-def _marks(play: Play, seat: int, tank: int) -> list[tuple[int, int]]:
+def _marks(play: Position, seat: int, tank: int) -> list[tuple[int, int]]:
     """Return where a tank is on a local board."""
     local = _seat(play, seat).local
     assert local is not None
@@ -349,13 +352,13 @@ def test_a_tank_that_is_destroyed_elsewhere_leaves_no_mark(memory: str) -> None:
     """Seat 1 sees seat 3 and it goes on; then it is destroyed where seat 1 does not look."""
     play = _play("turn-left", start="table1", rocks="none", memory=memory)
     assert _marks(play, 1, 3) == [(13, 14)]
-    play.apply("turn-left")
+    play.push_move("turn-left")
     for word in ("turn-left", "left", "turn-right", "right", "turn-left", "left", "turn-right"):
-        play.apply(word)
+        play.push_move(word)
     play.skip()
     while play.state["fell"][3] == 0:
         seat = play.to_act
-        play.apply("fire") if seat == 0 else play.skip()
+        play.push_move("fire") if seat == 0 else play.skip()
     assert not GAME.view(play.state, None).alive[3]
     stays = memory != "last"
     assert _marks(play, 1, 3) == ([(13, 14)] if stays else [])
@@ -365,9 +368,12 @@ def test_a_tank_that_is_destroyed_elsewhere_leaves_no_mark(memory: str) -> None:
 def test_no_local_board_has_a_tank_that_is_known_to_be_destroyed(options: dict[str, Any]) -> None:
     fallen = 0
     for seed in range(6):
-        play, source = Play(GAME, wire.Options.read({"turns": 200, **options})), random.Random(seed)
-        while play.to_act != OVER:
-            play.act(laws.lean(play.state, play.legal, source, noise=0.5))
+        play, source = (
+            Position(GAME, tanks_models.Options.from_wire({"turns": 200, **options})),
+            random.Random(seed),
+        )
+        while play.to_act != TERMINAL:
+            play.push(laws.epsilon_greedy(play.state, play.legal, source, noise=0.5))
             wrecks = [wreck.seat for wreck in GAME.view(play.state, None).wrecks]
             fallen += len(wrecks)
             assert not any(_marks(play, seat, tank) for seat in range(4) for tank in wrecks)
@@ -375,10 +381,13 @@ def test_no_local_board_has_a_tank_that_is_known_to_be_destroyed(options: dict[s
 
 
 def test_a_local_board_as_in_the_report_keeps_what_was_seen_until_it_is_seen_again() -> None:
-    play, source = Play(GAME, wire.Options(rocks="none", memory="report")), random.Random(5)
+    play, source = (
+        Position(GAME, tanks_models.Options(rocks="none", memory="report")),
+        random.Random(5),
+    )
     most, before = 0, [set[tuple[int, int]]() for _ in range(4)]
-    while play.to_act != OVER:
-        play.act(source.choice([*play.legal, rules.UP, rules.LEFT]))
+    while play.to_act != TERMINAL:
+        play.push(source.choice([*play.legal, rules.UP, rules.LEFT]))
         for seat in range(4):
             assert len(_marks(play, seat, seat)) == (play.state["fell"][seat] == 0)
             marks = {mark for tank in range(4) if tank != seat for mark in _marks(play, seat, tank)}
@@ -389,7 +398,7 @@ def test_a_local_board_as_in_the_report_keeps_what_was_seen_until_it_is_seen_aga
     assert most > 3
 
 
-def _place(play: Play, seat: int) -> tuple[int, int]:
+def _place(play: Position, seat: int) -> tuple[int, int]:
     return geo.place(int(play.state["place"][seat]))
 
 
@@ -412,7 +421,7 @@ def _run(state: op.Record, actions: Any) -> None:
 
 def _random_plays(games: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the points of every seat and the kills of plays of four random players."""
-    first, source = Play(GAME).state, np.random.Generator(np.random.PCG64(341))
+    first, source = Position(GAME).state, np.random.Generator(np.random.PCG64(341))
     points, kills = np.zeros((games, 4)), np.zeros(games)
     for game in range(games):
         state: Any = first.copy()

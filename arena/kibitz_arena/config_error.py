@@ -1,0 +1,58 @@
+"""What is wrong with a tournament's configuration: the error, and the words that it is told in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kibitz_arena.yaml_positions import Path
+
+
+@dataclass(frozen=True)
+class ConfigProblem:
+    """One thing that is wrong with an event: where, and the sentence that says what."""
+
+    path: Path
+    message: str
+
+
+class ConfigError(ValueError):
+    """A configuration that is refused; `problems` are all of them, `str()` has a line for each.
+
+    A line is ``final.yaml:12: entrants.3.bot: expected ...``; without a file, the name of the
+    source stands in its place.
+    """
+
+    def __init__(
+        self, source: str, problems: Sequence[ConfigProblem], lines: Mapping[Path, int]
+    ) -> None:
+        super().__init__("\n".join(_error_line(source, problem, lines) for problem in problems))
+        self.problems = tuple(problems)
+
+
+def suggestion(word: str, known: Sequence[str]) -> str:
+    """Suggest what may have been meant, or tell all there is."""
+    near = difflib.get_close_matches(word, known, n=1)
+    if near:
+        return f"; did you mean {key_text(near[0])!r}?"
+    return f"; known are {', '.join(map(key_text, known))}"
+
+
+def key_text(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def abbreviated(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def _error_line(source: str, problem: ConfigProblem, lines: Mapping[Path, int]) -> str:
+    """Return the line of an error; a path that is not there is near its longest part that is."""
+    parts = (problem.path[:length] for length in range(len(problem.path), -1, -1))
+    line = next((lines[part] for part in parts if part in lines), None)
+    where = source if line is None else f"{source}:{line}"
+    path = ".".join(key_text(str(part)) for part in problem.path)
+    return ": ".join(part for part in (where, path, problem.message) if part)

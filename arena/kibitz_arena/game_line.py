@@ -1,0 +1,58 @@
+"""One game that counts, as tables, claims and files of results have it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import Field
+
+from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.values import Tolerant
+
+Termination: TypeAlias = Literal[
+    "normal", "adjudication", "time forfeit", "illegal move", "abandoned", "unterminated"
+]
+"""How a game ended, in the words of PGN (its tag ``Termination``)."""
+TERMINATION_OF: dict[Cause, Termination] = {
+    Cause.RULES: "normal",
+    Cause.RESIGNATION: "normal",
+    Cause.TIME: "time forfeit",
+    Cause.ILLEGAL: "illegal move",
+    Cause.CRASH: "abandoned",
+    Cause.DISCONNECT: "abandoned",
+    Cause.ABANDONED: "abandoned",
+    Cause.TAKEOVER: "abandoned",
+    Cause.INFRASTRUCTURE: "unterminated",
+}
+
+
+class GameLine(Tolerant):
+    """One game that counts. `players`, `places` and `causes` are by seat."""
+
+    tag: str
+    block: str
+    round: int | None = Field(None, description="the round of a Swiss event, from 1")
+    match: str = Field(description="the key of the match on its server")
+    players: list[str]
+    places: list[int] = Field(description="1 is best, ties share it")
+    scores: list[float] = Field(default_factory=list, description="points as the game counts them")
+    causes: list[Cause | None] = Field(description="why a seat dropped out before the end")
+    takeovers: list[bool] = Field(
+        default_factory=list,
+        description="by seat, whether another connection took it while its own was open",
+    )
+    cause: Cause = Field(description="what ended the game")
+    termination: Termination
+    reason: str = Field("", description="in the game's words, such as `goal`")
+    plies: int
+    used_ms: list[int] | None = Field(None, description="time used, by seat, where it was noted")
+    record: str | None = Field(None, description="path of the record, from the event's directory")
+    report: str | None = Field(
+        None, description="path of the forensic report, where a seat was at fault"
+    )
+
+    def share(self, seat: int) -> float:
+        """Return what a seat won: the share of the others that it finished before, ties half."""
+        own, others = self.places[seat], len(self.places) - 1
+        beaten = sum((own < place) + 0.5 * (own == place) for place in self.places) - 0.5
+        return beaten / others if others else 1.0

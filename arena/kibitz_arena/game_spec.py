@@ -1,0 +1,85 @@
+"""A game and its options as people type them: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from kibitz_protocol.wire.values import Options, Scalar
+
+if TYPE_CHECKING:
+    from kibitz_games.core.game import Game
+
+Value: TypeAlias = Scalar | list[int | str]
+"""A value of an option, as it travels."""
+_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def split_spec(text: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a game and its options as they look; `ValueError` tells the form."""
+    name, colon, rest = text.partition(":")
+    if not name or (colon and not rest):
+        raise ValueError(f"expected a game like NAME or NAME:size=3, not {text!r}")
+    return name, parse_pairs(rest.split(",") if rest else ())
+
+
+def parse_options(game: Game, typed: dict[str, str]) -> Options:
+    """Return typed options as what the game takes them for; its own check is still to come.
+
+    ``2`` is a number for one option, a word or a list of one for another. What the game takes
+    in no reading stays as it looks first, so that the check says what was expected.
+    """
+    return {key: parse_value(game.Options, key, text) for key, text in typed.items()}
+
+
+def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
+    """Return ``KEY=VALUE`` pairs as they look; `ValueError` for what is none, or is there twice."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        if not (key and value):
+            raise ValueError(f"expected an option like size=3, not {pair!r}")
+        if key in found:
+            raise ValueError(f"option {key!r} is given twice")
+        found[key] = value
+    return found
+
+
+def parse_value(model: type[BaseModel] | None, key: str, text: str) -> Value:
+    """Return the first reading of a value that the option takes, else the likeliest.
+
+    That is also the one where the game, and so its model, is not known.
+    """
+    candidates = [*_candidates(text)]
+    taken = (each for each in candidates if model is not None and _accepts(model, key, each))
+    return next(taken, candidates[0])
+
+
+def _candidates(text: str) -> Iterator[Value]:
+    """Yield what a value may be, the likeliest first; a plus makes a list."""
+    parts = text.split("+")
+    if len(parts) == 1:
+        yield _BOOLEANS.get(text, _scalar(text))
+        yield text
+    if all(parts):
+        yield [_scalar(part) for part in parts]
+        yield [*parts]
+    yield text
+
+
+def _scalar(text: str) -> int | str:
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def _accepts(model: type[BaseModel], key: str, value: object) -> bool:
+    """Return whether the option itself takes a value; how options fit together is not asked."""
+    try:
+        model.model_validate({key: value})
+    except ValidationError as error:
+        return not any(each["loc"] for each in error.errors(include_url=False))
+    except ValueError:
+        pass
+    return True

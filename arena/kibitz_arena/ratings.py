@@ -1,0 +1,391 @@
+"""Ratings: how strong entrants are, in Elo units, and how sure that is.
+
+The model
+---------
+A game is a Plackett-Luce ranking: of those who have not finished yet, each is next with a
+probability in proportion to ``10 ** (strength / 400)`` (R. L. Plackett, Applied Statistics 24,
+1975; D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics
+32, 2004). For two it is the Bradley-Terry model, which is Elo's: A finishes before B with the
+probability ``1 / (1 + 10 ** (-(a - b) / 400))``, for two seats as for six. Every seat has an
+effect of its own besides (having the first move is worth something), fitted along.
+
+A tie counts as the mean of all orders of those who tied: for two, half a win each, which is what
+Elo lists and fishtest's logistic Elo mean by a draw. So a rating is about the *expected score*,
+and how often a game is drawn changes how sure it is but not the rating itself.
+
+The estimate is the mode of the likelihood with a weak prior: each strength is normal around the
+middle with a deviation of `STRENGTH_DEVIATION` Elo, so that perfect scores, and entrants who never
+met, get a finite rating; each seat's effect around 0 with `SEAT_DEVIATION`. Ten wins out of ten
+come out about 850 Elo apart.
+
+The intervals
+-------------
+Games of one block share a seed and an opening with the seats turned, so they are not
+independent: most often luck evens out within the block. The likelihood's own covariance takes
+them for independent and every draw for a coin. Both are put right by one *dispersion*: the
+variance of what whole blocks scored beyond what was expected, over the variance that the model
+says, pooled over all blocks (quasi-likelihood: P. McCullagh and J. A. Nelder, Generalized Linear
+Models, 1989, 4.5 and 9.2; for pairs of games it does what pentanomial statistics do). Pooled,
+because an entrant of a gauntlet plays few blocks and those who win all theirs have no variance of
+their own to estimate; a sandwich from single blocks is too narrow there. Bounds are Student's t
+with the blocks' degrees of freedom.
+
+Measured over 1,000 simulated events each (`tests/arena/test_ratings.py`), the intervals
+hold the known strengths in 94.7 to 96% of cases: round robins, gauntlets, long matches, four and
+six seats, with draws, seats of unequal worth and luck shared by a block. With a deviation of 300
+or 10,000 Elo in the prior the share changes by less than one in a hundred. Where there are only
+a handful of blocks the intervals are too wide rather than too narrow (99.8% for three players
+and six blocks).
+
+The scale
+---------
+Differences are all that games tell. Without anchors the mean of all entrants is 0, as
+tournament programs print it, or what the event says; with anchors their ratings are given, and
+everybody's interval is what is left unsure with these held fixed.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+ELO_PER_LOGIT: Final = 400 / math.log(10)
+"""Elo in one unit of the logistic scale."""
+STRENGTH_DEVIATION: Final = 1000.0
+"""Deviation of the strengths, in Elo, before any game."""
+SEAT_DEVIATION: Final = 100.0
+"""Deviation of the seats' effects, in Elo, before any game."""
+PRIOR_FREEDOM: Final = 2.0
+"""How many degrees of freedom a dispersion of 1 counts for, before any block."""
+CONFIDENCE: Final = 0.95
+NEWTON_STEPS: Final = 100
+TOLERANCE: Final = 1e-6
+"""Steps that are shorter, in units of the logistic scale, are where the mode is."""
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class RatedGame:
+    """One game: who sat where, by number, and their places; 1 is best, ties share one."""
+
+    block: str
+    players: tuple[int, ...]
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings by entrants' numbers, in Elo, with the bounds of their 95% intervals."""
+
+    rating: Vector
+    low: Vector
+    high: Vector
+    superiority: Matrix
+    """The probability that the row's entrant is the stronger one; 0.5 against itself."""
+    covariance: Matrix
+    """Of the ratings, in Elo squared; zero rows for anchors."""
+    seats: Vector
+    """The seats' effects, in Elo, their mean 0."""
+    dispersion: float
+    """How much more whole blocks vary than the model says of independent games."""
+    freedom: float
+    """Degrees of freedom of the intervals."""
+
+
+def rate(
+    entrants: int,
+    games: Sequence[RatedGame],
+    *,
+    anchors: Mapping[int, float] | None = None,
+    mean: float = 0.0,
+) -> Ratings:
+    """Rate `entrants` by `games`, all with the same number of seats.
+
+    `anchors` are known ratings by number; without any the ratings have the mean `mean`.
+    """
+    fit = _Fit(entrants, games, anchors or {})
+    fit.maximize()
+    dispersion, freedom = fit.dispersion()
+    covariance = fit.covariance(dispersion)
+    rating = fit.strength * ELO_PER_LOGIT
+    if not anchors:
+        centre = np.eye(entrants) - 1 / entrants
+        rating = centre @ rating + mean
+        covariance = centre @ covariance @ centre
+    for number, known in (anchors or {}).items():
+        rating[number] = known  # and not what rounding made of it
+    reach = student_quantile(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
+    return Ratings(
+        rating=rating,
+        low=rating - reach,
+        high=rating + reach,
+        superiority=_superiority(rating, covariance, freedom),
+        covariance=covariance,
+        seats=(fit.seat - fit.seat.mean()) * ELO_PER_LOGIT,
+        dispersion=dispersion,
+        freedom=freedom,
+    )
+
+
+class _Fit:
+    """The mode of the likelihood; everything in here is on the logistic scale.
+
+    A game's log-likelihood is ``sum(c * x) - sum(w * log(sum(exp(x of the set))))``: x is strength
+    plus seat, the first sum is over the seats, c of them chosen, the second over *sets*: who could
+    be next, at each place. All orders of those who tied make sets of their own, with weights that
+    sum to one. Whoever is left alone at last is no choice.
+    """
+
+    def __init__(
+        self, entrants: int, games: Sequence[RatedGame], anchors: Mapping[int, float]
+    ) -> None:
+        self.entrants = entrants
+        self.seats = len(games[0].players) if games else 2
+        self.games = games
+        middle = sum(anchors.values()) / len(anchors) / ELO_PER_LOGIT if anchors else 0.0
+        self._middle = np.concatenate([np.full(entrants, middle), np.zeros(self.seats)])
+        deviation = [STRENGTH_DEVIATION] * entrants + [SEAT_DEVIATION] * self.seats
+        self._precision = (ELO_PER_LOGIT / np.array(deviation)) ** 2
+        self._free = np.array([i for i in range(len(self._middle)) if i not in anchors])
+        self._values = self._middle.copy()
+        for entrant, rating in anchors.items():
+            self._values[entrant] = rating / ELO_PER_LOGIT
+        self._sets = _ChoiceSets.of(entrants, self.seats, games)
+        self._wins = self._sets.wins(entrants)
+
+    @property
+    def strength(self) -> Vector:
+        return self._values[: self.entrants]
+
+    @property
+    def seat(self) -> Vector:
+        return self._values[self.entrants :]
+
+    def maximize(self) -> None:
+        """Go to the mode by Newton's steps, halved where they would go down."""
+        free = np.ix_(self._free, self._free)
+        height = self._log_posterior(self._values)
+        for _ in range(NEWTON_STEPS):
+            expected, information = self._sets.moments(self._values)
+            slope = self._wins - expected - self._precision * (self._values - self._middle)
+            curvature = information + np.diag(self._precision)
+            step = np.zeros_like(self._values)
+            step[self._free] = np.linalg.solve(curvature[free], slope[self._free])
+            if np.abs(step).max() < TOLERANCE:
+                return
+            slack = TOLERANCE * (1 + abs(height))
+            while (higher := self._log_posterior(self._values + step)) < height - slack:
+                step /= 2
+            self._values, height = self._values + step, higher
+        raise AssertionError("a concave likelihood has one mode, and Newton's steps get there")
+
+    def _log_posterior(self, values: Vector) -> float:
+        off = values - self._middle
+        prior = 0.5 * float(self._precision @ (off * off))
+        return float(self._wins @ values) - self._sets.log_normalizer(values) - prior
+
+    def dispersion(self) -> tuple[float, float]:
+        """Return how blocks vary over how the model says they do, and the degrees of freedom.
+
+        What a block scored beyond expectation is a vector with a number for each player; the
+        lengths of all are compared with the traces of what the model says, so that blocks count
+        by what they tell.
+        """
+        expected, said = self._sets.by_block(self._values, self.entrants)
+        beyond = self._sets.wins_by_block(self.entrants) - expected
+        directions = len(expected) * (self.seats - 1)
+        freedom = directions - (min(len(self._free), self.entrants) - 1)
+        if said == 0 or freedom <= 0:
+            return 1.0, PRIOR_FREEDOM
+        ratio = float((beyond**2).sum()) / said * directions
+        return (ratio + PRIOR_FREEDOM) / (freedom + PRIOR_FREEDOM), freedom + PRIOR_FREEDOM
+
+    def covariance(self, dispersion: float) -> Matrix:
+        """Return the covariance of the strengths in Elo squared; anchors have none."""
+        _, information = self._sets.moments(self._values)
+        free = np.ix_(self._free, self._free)
+        curvature = (information / dispersion + np.diag(self._precision))[free]
+        whole = np.zeros((len(self._values), len(self._values)))
+        whole[free] = np.linalg.inv(curvature)
+        return whole[: self.entrants, : self.entrants] * ELO_PER_LOGIT**2
+
+
+@dataclass(frozen=True)
+class _ChoiceSets:
+    """Sets of who could be next.
+
+    ``features`` has for every set and each of its members the index of its strength and the
+    index of its seat; short sets are filled up, and ``absent`` is minus infinity there.
+    """
+
+    features: Indices  # [sets, members, 2]
+    mask: Vector  # [sets, members]
+    weight: Vector  # [sets]
+    block: Indices  # [sets]
+    seatings: Indices  # [seats of all games, 3]: block, player, seat
+    choice_counts: Vector  # [seats of all games]: how often each was chosen
+    size: int
+
+    @classmethod
+    def of(cls, entrants: int, seats: int, games: Sequence[RatedGame]) -> _ChoiceSets:
+        """Collect the sets of `games`."""
+        blocks = {name: i for i, name in enumerate(dict.fromkeys(game.block for game in games))}
+        sets = [
+            (game, members, weight)
+            for game in games
+            for members, weight in _choice_sets(game.ranks)
+        ]
+        features = [
+            [(game.players[seat], entrants + seat) for seat in members]
+            + [(0, 0)] * (seats - len(members))
+            for game, members, _ in sets
+        ]
+        absent = [[0.0] * len(each) + [-np.inf] * (seats - len(each)) for _, each, _ in sets]
+        there = [
+            (blocks[game.block], player, seat)
+            for game in games
+            for seat, player in enumerate(game.players)
+        ]
+        chosen = [each for game in games for each in _choice_counts(game.ranks)]
+        return cls(
+            features=np.array(features, dtype=np.intp).reshape(len(sets), seats, 2),
+            mask=np.array(absent).reshape(len(sets), seats),
+            weight=np.array([weight for _, _, weight in sets]),
+            block=np.array([blocks[game.block] for game, _, _ in sets], dtype=np.intp),
+            seatings=np.array(there, dtype=np.intp).reshape(-1, 3),
+            choice_counts=np.array(chosen),
+            size=entrants + seats,
+        )
+
+    def log_normalizer(self, values: Vector) -> float:
+        """Return the weighted sum of the logarithms."""
+        at = values[self.features].sum(axis=2) + self.mask
+        top = at.max(axis=1, keepdims=True)
+        logs = top[:, 0] + np.log(np.exp(at - top).sum(axis=1))
+        return float(self.weight @ logs)
+
+    def moments(self, values: Vector) -> tuple[Vector, Matrix]:
+        """Return the first and second derivatives of `total`: what is expected, and how sure."""
+        chance = self._probabilities(values)
+        share = np.repeat((self.weight[:, None] * chance)[:, :, None], 2, axis=2)
+        expected: Vector = np.bincount(self.features.ravel(), share.ravel(), self.size).astype(
+            float
+        )
+        same = self._scatter(self.features, self.features, share[..., None].repeat(2, axis=3))
+        flat = self.features.reshape(len(self.weight), 2 * self.mask.shape[1])
+        both = np.repeat(chance, 2, axis=1)
+        outer = self.weight[:, None, None] * both[:, :, None] * both[:, None, :]
+        return expected, same - self._scatter(flat, flat, outer)
+
+    def by_block(self, values: Vector, entrants: int) -> tuple[Matrix, float]:
+        """Return what each block's players are expected to win, and the sum of all variances."""
+        chance = self._probabilities(values)
+        share = self.weight[:, None] * chance
+        expected = self._sum_by_block(self.block[:, None], self.features[:, :, 0], share, entrants)
+        return expected, float((share * (1 - chance)).sum())
+
+    def wins_by_block(self, entrants: int) -> Matrix:
+        """Return how often each block's players were chosen."""
+        return self._sum_by_block(
+            self.seatings[:, 0], self.seatings[:, 1], self.choice_counts, entrants
+        )
+
+    def wins(self, entrants: int) -> Vector:
+        """Return how often each strength and each seat was chosen."""
+        both = np.concatenate([self.seatings[:, 1], entrants + self.seatings[:, 2]])
+        won: Vector = np.bincount(both, np.tile(self.choice_counts, 2), self.size).astype(float)
+        return won
+
+    def _sum_by_block(
+        self, block: Indices, player: Indices, values: Vector, entrants: int
+    ) -> Matrix:
+        blocks = int(self.block.max(initial=-1)) + 1
+        where = (block * entrants + player).ravel()
+        summed: Vector = np.bincount(where, values.ravel(), blocks * entrants).astype(float)
+        return summed.reshape(blocks, entrants)
+
+    def _probabilities(self, values: Vector) -> Matrix:
+        """Return for every set how likely each of its members is next."""
+        at = values[self.features].sum(axis=2) + self.mask
+        chance = np.exp(at - at.max(axis=1, keepdims=True))
+        return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+
+    def _scatter(self, rows: Indices, columns: Indices, values: NDArray[np.float64]) -> Matrix:
+        """Add `values` up where their row's and column's indices meet."""
+        where = rows[..., :, None] * self.size + columns[..., None, :]
+        summed: Vector = np.bincount(where.ravel(), values.ravel(), self.size**2).astype(float)
+        return summed.reshape(self.size, self.size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _choice_sets(ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """Return the sets of seats that could be next in a game with these places, with weights.
+
+    Before a tied group's first place all of the group are there, before its second all but one,
+    each one being absent equally often, and so on.
+    """
+    sets: list[tuple[tuple[int, ...], float]] = []
+    for rank in sorted(set(ranks)):
+        tied = [seat for seat, each in enumerate(ranks) if each == rank]
+        behind = [seat for seat, each in enumerate(ranks) if each > rank]
+        fewest = 1 if behind else 2
+        for left in range(len(tied), fewest - 1, -1):
+            weight = 1 / math.comb(len(tied), left)
+            some = itertools.combinations(tied, left)
+            sets.extend((tuple(sorted((*each, *behind))), weight) for each in some)
+    return tuple(sets)
+
+
+@functools.lru_cache(maxsize=4096)
+def _choice_counts(ranks: tuple[int, ...]) -> tuple[float, ...]:
+    """Return how often each seat is chosen: once, or never who is left alone at last.
+
+    Of those who tied for the last place each is left alone equally often.
+    """
+    last = max(ranks)
+    return tuple(1 - (rank == last) / ranks.count(last) for rank in ranks)
+
+
+def _superiority(rating: Vector, covariance: Matrix, freedom: float) -> Matrix:
+    """Return P(row is stronger than column), from the joint distribution of the ratings."""
+    variance = np.diag(covariance)
+    apart = variance[:, None] + variance[None, :] - 2 * covariance
+    gaps = rating[:, None] - rating[None, :]
+    matrix = np.full(gaps.shape, 0.5)
+    for row, column in zip(*np.nonzero(gaps), strict=True):
+        deviation = math.sqrt(max(float(apart[row, column]), 1e-12))
+        matrix[row, column] = _student_cdf(float(gaps[row, column]) / deviation, freedom)
+    return matrix
+
+
+def student_quantile(freedom: float, level: float) -> float:
+    """Return the quantile of Student's t (Abramowitz and Stegun 26.7.5; exact for 1 and 2)."""
+    if freedom <= 1:
+        return math.tan(math.pi * (level - 0.5))
+    if freedom <= 2:
+        return (2 * level - 1) * math.sqrt(2 / (1 - (2 * level - 1) ** 2))
+    z = NormalDist().inv_cdf(level)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / freedom ** (i + 1) for i, term in enumerate(terms))
+
+
+def _student_cdf(t: float, freedom: float) -> float:
+    """Return the probability of less than `t` (Abramowitz and Stegun 26.7.8)."""
+    z = t * (1 - 1 / (4 * freedom)) / math.sqrt(1 + t * t / (2 * freedom))
+    return NormalDist().cdf(z)

@@ -1,0 +1,354 @@
+"""Text formatting of results: the numbers and sentences that tables and page have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from kibitz_arena.claims import CheckedClaim
+from kibitz_arena.game_line import GameLine, Termination
+from kibitz_arena.results import EntrantStanding, HeadToHead, Results, TournamentInfo
+from kibitz_arena.sprt import SprtResult
+from kibitz_protocol.wire.records import Cause
+
+TERMINATION_WORDS: Final[tuple[Termination, ...]] = get_args(Termination)
+ABANDONED_LABELS: Final[dict[Cause, str]] = {
+    Cause.CRASH: "crashed",
+    Cause.DISCONNECT: "disconnected",
+    Cause.ABANDONED: "left",
+    Cause.TAKEOVER: "taken over",
+}
+"""What exactly PGN's ``abandoned`` was, in a word each."""
+CAUSE_LABELS: Final[dict[Cause, str]] = ABANDONED_LABELS | {
+    Cause.RULES: "by the rules",
+    Cause.RESIGNATION: "resigned",
+    Cause.TIME: "out of time",
+    Cause.ILLEGAL: "illegal move",
+    Cause.INFRASTRUCTURE: "server failure",
+}
+"""Why a seat dropped out, in a word or two."""
+ISOLATION_NOTES: Final = {
+    "bwrap": "Entrants ran isolated (bwrap): files and processes of their own.",
+    "setpriv": "Entrants ran isolated (setpriv): a user each, but on one network.",
+    "none": "Entrants were trusted: nothing isolated them from each other.",
+}
+"""What kept entrants apart, by the name of the tool."""
+STOP_LABELS: Final = {
+    "decided": "decided by the sequential test",
+    "deadline": "stopped at the deadline",
+    "asked": "stopped on request",
+    "failed": "stopped by a failure",
+}
+"""Why an event stopped, by the reason of its journal."""
+TERMINATION_LABELS: Final = (
+    "normal",
+    *TERMINATION_WORDS[1:-1],
+    *ABANDONED_LABELS.values(),
+    TERMINATION_WORDS[-1],
+)
+"""`WORDS` with those of `ABANDONED_LABELS`."""
+NO_VALUE: Final = "–"
+"""Stands where there is no number."""
+_MINUS: Final = str.maketrans("-", "\N{MINUS SIGN}")
+
+
+@dataclass(frozen=True)
+class TerminationCounts:
+    """How the games of an entrant, or of all, ended for them."""
+
+    name: str
+    games: int
+    counts: Mapping[str, int]
+    """By `TERMINATION_LABELS`, those that did not happen left out."""
+
+
+# Numbers
+
+
+def elo(value: float | None, *, signed: bool = True) -> str:
+    """Write a rating or a reach in whole Elo: ``+212``, ``−13``, ``0``."""
+    if value is None:
+        return NO_VALUE
+    whole = round(value)
+    return f"{whole:+d}".translate(_MINUS) if signed and whole else str(whole)
+
+
+def decimal(value: float | None, places: int) -> str:
+    """Write a number with so many decimals and a true minus sign."""
+    return NO_VALUE if value is None else f"{value:.{places}f}".translate(_MINUS)
+
+
+def signed_decimal(value: float) -> str:
+    """Write a number that has a direction, such as an LLR: ``+2.94``."""
+    return f"{value:+.2f}".translate(_MINUS)
+
+
+def points(value: float) -> str:
+    """Write points with as many decimals as they need, one at most: ``7``, ``7.5``."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def points_column(values: Sequence[float]) -> list[str]:
+    """Write points that stand below each other: all with a decimal where one of them needs it."""
+    whole = all(value.is_integer() for value in values)
+    return [f"{value:.0f}" if whole else f"{value:.1f}" for value in values]
+
+
+def percent(share: float | None, places: int = 0) -> str:
+    """Write a share of 1 in percent; what is nearly none or all is not rounded to it."""
+    if share is None:
+        return NO_VALUE
+    least = 0.5 / 10 ** (places + 2)
+    if 0 < share < least or 1 - least < share < 1:
+        edge = 10.0**-places
+        return f"<{edge:.{places}f}%" if share < 0.5 else f">{100 - edge:.{places}f}%"
+    return f"{100 * share:.{places}f}%"
+
+
+def margin_of_error(standing: EntrantStanding) -> float | None:
+    """Return half the width of the interval; None for an anchor or where there is no rating."""
+    if standing.anchor or standing.low is None or standing.high is None:
+        return None
+    return (standing.high - standing.low) / 2
+
+
+def score(pairs: Sequence[HeadToHead | None]) -> float | None:
+    """Return the share of the others that an entrant has beaten, from its row of the cross-table.
+
+    Byes are not in it: they are no games.
+    """
+    met = [pair for pair in pairs if pair is not None]
+    games = sum(pair.games for pair in met)
+    return sum(pair.points for pair in met) / games if games else None
+
+
+def games_per_pairing(results: Results) -> int | None:
+    """Return how many games every two have had with each other, None where that differs."""
+    counts = {pair.games for row in results.crosstable for pair in row if pair is not None}
+    return counts.pop() if len(counts) == 1 else None
+
+
+# Sentences
+
+
+def game_name(tournament: TournamentInfo) -> str:
+    """Name the game and its options: ``chinese-checkers (board=small)``."""
+    said = game_options(tournament)
+    return f"{tournament.game} ({said})" if said else tournament.game
+
+
+def game_options(tournament: TournamentInfo) -> str:
+    """Write the options of the game: ``board=small, pegs=6``; empty where none was said."""
+    return ", ".join(f"{key}={_value(value)}" for key, value in tournament.options.items())
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return "+".join(map(str, value))
+    return str(value)
+
+
+def clock(tournament: TournamentInfo) -> str:
+    """Say what the clock is."""
+    return "no clock" if tournament.time_control == "none" else f"clock {tournament.time_control}"
+
+
+def clock_time(seconds: float) -> str:
+    """Write whole seconds as a clock shows them: ``2:03``, ``1:02:03`` from an hour on."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def duration(seconds: float) -> str:
+    """Write how long something took: ``41 s``, ``12:05``, ``1:02:03``."""
+    return f"{seconds:.0f} s" if seconds < 60 else clock_time(int(seconds))
+
+
+def quantity(count: int, one: str, many: str = "") -> str:
+    """Write a number of things: ``1 game``, ``2 games``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def progress(results: Results) -> str:
+    """Say how far the event is."""
+    done = f"{results.played:,} of {quantity(results.planned, 'game')}"
+    if results.finished and results.played == results.planned:
+        return f"{done}, finished"
+    left = f"{done}, {results.planned - results.played:,} left"
+    return f"{left}, {_stop_reason(results.stopped)}" if results.stopped else left
+
+
+def _stop_reason(why: str) -> str:
+    reason, _, detail = why.partition(": ")
+    said = STOP_LABELS.get(reason)
+    if said is None:
+        return f"stopped: {why}"
+    return f"{said} ({detail})" if detail else said
+
+
+def terminations(games: Sequence[GameLine]) -> str:
+    """Say how games ended: ``249 normal, 3 time forfeit, 2 abandoned (1 crashed, 1 left)``."""
+    counts = Counter(each.termination for each in games)
+    gone = Counter(ABANDONED_LABELS[each.cause] for each in games if each.cause in ABANDONED_LABELS)
+    parts = {word: f"{counts[word]:,} {word}" for word in TERMINATION_WORDS if counts[word]}
+    if gone:
+        parts["abandoned"] += f" ({', '.join(f'{count:,} {word}' for word, count in gone.items())})"
+    return ", ".join(parts.values())
+
+
+def crosstable_caption(results: Results) -> str:
+    """Say what the cells of the cross-table count."""
+    each = games_per_pairing(results)
+    of = f", of {quantity(each, 'game')} each" if each else ""
+    if results.event.seats == 2:
+        return f"wins-draws-losses of the row against the column{of}"
+    return f"how often the row finished before, beside and behind the column{of}"
+
+
+def notes(results: Results) -> Iterator[str]:
+    """Yield what a reader has to know besides, a sentence each."""
+    if any(standing.anchor for standing in results.standings):
+        names = ", ".join(each.name for each in results.standings if each.anchor)
+        yield f"The scale is fixed by what was known before: {names} (anchor)."
+    if any(standing.byes for standing in results.standings):
+        yield "Points count a bye as a won block; no other number counts byes."
+    yield from (ISOLATION_NOTES[tool] for tool in results.isolation)
+    taken = [game for game in results.games if any(game.takeovers)]
+    if taken:
+        names = ", ".join(game.tag for game in taken[:5]) + (", ..." if len(taken) > 5 else "")
+        yield (
+            f"In {quantity(len(taken), 'game')} a seat was taken over by another connection while"
+            f" its own was open: {names}. Find out why before you believe the results."
+        )
+    if results.requeued:
+        was = "was" if results.requeued == 1 else "were"
+        games = quantity(results.requeued, "game")
+        yield f"{games} {was} played again after a failure of the infrastructure; only the" + (
+            " game that took place counts." if results.requeued == 1 else " repeats count."
+        )
+    if results.interruptions:
+        yield (
+            f"The event was interrupted {quantity(results.interruptions, 'time')} and went on;"
+            " nothing was played twice."
+        )
+
+
+def sprt_conclusion(test: SprtResult) -> str:
+    """Say where a sequential test stands."""
+    better, other = test.better
+    match test.state:
+        case "accepted H1":
+            return f"{better} is better than {other} (H1 accepted)"
+        case "accepted H0":
+            return f"{better} is not better than {other} (H0 accepted)"
+        case "running":
+            return f"not decided yet: is {better} better than {other}?"
+
+
+def sprt_hypotheses(test: SprtResult) -> str:
+    """Say what a sequential test compares, and on what it stands."""
+    scored = f", in which {test.better[0]} scored {percent(test.score, 1)}"
+    return (
+        f"H0 {_elo(test.elo0)}, H1 {_elo(test.elo1)}, errors {test.alpha:g} and {test.beta:g};"
+        f" {quantity(test.blocks, 'block')}{scored if test.score is not None else ''}"
+    )
+
+
+def claim_result(claim: CheckedClaim) -> str:
+    """Say whether a claim holds: ``holds: Ada is better than Bob: 97.5% (94.1% to 98.9%)``."""
+    word = {True: "holds", False: "fails", None: "not played"}[claim.holds]
+    if claim.measured is None:
+        return f"{word}: {claim.claim}"
+    figures = f"{claim_measured(claim)} ({claim_bounds(claim)}), {claim_counts(claim)}"
+    return f"{word}: {claim.claim}: {figures}"
+
+
+def claim_counts(claim: CheckedClaim) -> str:
+    """Write the games that a claim is about: ``38-0-2``, won, drawn and lost."""
+    return f"{claim.wins}-{claim.draws}-{claim.losses}"
+
+
+def claim_measured(claim: CheckedClaim) -> str:
+    """Write what a claim's number was found to be."""
+    return _amount(claim, claim.measured)
+
+
+def claim_bounds(claim: CheckedClaim) -> str:
+    """Write the 95% interval of a claim's number."""
+    if claim.low is None or claim.high is None:
+        return NO_VALUE
+    return f"{_amount(claim, claim.low)} to {_amount(claim, claim.high)}"
+
+
+def _amount(claim: CheckedClaim, value: float | None) -> str:
+    return percent(value, 1) if claim.share else decimal(value, 1)
+
+
+def _elo(value: float) -> str:
+    return f"{value:+g} Elo".translate(_MINUS) if value else "0 Elo"
+
+
+# Ends
+
+
+def termination_rows(results: Results) -> list[TerminationCounts]:
+    """Return the entrants to whom anything but a normal end happened, and all of them together.
+
+    The last one counts seats, not games. Empty where all ended normally.
+    """
+    rows = [_termination_counts(standing) for standing in results.standings]
+    odd = [row for row in rows if row.counts.keys() - {"normal"}]
+    return [*odd, _total_row(rows)] if odd else []
+
+
+def termination_columns(rows: Sequence[TerminationCounts]) -> list[str]:
+    """Return which of `TERMINATION_LABELS` any of `rows` has, in their order."""
+    return [word for word in TERMINATION_LABELS if any(word in row.counts for row in rows)]
+
+
+def _termination_counts(standing: EntrantStanding) -> TerminationCounts:
+    gone = {word: standing.causes.get(cause, 0) for cause, word in ABANDONED_LABELS.items()}
+    counts: dict[str, int] = {**dict(standing.terminations.items()), **gone}
+    counts["abandoned"] = max(0, counts.get("abandoned", 0) - sum(gone.values()))
+    happened = {word: count for word, count in counts.items() if count}
+    return TerminationCounts(standing.name, standing.games, happened)
+
+
+def _total_row(rows: Sequence[TerminationCounts]) -> TerminationCounts:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(row.counts)
+    return TerminationCounts(f"all {len(rows)} entrants", sum(row.games for row in rows), counts)
+
+
+# Short names
+
+
+def abbreviations(names: Sequence[str]) -> list[str]:
+    """Return a name of at most four characters for each, all different, made in one manner.
+
+    Where no manner tells all of them apart they are numbered.
+    """
+    for shorten in (_first, _first_and_end, _initials):
+        short = [shorten(name) for name in names]
+        if len({each.casefold() for each in short}) == len(names):
+            return short
+    return [f"#{number}" for number in range(1, len(names) + 1)]
+
+
+def _first(name: str) -> str:
+    return name[:3].strip()
+
+
+def _first_and_end(name: str) -> str:
+    return name[:2] + name[2:][-2:]
+
+
+def _initials(name: str) -> str:
+    parts = name.replace("-", " ").replace("_", " ").split()
+    return "".join(part[0] for part in parts)[:4]

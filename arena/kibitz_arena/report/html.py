@@ -1,0 +1,179 @@
+"""Results as one page of HTML that needs nothing else: no server, no network, no fonts.
+
+The page may be opened from a disk or put on any web site. `templates/report.html.j2` is the page,
+`report.css` and `report.js` are written into it. Two things keep a name, or whatever else an
+entrant or a server has written, from being markup: Jinja2 escapes every value, and the page's
+content security policy lets nothing be loaded and no script run but its own, which is known by
+its hash.
+
+Colour is never the only thing that tells: every shaded cell has its number, every interval too.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from kibitz_arena.game_line import GameLine
+from kibitz_arena.report import formatting
+from kibitz_arena.report.charts import RatingAxis, SprtLine, coordinate
+from kibitz_arena.results import EntrantStanding, Results
+from kibitz_protocol import printable
+
+MAX_LISTED_GAMES: Final = 5000
+"""The page lists so many games at most, and says so where there are more."""
+SHADES: Final = 5
+"""Shades of a cell between an even score and a perfect one; `report.css` has a class for each."""
+
+
+def render_html(results: Results, records: Mapping[str, str]) -> str:
+    """Return the page; `records` has the path of a game's record, from the page's folder, by tag.
+
+    The same results make the same page, byte for byte.
+    """
+    environment = page_environment()
+    listed = listed_games(results.games)
+    endings = formatting.termination_rows(results)
+    return environment.get_template("report.html.j2").render(
+        results=results,
+        records=records,
+        style=_source(environment, "report.css"),
+        script=_source(environment, "report.js"),
+        facts=_facts(results),
+        notes=[*formatting.notes(results)],
+        axis=RatingAxis.of(results.standings),
+        points=formatting.points_column([each.points for each in results.standings]),
+        byes=any(each.byes for each in results.standings),
+        sprt=SprtLine(results.sequential) if results.sequential else None,
+        crosstable_caption=_crosstable_caption(results),
+        endings=endings,
+        ending_columns=formatting.termination_columns(endings),
+        listed=listed,
+        rounds=any(game.round is not None for game in listed),
+        ranks={standing.name: rank for rank, standing in enumerate(results.standings, 1)},
+        example=_example(listed, records),
+    )
+
+
+@lru_cache(maxsize=1)
+def page_environment() -> Environment:
+    """Return the templates with what they call; it is made once."""
+    environment = Environment(
+        loader=PackageLoader("kibitz_arena.report"),
+        autoescape=True,
+        finalize=_printable,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.globals |= {"formatting": formatting, "shade": shade}
+    environment.tests["abnormal"] = is_abnormal
+    environment.filters |= {
+        "coordinate": coordinate,
+        "csp_hash": _csp_hash,
+        "decimal": formatting.decimal,
+        "drop_outs": _drop_outs,
+        "elo": formatting.elo,
+        "margin": _margin,
+        "percent": formatting.percent,
+        "points": formatting.points,
+        "sentence": _sentence,
+        "signed": formatting.signed_decimal,
+        "time_used": _time_used,
+        "url_path": quote,
+    }
+    return environment
+
+
+def _printable(value: Any) -> Any:
+    """Return what is written for a value: nothing that a terminal or an editor would obey."""
+    return value if isinstance(value, Markup) else printable.lines(str(value))
+
+
+def _source(environment: Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def _csp_hash(source: str) -> str:
+    digest = hashlib.sha256(source.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _facts(results: Results) -> dict[str, object]:
+    tournament = results.event
+    return {
+        "Game": formatting.game_name(tournament),
+        "Seats": tournament.seats,
+        "Clock": tournament.time_control,
+        "Format": tournament.format,
+        "Entrants": len(results.standings),
+        "Seed": tournament.seed,
+        "Time of play": formatting.duration(results.seconds),
+    }
+
+
+def _crosstable_caption(results: Results) -> str:
+    each = formatting.games_per_pairing(results)
+    of = f" from {formatting.quantity(each, 'game')} each" if each else ""
+    if results.event.seats == 2:
+        return f"Points of the row against the column{of}; below them wins–draws–losses."
+    return (
+        f"How often the row finished before the column{of}, ties half;"
+        " below it before–beside–behind."
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _margin(standing: EntrantStanding) -> str:
+    if standing.anchor:
+        return "anchor"
+    return formatting.elo(formatting.margin_of_error(standing), signed=False)
+
+
+def shade(share: float) -> str:
+    """Return the class of a cell by its score: towards a win or towards a loss, in steps."""
+    step = round(abs(share - 0.5) * 2 * SHADES)
+    return f"{'w' if share > 0.5 else 'l'}{step}" if step else ""
+
+
+# Games
+
+
+def listed_games(games: Sequence[GameLine]) -> list[GameLine]:
+    """Return the games to list: all, or those in which somebody dropped out and the latest."""
+    order = sorted(range(len(games)), key=lambda index: (not is_abnormal(games[index]), -index))
+    return [games[index] for index in sorted(order[:MAX_LISTED_GAMES])]
+
+
+def is_abnormal(game: GameLine) -> bool:
+    """Return whether the game ended other than by its rules, or somebody dropped out of it."""
+    return game.termination != "normal" or any(game.causes)
+
+
+def _drop_outs(game: GameLine) -> list[str]:
+    return [
+        f"{name}: {formatting.CAUSE_LABELS[cause]}"
+        for name, cause in zip(game.players, game.causes, strict=True)
+        if cause is not None
+    ]
+
+
+def _time_used(game: GameLine) -> str:
+    return formatting.duration(sum(game.used_ms) / 1000) if game.used_ms else formatting.NO_VALUE
+
+
+def _example(listed: Sequence[GameLine], records: Mapping[str, str]) -> str | None:
+    """Return a record's path as a shell takes it."""
+    path = next((records[game.tag] for game in listed if game.tag in records), None)
+    return None if path is None else shlex.quote(path)

@@ -1,0 +1,299 @@
+"""Results as text for a terminal: standings, cross-table, ends, the sequential test.
+
+Everything reads without colour. Columns of numbers end together, names are cut where there is
+no room for them, and a table that cannot be made to fit is left out with a line that says so.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kibitz_arena.report import formatting
+from kibitz_arena.results import EntrantStanding, HeadToHead, Results
+from kibitz_arena.sprt import SprtResult
+from kibitz_protocol import printable
+
+WIDTH: Final = 80
+"""Columns of a terminal whose width is not known."""
+MAX_NAME_WIDTH: Final = 32
+"""The most columns that a name has."""
+MIN_NAME_WIDTH: Final = 8
+"""A name is not cut to fewer columns."""
+SPRT_WIDTH: Final = 41
+"""Columns of the picture of a sequential test."""
+EMPTY_CELL: Final = "·"
+"""An entrant against itself, and what did not happen."""
+
+Cell: TypeAlias = Callable[[HeadToHead], str]
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column: its head, a cell a row, and what may become of it where there is little room."""
+
+    head: str
+    cells: Sequence[str]
+    left: bool = False
+    """Whether cells begin together; else they end together."""
+    elastic: bool = False
+    """Whether cells may be cut."""
+    spare: bool = False
+    """Whether it may be left out."""
+
+    @property
+    def width(self) -> int:
+        return max(map(cell_len, (self.head, *self.cells)))
+
+
+def render_text(results: Results, width: int = WIDTH, *, superiority: bool = False) -> str:
+    """Return all of `results` in lines of at most `width` columns, which are 80 or more.
+
+    With `superiority` the matrix of who is likely to be stronger than whom is there too.
+    """
+    parts = [
+        _header(results, width),
+        _standings(results, width),
+        _crosstable(results, width),
+        *([_superiority(results, width)] if superiority else []),
+        _ends(results, width),
+        _sequential(results.sequential, width) if results.sequential else [],
+        [line for each in results.claims for line in _folded(formatting.claim_result(each), width)],
+        [line for note in formatting.notes(results) for line in _folded(note, width)],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _folded(sentence: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        printable.line(sentence), width, subsequent_indent="  ", break_on_hyphens=False
+    )
+
+
+def _header(results: Results, width: int) -> list[str]:
+    tournament = results.event
+    game, clock = formatting.game_name(tournament), formatting.clock(tournament)
+    rules = f"{game}, {tournament.seats} seats, {clock}"
+    entrants = f"{tournament.format} of {len(results.standings)} entrants, seed {tournament.seed}"
+    time = f"{formatting.duration(results.seconds)} of play"
+    sentences = (f"{tournament.name}: {rules}", entrants, f"{formatting.progress(results)}, {time}")
+    return [line for sentence in sentences for line in _folded(sentence, width)]
+
+
+# Standings
+
+
+def _standings(results: Results, width: int) -> list[str]:
+    entrants = results.standings
+    scores = [formatting.percent(formatting.score(row), 1) for row in results.crosstable]
+    columns = [
+        _ranks(results),
+        _names(results),
+        TableColumn("rating", [formatting.elo(each.rating) for each in entrants]),
+        TableColumn("±", [_margin(each) for each in entrants]),
+        TableColumn("95% interval", [_interval(each) for each in entrants], spare=True),
+        TableColumn("games", [str(each.games) for each in entrants]),
+        TableColumn("points", formatting.points_column([each.points for each in entrants])),
+        TableColumn("score", scores),
+        *(_pairwise(entrants) if results.event.seats == 2 else _placed(entrants)),
+    ]
+    if any(each.byes for each in entrants):
+        columns.append(TableColumn("byes", [str(each.byes) for each in entrants]))
+    return _grid(columns, width)
+
+
+def _ranks(results: Results) -> TableColumn:
+    return TableColumn("#", [str(rank) for rank in range(1, len(results.standings) + 1)])
+
+
+def _names(results: Results) -> TableColumn:
+    names = [printable.line(each.name) for each in results.standings]
+    return TableColumn("entrant", names, left=True, elastic=True)
+
+
+def _margin(entrant: EntrantStanding) -> str:
+    return (
+        "anchor"
+        if entrant.anchor
+        else formatting.elo(formatting.margin_of_error(entrant), signed=False)
+    )
+
+
+def _interval(entrant: EntrantStanding) -> str:
+    if formatting.margin_of_error(entrant) is None:
+        return formatting.NO_VALUE
+    return f"{formatting.elo(entrant.low)} to {formatting.elo(entrant.high)}"
+
+
+def _pairwise(entrants: Sequence[EntrantStanding]) -> list[TableColumn]:
+    return [
+        TableColumn("W", [str(each.wins) for each in entrants]),
+        TableColumn("D", [str(each.draws) for each in entrants]),
+        TableColumn("L", [str(each.losses) for each in entrants]),
+    ]
+
+
+def _placed(entrants: Sequence[EntrantStanding]) -> list[TableColumn]:
+    return [
+        TableColumn("mean place", [formatting.decimal(each.mean_place, 2) for each in entrants]),
+        TableColumn("1st", [str(each.wins) for each in entrants]),
+        TableColumn("shared 1st", [str(each.draws) for each in entrants], spare=True),
+    ]
+
+
+# Everybody against everybody
+
+
+def _crosstable(results: Results, width: int) -> list[str]:
+    """Return the richest cross-table that fits: counts of all three kinds, or points alone."""
+    if not results.played:
+        return []
+    points, each = "points of the row against the column", formatting.games_per_pairing(results)
+    of = f", of {formatting.quantity(each, 'game')} each" if each else ", of games"
+    forms: list[tuple[str, Cell]] = [
+        (formatting.crosstable_caption(results), _counts),
+        *([] if each else [(points + of, _points_of)]),
+        (points + of if each else points, _points),
+    ]
+    for caption, cell in forms:
+        cells = [[cell(pair) if pair else EMPTY_CELL for pair in row] for row in results.crosstable]
+        lines = _square(results, cells, width)
+        if lines:
+            return [*_folded(f"cross-table: {caption}", width), *lines]
+    return _too_wide("cross-table", results, width)
+
+
+def _counts(pair: HeadToHead) -> str:
+    return f"{pair.wins}-{pair.draws}-{pair.losses}" if pair.games else formatting.NO_VALUE
+
+
+def _points(pair: HeadToHead) -> str:
+    return formatting.points(pair.points)
+
+
+def _points_of(pair: HeadToHead) -> str:
+    return f"{formatting.points(pair.points)}/{pair.games}" if pair.games else formatting.NO_VALUE
+
+
+def _superiority(results: Results, width: int) -> list[str]:
+    if not results.played:
+        return []
+    cells = [[_chance(chance) for chance in row] for row in results.superiority]
+    for index, row in enumerate(cells):
+        row[index] = EMPTY_CELL
+    lines = _square(results, cells, width)
+    if not lines:
+        return _too_wide("likelihood of superiority", results, width)
+    caption = "likelihood of superiority: percent that the row is stronger than the column"
+    return [*_folded(caption, width), *lines]
+
+
+def _chance(chance: float | None) -> str:
+    return formatting.percent(chance).removesuffix("%")
+
+
+def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Return a table with a column for each entrant, empty where that is too wide.
+
+    Columns are headed by short names; a column of these beside the names tells whose they are.
+    """
+    names = [printable.line(each.name) for each in results.standings]
+    short = formatting.abbreviations(names)
+    legend = [] if short == names else [TableColumn("", short, left=True)]
+    columns = [
+        TableColumn(head, column)
+        for head, column in zip(short, zip(*cells, strict=True), strict=True)
+    ]
+    return _grid([_ranks(results), _names(results), *legend, *columns], width)
+
+
+def _too_wide(what: str, results: Results, width: int) -> list[str]:
+    count = len(results.standings)
+    why = f"{what}: too wide for {width} columns with {count} entrants; the page has it"
+    return _folded(why, width)
+
+
+# Ends
+
+
+def _ends(results: Results, width: int) -> list[str]:
+    if not results.played:
+        return []
+    summary = _folded(f"games ended: {formatting.terminations(results.games)}", width)
+    rows = formatting.termination_rows(results)
+    if not rows:
+        return summary
+    columns = [
+        TableColumn(
+            "ended for", [printable.line(row.name) for row in rows], left=True, elastic=True
+        ),
+        TableColumn("games", [str(row.games) for row in rows]),
+    ]
+    columns += [
+        TableColumn(word, [str(row.counts.get(word) or EMPTY_CELL) for row in rows])
+        for word in formatting.termination_columns(rows)
+    ]
+    return [*summary, *_grid(columns, width)]
+
+
+# The sequential test
+
+
+def _sequential(test: SprtResult, width: int) -> list[str]:
+    return [
+        *_folded(f"sequential test: {formatting.sprt_conclusion(test)}", width),
+        *(f"  {line}" for line in _folded(formatting.sprt_hypotheses(test), width - 2)),
+        f"  LLR {formatting.signed_decimal(test.llr)}   {_sprt_line(test)}",
+    ]
+
+
+def _sprt_line(test: SprtResult) -> str:
+    """Draw the way from H0 to H1 and how far on it the test is."""
+    share = (test.llr - test.lower) / (test.upper - test.lower)
+    at = round(min(max(share, 0.0), 1.0) * (SPRT_WIDTH - 1))
+    zero = round(-test.lower / (test.upper - test.lower) * (SPRT_WIDTH - 1))
+    line = "".join(
+        "#" if spot == at else "|" if spot == zero else "-" for spot in range(SPRT_WIDTH)
+    )
+    lower, upper = map(formatting.signed_decimal, (test.lower, test.upper))
+    return f"H0 {lower} [{line}] {upper} H1"
+
+
+# Tables
+
+
+def _grid(columns: Sequence[TableColumn], width: int) -> list[str]:
+    """Return a head and rows, empty where they do not fit with spares left out and names cut."""
+    fixed = sum(column.width for column in columns if not column.elastic)
+    room = width - fixed - 2 * (len(columns) - 1)
+    spare = next((column for column in reversed(columns) if column.spare), None)
+    wanted = max(
+        (min(column.width, MAX_NAME_WIDTH) for column in columns if column.elastic), default=0
+    )
+    if spare is not None and room < wanted:
+        return _grid([column for column in columns if column is not spare], width)
+    if room < min(wanted, MIN_NAME_WIDTH):
+        return []
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="none")
+    for column in columns:
+        table.add_column(
+            Text(column.head),
+            justify="left" if column.left else "right",
+            no_wrap=True,
+            overflow="ellipsis",
+            width=min(column.width, room, MAX_NAME_WIDTH) if column.elastic else column.width,
+        )
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*map(Text, row))
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    return [line.rstrip() for line in capture.get().splitlines()]

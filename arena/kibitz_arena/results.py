@@ -1,0 +1,308 @@
+"""The results of a tournament so far, as one model.
+
+Tables, exports and pages are made from `Results` and from nothing else. It is complete at every
+moment of an event: before the first game all counts are 0 and all ratings None.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from kibitz_arena import claims
+from kibitz_arena.claims import CheckedClaim
+from kibitz_arena.game_line import TERMINATION_OF, GameLine, Termination
+from kibitz_arena.journal import GameEnded, IsolationTool
+from kibitz_arena.ratings import RatedGame, Ratings, rate
+from kibitz_arena.sprt import SprtResult
+from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament import Entrant, Format, Tournament
+from kibitz_protocol.wire.records import Cause, Result, SeatResult
+from kibitz_protocol.wire.values import Options, Tolerant
+
+SCHEMA: Literal["kibitz-results/1"] = "kibitz-results/1"
+
+
+class TournamentInfo(Tolerant):
+    """What was played."""
+
+    name: str
+    game: str
+    options: Options
+    seats: int
+    time_control: str
+    format: Format
+    seed: int
+    hash: str = Field(description="SHA-256 of all that says which games there are")
+
+
+class EntrantStanding(Tolerant):
+    """One entrant. Ratings are in Elo units; `low` and `high` bound the 95% interval."""
+
+    name: str
+    what: str = Field(description="what it is, such as `bot bots/ada.py`")
+    games: int
+    wins: int = Field(description="games in which it had the best place alone")
+    draws: int = Field(description="games in which it shared the best place")
+    losses: int = Field(description="all its other games")
+    mean_place: float | None = Field(description="mean place, 1 is best, ties share the mean")
+    mean_score: float | None = Field(None, description="mean of the game's own points")
+    points: float = Field(
+        description="the share of the others that it has beaten, ties counting half, summed over"
+        " its games; a game of two gives 1, 0.5 or 0. A bye gives what winning its block would"
+    )
+    byes: int = Field(0, description="blocks of a Swiss event in which it had nobody to play")
+    rating: float | None = None
+    low: float | None = None
+    high: float | None = None
+    anchor: bool = Field(False, description="whether its rating was given, and fixes the scale")
+    used_ms: int | None = Field(None, description="time it used in all, where that was noted")
+    causes: dict[Cause, int] = Field(description="how often its seat dropped out, by cause")
+    terminations: dict[Termination, int] = Field(description="how its games ended for it")
+
+
+class HeadToHead(Tolerant):
+    """One entrant against another: how often it finished before, beside and behind it."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def points(self) -> float:
+        """A win counts 1, a draw a half."""
+        return self.wins + 0.5 * self.draws
+
+
+class Results(Tolerant):
+    """All that an event has shown so far.
+
+    `standings` are sorted, best first; rows and columns of `crosstable` and `superiority` are in
+    the same order. The cells of an entrant against itself are None.
+    """
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    schema_: Literal["kibitz-results/1"] = Field(SCHEMA, alias="schema")
+    event: TournamentInfo
+    standings: list[EntrantStanding]
+    crosstable: list[list[HeadToHead | None]]
+    superiority: list[list[float | None]] = Field(
+        description="the probability that the one of the row is stronger than the one of the"
+        " column; None too where one has no rating"
+    )
+    games: list[GameLine] = Field(description="in the order in which they ended")
+    planned: int = Field(description="games of the whole event")
+    played: int = Field(description="games that count so far")
+    finished: bool = Field(description="whether nothing is left to play")
+    stopped: str | None = Field(None, description="why the event ended before its last game")
+    sequential: SprtResult | None = Field(None, description="where the sequential test stands")
+    claims: list[CheckedClaim] = Field(
+        default_factory=list, description="what the event is held to show"
+    )
+    isolation: list[IsolationTool] = Field(
+        default_factory=list,
+        description="what kept entrants that are code of others apart; empty where none is",
+    )
+    interruptions: int = Field(description="how often the event went on after it was cut off")
+    requeued: int = Field(description="games repeated after a failure of the infrastructure")
+    seconds: float = Field(description="how long the event ran, breaks left out")
+
+    @classmethod
+    def of(cls, tournament: Tournament, progress: TournamentState) -> Results:
+        """Return what `progress` shows of `event`."""
+        tallies = [_EntrantTotals(tournament, progress, entrant) for entrant in tournament.entrants]
+        rated = _RatingLookup(tournament, progress)
+        tallies.sort(key=lambda tally: (rated.sort_key(tally.name), -tally.points))
+        names = [tally.name for tally in tallies]
+        pairs = _head_to_head(progress)
+        games = [_game_line(progress, tag) for tag in progress.ended]
+        return cls(
+            event=_info(tournament),
+            standings=[tally.standing(rated) for tally in tallies],
+            crosstable=[[None if a == b else pairs[a, b] for b in names] for a in names],
+            superiority=[[rated.superiority(a, b) for b in names] for a in names],
+            games=games,
+            planned=progress.planned,
+            played=progress.played,
+            finished=progress.finished,
+            stopped=_why_stopped(progress),
+            sequential=progress.sprt_result,
+            claims=[claims.check(claims.parse(text), games) for text in tournament.claims],
+            isolation=progress.isolation,
+            interruptions=max(0, progress.sessions - 1),
+            requeued=progress.requeued,
+            seconds=progress.running_ms / 1000,
+        )
+
+
+def _info(tournament: Tournament) -> TournamentInfo:
+    return TournamentInfo(
+        name=tournament.name,
+        game=tournament.game.name,
+        options=tournament.game.options,
+        seats=tournament.seats,
+        time_control=tournament.time_control,
+        format=tournament.format,
+        seed=tournament.seed,
+        hash=tournament.hash,
+    )
+
+
+def _why_stopped(progress: TournamentState) -> str | None:
+    stopped, verdict = progress.stopped, progress.sprt_result
+    if stopped is not None:
+        return ": ".join(part for part in (stopped.reason, stopped.detail) if part)
+    if verdict is not None and verdict.decided and progress.played < progress.planned:
+        return "decided"
+    return None
+
+
+class _EntrantTotals:
+    """What one entrant has done."""
+
+    def __init__(self, tournament: Tournament, progress: TournamentState, entrant: Entrant) -> None:
+        self.entrant = entrant
+        self.name = entrant.name
+        self.byes = progress.schedule.byes[self.name]
+        self.points = progress.points[self.name] + progress.schedule.bye_points(self.name)
+        self._games = [each for each in progress.ended.values() if self.name in each.players]
+        self._seats = [each.players.index(self.name) for each in self._games]
+
+    def standing(self, rated: _RatingLookup) -> EntrantStanding:
+        """Return its line of the table."""
+        games = [*zip(self._games, self._seats, strict=True)]
+        tied = [_tied_count(game.result, seat) for game, seat in games]
+        outcomes = Counter(_outcome(game.result, seat) for game, seat in games)
+        causes = Counter(cause for game, seat in games if (cause := game.result.seats[seat].cause))
+        words = Counter(_termination(game.result.seats[seat].cause) for game, seat in games)
+        used = [game.used_ms[seat] for game, seat in games if game.used_ms is not None]
+        places = [game.result.seats[seat].rank for game, seat in games]
+        scores = [_seat_score(game.result.seats[seat]) for game, seat in games]
+        rating, low, high = rated.interval(self.name)
+        return EntrantStanding(
+            name=self.name,
+            what=self.entrant.description,
+            games=len(games),
+            wins=outcomes["win"],
+            draws=outcomes["draw"],
+            losses=outcomes["loss"],
+            mean_place=(sum(places) + sum(tied) / 2) / len(games) if games else None,
+            mean_score=sum(scores) / len(scores) if scores else None,
+            points=round(self.points, 6),
+            byes=self.byes,
+            rating=rating,
+            low=low,
+            high=high,
+            anchor=self.entrant.anchor is not None,
+            used_ms=sum(used) if used else None,
+            causes=dict(causes),
+            terminations=dict(words),
+        )
+
+
+def _tied_count(result: Result, seat: int) -> int:
+    """Return how many others share a seat's place."""
+    return sum(each.rank == result.seats[seat].rank for each in result.seats) - 1
+
+
+def _outcome(result: Result, seat: int) -> Literal["win", "draw", "loss"]:
+    if result.seats[seat].rank != min(each.rank for each in result.seats):
+        return "loss"
+    return "draw" if _tied_count(result, seat) else "win"
+
+
+def _seat_score(seat: SeatResult) -> float:
+    """Return what a seat has by the game's own count, or its share where it counts nothing."""
+    return seat.score if seat.points is None else seat.points
+
+
+def _termination(cause: Cause | None) -> Termination:
+    return TERMINATION_OF[cause or Cause.RULES]
+
+
+class _RatingLookup:
+    """The ratings of those who have played, and of anchors, by name."""
+
+    def __init__(self, tournament: Tournament, progress: TournamentState) -> None:
+        played = {name for ended in progress.ended.values() for name in ended.players}
+        self._number: dict[str, int] = {}
+        self._ratings: Ratings | None = None
+        if played:
+            names = [
+                name for name in tournament.names if name in played or name in tournament.anchors
+            ]
+            self._number = {name: number for number, name in enumerate(names)}
+            anchors = {self._number[name]: rating for name, rating in tournament.anchors.items()}
+            games = [self._played(progress, ended) for ended in progress.ended.values()]
+            mean = tournament.ratings.mean
+            self._ratings = rate(len(names), games, anchors=anchors, mean=mean)
+
+    def _played(self, progress: TournamentState, ended: GameEnded) -> RatedGame:
+        return RatedGame(
+            block=progress.game(ended.tag).block,
+            players=tuple(self._number[name] for name in ended.players),
+            ranks=tuple(seat.rank for seat in ended.result.seats),
+        )
+
+    def interval(self, name: str) -> tuple[float | None, float | None, float | None]:
+        """Return the rating and its bounds."""
+        if self._ratings is None or name not in self._number:
+            return None, None, None
+        number = self._number[name]
+        found = (self._ratings.rating, self._ratings.low, self._ratings.high)
+        rating, low, high = (float(each[number]) for each in found)
+        return rating, low, high
+
+    def superiority(self, a: str, b: str) -> float | None:
+        """Return the probability that `a` is stronger than `b`."""
+        if a == b or self._ratings is None or not {a, b} <= self._number.keys():
+            return None
+        return float(self._ratings.superiority[self._number[a], self._number[b]])
+
+    def sort_key(self, name: str) -> float:
+        """Return a number that is smaller for the better; those without a rating come last."""
+        rating, _, _ = self.interval(name)
+        return math.inf if rating is None else -rating
+
+
+def _head_to_head(progress: TournamentState) -> dict[tuple[str, str], HeadToHead]:
+    """Return how everybody did against everybody, in games that both were in."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for ended in progress.ended.values():
+        ranks = [seat.rank for seat in ended.result.seats]
+        for (a, rank), (b, other) in itertools.permutations(
+            zip(ended.players, ranks, strict=True), 2
+        ):
+            word = "draws" if rank == other else "wins" if rank < other else "losses"
+            counts[a, b].update(["games", word])
+    names = progress.tournament.names
+    return {(a, b): HeadToHead(**counts[a, b]) for a, b in itertools.permutations(names, 2)}
+
+
+def _game_line(progress: TournamentState, tag: str) -> GameLine:
+    ended, game = progress.ended[tag], progress.game(tag)
+    result = ended.result
+    return GameLine(
+        tag=ended.tag,
+        block=game.block,
+        round=game.round,
+        match=ended.match,
+        players=ended.players,
+        places=[seat.rank for seat in result.seats],
+        scores=[_seat_score(seat) for seat in result.seats],
+        causes=[seat.cause for seat in result.seats],
+        takeovers=[bool(seat.takeover) for seat in result.seats],
+        cause=result.cause,
+        termination=_termination(result.cause),
+        reason=result.reason,
+        plies=result.plies,
+        used_ms=ended.used_ms,
+        record=ended.record,
+        report=ended.report,
+    )

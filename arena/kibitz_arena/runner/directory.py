@@ -1,0 +1,170 @@
+"""The directory of a tournament: its journal, database, logs, secrets, records and results.
+
+event.jsonl      the journal: the event itself, and what has happened (see `arena/journal`)
+kibitz.db        the database of its private server
+bots/NAME.log    what an entrant's process has said
+bots/NAME.resume the secret with which it comes back as the same player (mode 0600)
+host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
+records/         a record for each game
+reports/         a forensic report for each game in which a seat was at fault; for the host only
+results.json, results.csv, games.csv, results.html
+
+All of it is for who holds the event: the directory has mode 0700.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from kibitz_arena import journal
+from kibitz_arena.tournament import Tournament
+from kibitz_protocol.wire.values import Strict
+
+
+class HostSession(Strict):
+    """Where the games of an event are played, and the secret of whoever arranges them."""
+
+    resume: str
+    lobby: str | None = None
+    server: str | None = None
+    """The address of a server that is not the event's own."""
+
+
+class Origin(Strict):
+    """Where an event comes from; paths in it are seen from there."""
+
+    base: str
+
+
+class NoTournamentError(OSError):
+    """A directory that holds no event; the message says what was looked for."""
+
+
+@dataclass(frozen=True)
+class TournamentDirectory:
+    """The paths in an event's directory, and the small files that are read and written whole."""
+
+    path: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "event.jsonl"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "kibitz.db"
+
+    @property
+    def records(self) -> Path:
+        return self.path / "records"
+
+    @property
+    def reports(self) -> Path:
+        return self.path / "reports"
+
+    def log_path(self, name: str) -> Path:
+        """Return the log of an entrant."""
+        return self.path / "bots" / f"{safe_filename(name)}.log"
+
+    def secret_path(self, name: str) -> Path:
+        """Return the file that keeps an entrant's secret."""
+        return self.path / "bots" / f"{safe_filename(name)}.resume"
+
+    def create(self, base: Path) -> None:
+        """Make the directories; `base` is where the paths of the event are seen from.
+
+        Nobody else may look inside, since entrants may be other users of this machine.
+        """
+        for directory in (self.path, self.path / "bots", self.records, self.reports):
+            directory.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o700)
+        origin = Origin(base=os.path.relpath(base.resolve(), self.path.resolve()))
+        self.write("origin.json", origin.model_dump_json() + "\n")
+
+    def base(self) -> Path:
+        """Return where the paths of the event are seen from."""
+        try:
+            origin = Origin.model_validate_json((self.path / "origin.json").read_bytes())
+        except (OSError, ValidationError):
+            return self.path.resolve().parent
+        return (self.path / origin.base).resolve()
+
+    def tournament(self) -> Tournament:
+        """Return the tournament of the journal; raises `NoTournamentError`, `JournalError`."""
+        try:
+            reading = journal.parse(self.journal.read_bytes())
+        except FileNotFoundError:
+            raise NoTournamentError(
+                f"{self.path}: expected an event's directory, with event.jsonl"
+            ) from None
+        if reading.header is None:
+            raise NoTournamentError(
+                f"{self.journal}: nothing has begun here; name the event's own file"
+            )
+        return Tournament.model_validate(reading.header.event)
+
+    # Secrets
+
+    def host_session(self) -> HostSession | None:
+        """Return where the event was played before, if it was."""
+        try:
+            return HostSession.model_validate_json((self.path / "host.resume").read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+    def save_host_session(self, place: HostSession) -> None:
+        """Write down where the event is played."""
+        self.write("host.resume", place.model_dump_json() + "\n", mode=0o600)
+
+    def load_secret(self, name: str) -> str | None:
+        """Return an entrant's secret, None while it has none."""
+        try:
+            return self.secret_path(name).read_text(encoding="utf-8").strip() or None
+        except FileNotFoundError:
+            return None
+
+    def save_secret(self, name: str, secret: str) -> None:
+        """Write down an entrant's secret."""
+        self.write(f"bots/{safe_filename(name)}.resume", secret + "\n", mode=0o600)
+
+    def remove_secrets(self) -> None:
+        """Throw the secrets away: the server that gave them does not know them any more."""
+        for path in (self.path / "host.resume", *(self.path / "bots").glob("*.resume")):
+            path.unlink(missing_ok=True)
+
+    def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:
+        """Write a file of the directory; there is never a part of it under its name."""
+        return write_atomically(self.path / name, text, mode=mode)
+
+
+def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
+    """Yield the directories of other events beside the files of this one."""
+    for directory in directories:
+        with contextlib.suppress(OSError):
+            yield from (path.parent for path in sorted(directory.glob("*/event.jsonl")))
+
+
+def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> Path:
+    """Write a file whole or not at all."""
+    partial = path.with_name(f"{path.name}.part")
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return partial.replace(path)
+
+
+def safe_filename(name: str) -> str:
+    """Return a name as a file's: what is not plain becomes its number, so that all differ.
+
+    Names differ in more than their case already.
+    """
+    return "".join(
+        c if c.isascii() and (c.isalnum() or c in "-_.") else f"%{ord(c):x}" for c in name
+    )

@@ -1,0 +1,19 @@
+"""Exceptions in groups, as task groups raise them."""
+
+from __future__ import annotations
+
+from kibitz_protocol.client.errors import SessionError
+
+
+def first_error(group: BaseExceptionGroup[Exception]) -> BaseException:
+    """Return the first exception that is no group; an error of the session comes first."""
+    found = leaf_errors(group)
+    return next((each for each in found if isinstance(each, SessionError)), found[0])
+
+
+def leaf_errors(group: BaseExceptionGroup[Exception]) -> list[BaseException]:
+    """Return the exceptions of a group and of the groups in it."""
+    found: list[BaseException] = []
+    for error in group.exceptions:
+        found += leaf_errors(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return found

@@ -1,0 +1,162 @@
+"""Progress display: one line that changes on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TextIO
+
+from kibitz_arena.report.formatting import clock_time
+from kibitz_arena.runner.concurrency import ConcurrencyLimit
+from kibitz_arena.state import TournamentState
+from kibitz_protocol import printable
+from kibitz_protocol.wire.records import Cause
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+LINE_SECONDS: Final = 10.0
+"""How often there is a line where there is no terminal."""
+RATE_WINDOW_SECONDS: Final = 60.0
+"""The rate is that of so long a time, less at the beginning."""
+_FAULT_LABELS: Final = {
+    Cause.TIME: "flag",
+    Cause.ILLEGAL: "illegal",
+    Cause.CRASH: "crash",
+    Cause.DISCONNECT: "disconnect",
+    Cause.ABANDONED: "abandoned",
+    Cause.TAKEOVER: "taken over",
+}
+"""What to call the causes that should not be."""
+
+
+class GameRate:
+    """Games a second, of the last minute; `count` is how many there are, `now` is in seconds."""
+
+    def __init__(self, now: float, count: int) -> None:
+        self._marks = [(now, count)]
+
+    def update(self, now: float, count: int) -> float:
+        """Take in a count and return the rate, 0 while nothing is known."""
+        self._marks.append((now, count))
+        while len(self._marks) > 2 and self._marks[1][0] < now - RATE_WINDOW_SECONDS:
+            del self._marks[0]
+        (begin, before), (end, after) = self._marks[0], self._marks[-1]
+        return (after - before) / (end - begin) if end > begin else 0.0
+
+
+class DropOutCounts:
+    """How many seats dropped out so far, by cause; each game is looked at once."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._counts: Counter[Cause] = Counter()
+
+    def summary(self, progress: TournamentState) -> str:
+        """Return ``2 flag, 1 crash``, or nothing where there was none."""
+        ended = list(progress.ended.values())
+        for each in ended[self._seen :]:
+            self._counts.update(
+                seat.cause for seat in each.result.seats if seat.cause in _FAULT_LABELS
+            )
+        self._seen = len(ended)
+        return ", ".join(f"{n} {_FAULT_LABELS[cause]}" for cause, n in self._counts.items())
+
+
+def status_line(
+    progress: TournamentState, width: ConcurrencyLimit, rate: float, faults: str
+) -> str:
+    """Return what stands beside the bar: rate, time that is left, width, what went wrong."""
+    left = progress.planned - progress.played
+    parts = [f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"]
+    if rate and left:
+        parts.append(f"{clock_time(left / rate)} left")
+    running = len(progress.outstanding)
+    parts.append(f"{running} of {width.current} at once")
+    if width.p95:
+        parts.append(f"p95 {width.p95:.0f} ms")
+    if faults:
+        parts.append(faults)
+    return "  ".join(parts)
+
+
+class ProgressDisplay:
+    """Tells how an event goes, on `stream`. `close` it at the end.
+
+    `loud` tells of every game; `quiet` tells nothing but what `say` is given.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        loud: bool = False,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream = stream
+        self._loud = loud
+        self._quiet = quiet
+        self._clock = clock
+        self._rate: GameRate | None = None
+        self._faults = DropOutCounts()
+        self._told = float("-inf")
+        self._bar: Bar | None = None
+        self._terminal = stream.isatty() and not quiet
+
+    def say(self, line: str) -> None:
+        """Tell what somebody has to know."""
+        line = printable.lines(line)
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=self._stream, flush=True)
+
+    def say_game(self, line: str) -> None:
+        """Tell of a game."""
+        if self._loud:
+            self.say(line)
+
+    def show(self, progress: TournamentState, width: ConcurrencyLimit) -> None:
+        """Show how far the event is."""
+        now = self._clock()
+        if self._rate is None:
+            self._rate = GameRate(now, progress.played)
+        rate = self._rate.update(now, progress.played)
+        text = status_line(progress, width, rate, self._faults.summary(progress))
+        if self._terminal:
+            self._draw(progress, printable.line(text))
+        elif not self._quiet and now >= self._told + LINE_SECONDS:
+            self._told = now
+            self.say(f"{progress.played} of {progress.planned} games  {text}")
+
+    def _draw(self, progress: TournamentState, text: str) -> None:
+        if self._bar is None:
+            self._bar = _make_bar(self._stream)
+            self._bar.add_task(
+                printable.line(progress.tournament.name), total=progress.planned, facts=text
+            )
+            self._bar.start()
+        task = self._bar.task_ids[0]
+        self._bar.update(task, completed=progress.played, facts=text)
+
+    def close(self) -> None:
+        """Leave the line where it is."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _make_bar(stream: TextIO) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}", markup=False),
+        console=Console(file=stream),
+        refresh_per_second=4,
+    )

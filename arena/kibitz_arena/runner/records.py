@@ -1,0 +1,84 @@
+"""What a tournament keeps of its games: records, and reports where a seat was at fault."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.scheduler import CollectedRecord
+from kibitz_arena.runner.services import Services
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import KibitzError
+from kibitz_protocol.wire.recordfile import Record, read_record
+from kibitz_protocol.wire.records import Cause, Moved
+from kibitz_protocol.wire.reports import MatchReport
+
+
+@dataclass(frozen=True)
+class RecordCollector:
+    """Fetches the record of a game, and its report, from the server at `url`.
+
+    `host` is the connection that hosts the lobby. A server of the tournament's own (`own`) gives
+    out records with all that bots noted; another one keeps that out of its records, and tells the
+    host when it asks for a report.
+    """
+
+    url: str
+    host: Client
+    directory: TournamentDirectory
+    services: Services
+    own: bool
+    tell: Callable[[str], None]
+
+    async def collect(self, match: str) -> CollectedRecord | None:
+        """Store a game's record and its report; a failure is told and stops nothing."""
+        try:
+            path = await self.services.record(self.url, match, self.directory.records)
+            record = await asyncio.to_thread(read_record, path)
+        except (OSError, ValueError) as error:
+            self.tell(f"the record of match {match} cannot be fetched: {error}")
+            return None
+        report = await self._report(match, record) if has_fault(record) else None
+        return CollectedRecord(
+            path.relative_to(self.directory.path).as_posix(), used_ms(record), report
+        )
+
+    async def _report(self, match: str, record: Record) -> str | None:
+        path = self.directory.records / f"{match}.jsonl"
+        try:
+            found = await self._build_report(match, record)
+            written = await asyncio.to_thread(
+                self.services.write_report, found, path, self.directory.reports
+            )
+        except (OSError, ValueError) as error:
+            self.tell(f"there is no report of match {match}: {error}")
+            return None
+        return None if written is None else written.relative_to(self.directory.path).as_posix()
+
+    async def _build_report(self, match: str, record: Record) -> MatchReport:
+        if not self.own:
+            try:
+                return (await self.host.report(match)).report
+            except KibitzError as error:
+                self.tell(f"the report of match {match} lacks what bots noted: {error}")
+        return await asyncio.to_thread(self.services.report, record)
+
+
+def has_fault(record: Record) -> bool:
+    """Whether a seat dropped out of a recorded match, or its server had trouble."""
+    if record.footer is None:
+        return False
+    result = record.footer.result
+    failed = result.cause is Cause.INFRASTRUCTURE
+    return failed or any(seat.cause is not None for seat in result.seats)
+
+
+def used_ms(record: Record) -> tuple[int, ...]:
+    """Return how long each seat thought in a recorded match, in milliseconds."""
+    used = [0] * len(record.setup.seats)
+    for entry in record.entries:
+        if isinstance(entry, Moved):
+            used[entry.seat] += max(0, entry.elapsed_ms - entry.allowance_ms)
+    return tuple(used)

@@ -1,0 +1,69 @@
+"""What the runner is handed: how servers and entrants are started, and how records are fetched.
+
+The package imports neither the server nor the bots. Whoever composes them hands over one object
+with these methods (`kibitz.tournaments.LocalServices`); tests hand over another one.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kibitz_arena.journal import IsolationTool
+from kibitz_arena.tournament import Entrant
+from kibitz_protocol.wire.recordfile import Record
+from kibitz_protocol.wire.reports import MatchReport
+
+
+@dataclass(frozen=True)
+class JoinInfo:
+    """Where an entrant plays: what its process has to be told."""
+
+    url: str
+    lobby: str
+    at_once: int
+
+
+class EntrantProcess(Protocol):
+    """The process of an entrant."""
+
+    async def wait(self) -> int:
+        """Wait for the end of the process and return its exit status, negative for a signal."""
+
+
+class Services(Protocol):
+    """How the processes of a tournament are started, and how what matches leave is fetched."""
+
+    @property
+    def isolation(self) -> IsolationTool | None:
+        """The tool that isolates entrants that are foreign code; None where there are none."""
+
+    def server(self, database: Path) -> AbstractAsyncContextManager[str]:
+        """Run a server on `database` for the length of the block; gives its URL."""
+
+    def entrant(
+        self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
+    ) -> AbstractAsyncContextManager[EntrantProcess]:
+        """Run an entrant's process for the length of the block; it is ended with the block.
+
+        `secret` is the resume secret of a guest or the token of an account, and is handed over on a
+        descriptor. `hold` is the descriptor of a socket: a bot writes a byte to it once it has
+        compiled what it needs, and connects when it reads one.
+        """
+
+    def log_tail(self, name: str) -> str:
+        """Return the last lines of an entrant's log, which says what its process has printed."""
+
+    def token(self, entrant: Entrant) -> str | None:
+        """Return the token of the entrant's account, None for a guest."""
+
+    async def record(self, url: str, match: str, directory: Path) -> Path:
+        """Fetch the record of a match into `directory`; raises `OSError` where that fails."""
+
+    def report(self, record: Record) -> MatchReport:
+        """Return the report of a record; raises `ValueError` where it cannot be made."""
+
+    def write_report(self, report: MatchReport, record: Path, directory: Path) -> Path | None:
+        """Write the report of a record; return where it is, None where no seat was at fault."""

@@ -1,0 +1,193 @@
+"""One session of a tournament: scheduler, entrants, progress and latency, side by side.
+
+A session ends when the tournament does, when it is told to stop, or when its server or its lobby is
+gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from kibitz_arena.runner.concurrency import ConcurrencyLimit
+from kibitz_arena.runner.errors import first_error, leaf_errors
+from kibitz_arena.runner.hosting import ServerOptions
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.reminder import BackoffReminder
+from kibitz_arena.runner.scheduler import GameScheduler
+from kibitz_arena.runner.supervisor import EntrantFailedError, EntrantSupervisor
+from kibitz_arena.state import TournamentState
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import KibitzError, RefusedError
+from kibitz_protocol.wire.lobbies import LobbyView
+
+PROBE_SECONDS: Final = 0.1
+"""How often latency is measured on a server of the tournament's own."""
+REMOTE_PROBE_SECONDS: Final = 1.0
+"""How often latency is measured on another server."""
+LEAVE_SECONDS: Final = 5.0
+"""How long the entrants may take to end when the tournament is over."""
+
+
+class NotReadyError(Exception):
+    """An entrant did not come in time; whether to wait once more is for a person to decide."""
+
+
+class Session:
+    """Plays what is left of a tournament in one lobby."""
+
+    def __init__(
+        self,
+        client: Client,
+        lobby: str,
+        scheduler: GameScheduler,
+        supervisor: EntrantSupervisor,
+        concurrency: ConcurrencyLimit,
+        options: ServerOptions,
+        display: ProgressDisplay,
+    ) -> None:
+        self._client = client
+        self._lobby = lobby
+        self._scheduler = scheduler
+        self._supervisor = supervisor
+        self._concurrency = concurrency
+        self._options = options
+        self._display = display
+        self._tournament = scheduler.tournament
+        self.failure: str | None = None
+        """Why an entrant cannot be kept running."""
+
+    async def run(self) -> None:
+        """Run everything side by side until the scheduler is done.
+
+        Raises `LobbyGoneError`, `NotReadyError`, and what ends the connection, in groups.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                running = group.create_task(self._keep_running())
+                beside = [
+                    group.create_task(self._wait_for_entrants()),
+                    group.create_task(self._measure_latency()),
+                    group.create_task(self._show()),
+                ]
+                await self._scheduler.play()
+                for task in beside:
+                    task.cancel()
+                await self._end(running)
+        finally:
+            self._display.show(self._scheduler.progress, self._concurrency)
+
+    async def _keep_running(self) -> None:
+        """Keep the entrants running; stop when one cannot be, so that counts stay equal."""
+        try:
+            await self._supervisor.run()
+        except* EntrantFailedError as group:
+            error = first_error(group)
+            self.failure = str(error)
+            names = {
+                each.name for each in leaf_errors(group) if isinstance(each, EntrantFailedError)
+            }
+            # The group has ended the other processes too, so no game goes on.
+            self._scheduler.stop("failed", str(error).splitlines()[0][:200], self._tournament.names)
+            self._display.say(f"{', '.join(sorted(names))} cannot be kept running")
+
+    async def _wait_for_entrants(self) -> None:
+        """Start the lobby once everybody is ready; say who is waited for, then and later."""
+        clock = asyncio.get_running_loop().time
+        began, reminder = clock(), BackoffReminder(clock())
+        self._tell_remote()
+        while True:
+            view = self._scheduler.view
+            if view is not None:
+                await self._tell_supervisor(view)
+                missing = self._missing(view)
+                if view.state == "gathering":
+                    await self._start_lobby(missing, clock() - began)
+                idle = view.state == "gathering" or not self._scheduler.progress.outstanding
+                if reminder.due(clock(), bool(missing) and idle):
+                    self._display.say(f"waiting for {', '.join(missing)}")
+            await asyncio.sleep(0.05)
+
+    async def _tell_supervisor(self, view: LobbyView) -> None:
+        names = self._tournament.names
+        self._supervisor.members = {names[member.seat] for member in view.members}
+        connected = {names[each.seat] for each in view.members if each.connected}
+        await self._supervisor.set_connected(connected)
+
+    async def _start_lobby(self, missing: list[str], waited: float) -> None:
+        """Start the lobby if nobody is missing any more; give up when it took too long."""
+        if not missing:
+            with contextlib.suppress(RefusedError):
+                await self._client.start(self._lobby)
+        elif waited > self._options.wait:
+            seconds = f"{self._options.wait:g} seconds"
+            raise NotReadyError(f"{', '.join(missing)} not ready in {seconds}")
+
+    def _tell_remote(self) -> None:
+        """Say how entrants that connect from elsewhere join."""
+        for entrant in self._tournament.entrants:
+            if entrant.remote:
+                where = f"--server {self._client.url} --lobby {self._lobby}"
+                name = shlex.quote(entrant.name)
+                self._display.say(
+                    f"{entrant.name} joins with: kibitz bot BOT {where} --name {name}"
+                )
+
+    def _missing(self, view: LobbyView) -> list[str]:
+        ready = {member.seat for member in view.members if member.ready and member.connected}
+        return [name for seat, name in enumerate(self._tournament.names) if seat not in ready]
+
+    async def _measure_latency(self) -> None:
+        """Measure how late a pause ends and how late the server answers, again and again."""
+        clock = asyncio.get_running_loop().time
+        pause = PROBE_SECONDS if self._options.server is None else REMOTE_PROBE_SECONDS
+        while True:
+            before = clock()
+            await asyncio.sleep(pause)
+            late = clock() - before - pause
+            asked = clock()
+            with contextlib.suppress(KibitzError):
+                await self._client.lobbies()
+            self._concurrency.record_latency(1000 * max(late, clock() - asked))
+            self._scheduler.wake()
+
+    async def _show(self) -> None:
+        while True:
+            self._display.show(self._scheduler.progress, self._concurrency)
+            await asyncio.sleep(0.25)
+
+    async def _end(self, running: asyncio.Task[None]) -> None:
+        """Close the lobby if the tournament is over; else the seats are kept for the next time."""
+        self._supervisor.close()
+        if not is_unfinished(self._scheduler.progress):
+            with contextlib.suppress(RefusedError):
+                await self._client.close_lobby(self._lobby)
+            await asyncio.wait({running}, timeout=LEAVE_SECONDS)
+        running.cancel()
+
+
+def is_unfinished(progress: TournamentState) -> bool:
+    """Whether the event is to go on, now or when it is begun again."""
+    if progress.stopped is not None:
+        return progress.stopped.reason not in ("decided", "deadline")
+    return not progress.finished
+
+
+def ended_games_counter(progress: TournamentState) -> Callable[[str], int]:
+    """Return what counts an entrant's games that have ended, without counting twice."""
+    seen = 0
+    counts: Counter[str] = Counter()
+
+    def played(name: str) -> int:
+        nonlocal seen
+        ended = list(progress.ended.values())
+        for each in ended[seen:]:
+            counts.update(each.players)
+        seen = len(ended)
+        return counts[name]
+
+    return played

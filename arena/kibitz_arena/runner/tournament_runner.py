@@ -1,0 +1,169 @@
+"""Running a tournament to its end, in as many sessions as it takes.
+
+Each session goes on with what the journal says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from kibitz_arena.journal import RunStarted
+from kibitz_arena.runner.concurrency import ConcurrencyLimit
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.errors import first_error
+from kibitz_arena.runner.hosting import MAX_AT_ONCE, ServerOptions, TournamentHost
+from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.records import RecordCollector
+from kibitz_arena.runner.scheduler import GameScheduler, LobbyGoneError
+from kibitz_arena.runner.services import JoinInfo, Services
+from kibitz_arena.runner.session import NotReadyError, Session, ended_games_counter, is_unfinished
+from kibitz_arena.runner.supervisor import EntrantSupervisor
+from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament import Tournament
+from kibitz_protocol.client.errors import KibitzError, RefusedError
+
+MAX_FAILED_SESSIONS: Final = 3
+"""How many sessions may fail in a row without a game that ended in any of them."""
+DATABASE_LOCK_SECONDS: Final = 20.0
+"""How long the server of a run that was killed may take to go: it drains for ten."""
+
+
+@dataclass
+class TournamentRunner:
+    """A tournament that is being run. `stop` may be called at any time."""
+
+    tournament: Tournament
+    directory: TournamentDirectory
+    options: ServerOptions
+    services: Services
+    display: ProgressDisplay
+    concurrency: ConcurrencyLimit = field(init=False)
+    stop_requested: bool = False
+    """Whether somebody asked to stop."""
+    failure: str | None = None
+    """Why it could not go on."""
+    _scheduler: GameScheduler | None = None
+
+    def __post_init__(self) -> None:
+        self.concurrency = ConcurrencyLimit.of(self.tournament.concurrency, self.tournament.clock)
+
+    async def stop(self) -> None:
+        """Begin no more games, and end when those that run have ended."""
+        self.stop_requested = True
+        if self._scheduler is not None:
+            self._scheduler.stop("asked")
+
+    async def run(self) -> TournamentState:
+        """Play what is left, and return how far the tournament is then.
+
+        Raises `JournalError` where the journal is another tournament's, or open elsewhere.
+        """
+        with Journal(self.directory.journal, self.tournament) as journal:
+            if journal.torn:
+                self.display.say(
+                    f"the journal ended in half a line, which was cut off: {journal.torn!r}"
+                )
+            if not journal.state.finished:
+                journal.append(RunStarted(at_ms=_now(), isolation=self.services.isolation))
+                await self._run_sessions(journal)
+            return journal.state
+
+    async def _run_sessions(self, journal: Journal) -> None:
+        failed = 0
+        while not self.stop_requested and self.failure is None and is_unfinished(journal.state):
+            before = journal.state.played
+            try:
+                await self._run_session(journal)
+            except* (KibitzError, LobbyGoneError, NotReadyError, OSError) as group:
+                failed = 1 if journal.state.played > before else failed + 1
+                self._fail(group, failed)
+
+    def _fail(self, group: BaseExceptionGroup[Exception], failed: int) -> None:
+        error = first_error(group)
+        if failed >= MAX_FAILED_SESSIONS or isinstance(error, RefusedError | NotReadyError):
+            self.failure = str(error)
+        else:
+            self.display.say(f"{error}; going on")
+
+    async def _run_session(self, journal: Journal) -> None:
+        host = TournamentHost(self.tournament, self.directory, self.options)
+        async with contextlib.AsyncExitStack() as stack:
+            url = await stack.enter_async_context(self._server())
+            client = await stack.enter_async_context(host.connect(url))
+            lobby = await host.lobby(client)
+            await client.join(lobby, role="spectator")
+            own = self.options.server is None
+            say = self.display.say
+            records = RecordCollector(url, client, self.directory, self.services, own, say)
+            scheduler = GameScheduler(
+                client,
+                lobby,
+                journal,
+                self.concurrency,
+                now=_now,
+                fetch=records.collect,
+                tell=self.display.say_game,
+            )
+            supervisor = EntrantSupervisor(
+                self.tournament,
+                self.directory,
+                self.services,
+                JoinInfo(url, lobby, MAX_AT_ONCE),
+                played=ended_games_counter(scheduler.progress),
+                tell=say,
+            )
+            session = Session(
+                client,
+                lobby,
+                scheduler,
+                supervisor,
+                self.concurrency,
+                self.options,
+                self.display,
+            )
+            await self._play(scheduler, session)
+
+    async def _play(self, scheduler: GameScheduler, session: Session) -> None:
+        self._scheduler = scheduler
+        if self.stop_requested:
+            scheduler.stop("asked")
+        try:
+            await session.run()
+        finally:
+            self._scheduler = None
+            self.failure = self.failure or session.failure
+
+    @contextlib.asynccontextmanager
+    async def _server(self) -> AsyncIterator[str]:
+        if self.options.server is not None:
+            yield self.options.server
+            return
+        await _wait_for_database(self.directory.database)
+        async with self.services.server(self.directory.database) as url:
+            yield url
+
+
+async def _wait_for_database(database: Path) -> None:
+    """Wait until the server of a run that was killed lets go of the database."""
+    deadline = time.monotonic() + DATABASE_LOCK_SECONDS
+    while True:
+        try:
+            with FileLock(f"{database}.lock", timeout=0):
+                return
+        except Timeout:
+            if time.monotonic() > deadline:
+                raise OSError(f"{database}: another server has it open") from None
+        await asyncio.sleep(0.1)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

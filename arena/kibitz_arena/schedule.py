@@ -1,0 +1,214 @@
+"""The schedule of a tournament: which games it has, in order.
+
+A *game* is one rotation of a *block*: one group of entrants, one seed, one opening. The same
+event has the same schedule in every process; a Swiss round follows from the event and from the
+points of the rounds before it.
+
+Every format plays in *cycles*, one block of every pairing or group and then the next, so that
+the counts of an event that ends early are as even as they can be:
+
+    round-robin    everybody against everybody, by the circle method: an entrant plays again only
+                   after (nearly) all others have played
+    gauntlet       each challenger against everybody who is none
+    free-for-all   the groups of a design (see `design` for what it guarantees)
+    swiss          rounds of pairs (see `pairing`); blocks of one pairing follow each other
+
+In whole blocks everybody has every seat equally often. A last block that is cut short
+(`balanced: false`) leaves out other rotations for every pairing, so that no entrant begins all
+of its games.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kibitz_arena import block_design, pairing
+from kibitz_arena.openings import random_opening
+from kibitz_arena.tournament import RandomPlies, Tournament
+from kibitz_games.core import registry
+from kibitz_protocol.wire.values import Options
+
+SEED_LIMIT = 2**53
+"""Seeds are below this number, which every JSON implementation reads back exactly."""
+
+Group: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledGame:
+    """One game: who sits where, and all that the start of play depends on but the options.
+
+    `tag` is unique in the event and the same whenever its schedule is made: ``b17.2`` is the
+    second rotation of block 17, ``r3.b2.1`` belongs to the third round of a Swiss event.
+    """
+
+    tag: str
+    block: str
+    round: int | None
+    players: Group
+    """Names by seat."""
+    seed: int
+    opening: int
+    """Which opening of the event it has, counted without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The games of one group on one seed; the names are in the order of the first rotation."""
+
+    tag: str
+    round: int | None
+    group: Group
+    games: tuple[ScheduledGame, ...]
+
+
+class Schedule:
+    """The blocks of an event. Only `add_round`, for Swiss events, ever adds to it."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self.blocks: list[Block] = []
+        self.byes: Counter[str] = Counter()
+        """How many rounds each entrant had nobody to play in."""
+        self.rounds = 0
+        """How many rounds of a Swiss event are known."""
+        self._met: Counter[pairing.NamePair] = Counter()
+        if tournament.format == "swiss":
+            self.add_round(dict.fromkeys(tournament.names, 0.0))
+        else:
+            self.blocks.extend(_cycle_blocks(tournament, _groups_of_cycle(tournament)))
+
+    @property
+    def complete(self) -> bool:
+        """Whether all blocks are known."""
+        return self.tournament.format != "swiss" or self.rounds == self.tournament.rounds
+
+    @property
+    def total(self) -> int:
+        """How many games the whole event has."""
+        if self.tournament.format != "swiss":
+            return sum(len(block.games) for block in self.blocks)
+        pairs = len(self.tournament.entrants) // 2
+        return (self.tournament.rounds or 0) * pairs * self.tournament.games_per_pairing
+
+    def add_round(self, points: Mapping[str, float]) -> None:
+        """Add the next round of a Swiss event; call it once all games of the last have ended.
+
+        `points` are those of games alone; what byes are worth is known here.
+        """
+        if self.complete:
+            raise ValueError(f"all {self.rounds} rounds are there already")
+        self.rounds += 1
+        worth = {name: points[name] + self.bye_points(name) for name in self.tournament.names}
+        ranking = sorted(_seeding_order(self.tournament), key=lambda name: -worth[name])
+        paired = pairing.pair_round(ranking, worth, self._met, self.byes)
+        self._met.update(map(frozenset, paired.pairs))
+        self.byes.update([paired.bye] if paired.bye else [])
+        self.blocks.extend(_round_blocks(self.tournament, paired.pairs, self.rounds))
+
+    def bye_points(self, name: str) -> float:
+        """Return what the byes of an entrant are worth: as if it had won every game."""
+        return float(self.byes[name] * self.tournament.games_per_pairing)
+
+    def options(self, game: ScheduledGame) -> Options:
+        """Return the options of a game, its opening included."""
+        options, openings = self.tournament.game.options, self.tournament.openings
+        if openings is None:
+            return options
+        if isinstance(openings, RandomPlies):
+            seed = derive_seed(self.tournament.seed, "opening", game.block)
+            rules = registry.get(self.tournament.game.name)
+            plies = openings.random_plies
+            return options | random_opening(rules, options, self.tournament.seats, plies, seed)
+        return options | openings[game.opening % len(openings)]
+
+
+def derive_seed(seed: int, *path: str | int) -> int:
+    """Return a seed that `seed` and `path` determine and that tells nothing about others."""
+    text = "/".join(str(part) for part in (seed, *path))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % SEED_LIMIT
+
+
+def _groups_of_cycle(tournament: Tournament) -> list[Group]:
+    """Return the groups of a cycle, in order."""
+    names = tournament.names
+    if tournament.format == "round-robin":
+        return [*_circle_method(names)]
+    if tournament.format == "gauntlet":
+        first, others = names[: tournament.challengers], names[tournament.challengers :]
+        return [(challenger, other) for other in others for challenger in first]
+    chosen = block_design.design_groups(len(names), tournament.seats, tournament.seed)
+    return [tuple(names[place] for place in group) for group in chosen]
+
+
+def _circle_method(names: Sequence[str]) -> Iterator[Group]:
+    """Yield all pairs, round after round: one stays, the others go around the circle.
+
+    After J. Schurig (1886); the one that stays takes the seats in turn.
+    """
+    ring: list[str | None] = [*names, *([None] if len(names) % 2 else [])]
+    for turn in range(len(ring) - 1):
+        half = len(ring) // 2
+        for place, (a, b) in enumerate(zip(ring[:half], reversed(ring[half:]), strict=True)):
+            if a is not None and b is not None:
+                yield (a, b) if (turn + place) % 2 == 0 else (b, a)
+        ring[1:] = [ring[-1], *ring[1:-1]]
+
+
+def _cycle_blocks(tournament: Tournament, groups: Sequence[Group]) -> Iterator[Block]:
+    numbers = itertools.count(1)
+    for cycle in range(tournament.blocks_per_pairing):
+        for index, group in enumerate(groups):
+            yield _make_block(tournament, f"b{next(numbers)}", group, cycle, index, None)
+
+
+def _round_blocks(tournament: Tournament, pairs: Sequence[Group], round: int) -> Iterator[Block]:
+    numbers = itertools.count(1)
+    for index, group in enumerate(pairs):
+        for again in range(tournament.blocks_per_pairing):
+            cycle = (round - 1) * tournament.blocks_per_pairing + again
+            tag = f"r{round}.b{next(numbers)}"
+            yield _make_block(tournament, tag, group, cycle, index, round)
+
+
+def _make_block(
+    tournament: Tournament, tag: str, group: Group, cycle: int, index: int, round: int | None
+) -> Block:
+    """Return a block: block number `cycle` of group number `index`."""
+    seating = _first_seating(tournament, tag, group, cycle)
+    again = cycle % tournament.blocks_per_pairing
+    count = min(tournament.seats, tournament.games_per_pairing - again * tournament.seats)
+    games = tuple(
+        ScheduledGame(
+            tag=f"{tag}.{turn + 1}",
+            block=tag,
+            round=round,
+            players=seating[turn:] + seating[:turn],
+            seed=derive_seed(tournament.seed, tag, *([turn] if tournament.deals == "game" else [])),
+            opening=cycle + index,
+        )
+        for turn in range(count)
+    )
+    return Block(tag, round, seating, games)
+
+
+def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -> Group:
+    """Return who sits where first: two take turns, of more the order around is drawn anew."""
+    if len(group) == 2:
+        return group if cycle % 2 == 0 else group[::-1]
+    rng = random.Random(derive_seed(tournament.seed, "seating", tag))
+    return tuple(block_design.shuffled(group, rng))
+
+
+def _seeding_order(tournament: Tournament) -> list[str]:
+    """Return the names in the order of the seeding; those without a place keep their order."""
+    last = len(tournament.entrants) + 1
+    return [
+        each.name for each in sorted(tournament.entrants, key=lambda each: each.seeding or last)
+    ]

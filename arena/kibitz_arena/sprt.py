@@ -1,0 +1,144 @@
+"""Sequential probability ratio tests: is A better than B, decided with few games.
+
+The generalised sequential probability ratio test (GSPRT) on the scores of blocks. H0 says that
+A is expected to score as a player `elo0` stronger than B does, H1 as one `elo1` stronger, in
+logistic Elo: ``1 / (1 + 10 ** (-elo / 400))``. After every block the test compares how likely
+the scores so far are at best under H1 and at best under H0; the logarithm of that ratio (LLR)
+ends the test when it leaves the interval from ``log(beta / (1 - alpha))`` to
+``log((1 - beta) / alpha)`` (A. Wald, Sequential Analysis, 1947).
+
+The unit is the block, not the game: the games of a block share a seed and an opening, so their
+results are not independent, and counting them one by one would overstate what is known. For two
+seats this is the pentanomial test of fishtest (M. Van den Bergh, "A practical introduction to
+the GSPRT", http://hardy.uhasselt.be/Fishtest/GSPRT_approximation.pdf; the likelihood at a given
+mean is Proposition 1.1 of his "support_MLE_multinomial", the empirical likelihood of A. B. Owen,
+Biometrika 75, 1988). For more seats a game's score is whether A finished before B, a tie counting
+half, whatever the others did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from kibitz_arena.tournament import StopRule
+from kibitz_protocol.wire.values import Tolerant
+
+State: TypeAlias = Literal["running", "accepted H0", "accepted H1"]
+
+PSEUDOCOUNT: Final = 1e-3
+"""What an outcome counts that never happened, in blocks, as in fishtest: keeps all finite."""
+BISECTION_STEPS: Final = 100
+"""Halvings of the interval in which a likelihood's multiplier is sought; doubles need 60."""
+
+
+class SprtResult(Tolerant):
+    """Where a sequential test stands."""
+
+    better: tuple[str, str] = Field(description="who is asked to be better than whom")
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    state: State
+    llr: float = Field(description="log-likelihood ratio of H1 against H0, at the decision if any")
+    lower: float = Field(description="H0 is accepted when the LLR gets here")
+    upper: float = Field(description="H1 is accepted when the LLR gets here")
+    blocks: int = Field(description="how many blocks were counted")
+    score: float | None = Field(description="the mean score of A against B, 0 to 1, in these")
+
+    @property
+    def decided(self) -> bool:
+        """Whether the test has ended."""
+        return self.state != "running"
+
+
+class Sprt:
+    """A test under way: `add` every block once it is complete, in the order of completion."""
+
+    __test__ = False  # not one of pytest's
+
+    def __init__(self, stop: StopRule) -> None:
+        self.stop = stop
+        self.lower = math.log(stop.beta / (1 - stop.alpha))
+        self.upper = math.log((1 - stop.beta) / stop.alpha)
+        self._scores: Counter[float] = Counter()
+        self._llr = 0.0
+        self._state: State = "running"
+
+    def add(self, score: float) -> None:
+        """Count a block: the mean score of A against B in it, 0 to 1.
+
+        Whatever comes after the decision changes nothing.
+        """
+        if self._state != "running":
+            return
+        self._scores[score] += 1
+        self._llr = llr(
+            self._scores, expected_score(self.stop.elo0), expected_score(self.stop.elo1)
+        )
+        if self._llr >= self.upper:
+            self._state = "accepted H1"
+        elif self._llr <= self.lower:
+            self._state = "accepted H0"
+
+    @property
+    def result(self) -> SprtResult:
+        """Where the test stands."""
+        blocks = self._scores.total()
+        total = sum(score * count for score, count in self._scores.items())
+        return SprtResult(
+            **self.stop.model_dump(),
+            state=self._state,
+            llr=self._llr,
+            lower=self.lower,
+            upper=self.upper,
+            blocks=blocks,
+            score=total / blocks if blocks else None,
+        )
+
+
+def expected_score(elo: float) -> float:
+    """Return the expected score of a player who is `elo` stronger, in logistic Elo."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def block_score(places: Iterable[tuple[int, int]]) -> float:
+    """Return the mean score of a block; `places` are the ranks of A and B in each of its games."""
+    scores = [0.5 * ((a < b) - (a > b)) + 0.5 for a, b in places]
+    return sum(scores) / len(scores)
+
+
+def llr(scores: Mapping[float, int], mean0: float, mean1: float) -> float:
+    """Return the log-likelihood ratio of a mean score of `mean1` against `mean0`.
+
+    `scores` counts the blocks of each mean score. Nothing lost and nothing won are outcomes
+    that can always happen, so they count a little where they never did.
+    """
+    counts = {0.0: PSEUDOCOUNT, 1.0: PSEUDOCOUNT} | {score: float(n) for score, n in scores.items()}
+    total = sum(counts.values())
+    at0, at1 = _multiplier(counts, mean0), _multiplier(counts, mean1)
+    ratio = sum(
+        count * math.log((1 + at0 * (score - mean0)) / (1 + at1 * (score - mean1)))
+        for score, count in counts.items()
+    )
+    return ratio * sum(scores.values()) / total
+
+
+def _multiplier(counts: Mapping[float, float], mean: float) -> float:
+    """Return t with ``sum(p * (a - mean) / (1 + t * (a - mean))) == 0``.
+
+    The most likely distribution with this mean gives outcome `a` the probability
+    ``p / (1 + t * (a - mean))``, where `p` is its share of what was seen. The sum falls with t
+    between the two poles, so halving finds its zero.
+    """
+    low, high = -1 / (1 - mean), 1 / mean
+    for _ in range(BISECTION_STEPS):
+        middle = (low + high) / 2
+        slope = sum(n * (a - mean) / (1 + middle * (a - mean)) for a, n in counts.items())
+        low, high = (middle, high) if slope > 0 else (low, middle)
+    return (low + high) / 2

@@ -1,0 +1,299 @@
+"""The state of a tournament: the fold over the entries of its journal.
+
+It is the same live and after a restart.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from kibitz_arena import sprt
+from kibitz_arena.journal import (
+    Entry,
+    GameEnded,
+    GameRequeued,
+    GamesRequested,
+    IsolationTool,
+    JournalError,
+    RunStarted,
+    RunStopped,
+)
+from kibitz_arena.schedule import Block, Schedule, ScheduledGame
+from kibitz_arena.tournament import Tournament
+from kibitz_protocol.wire.records import Cause, Result
+
+
+def attempt_tag(tag: str, number: int) -> str:
+    """Return the tag of an attempt: the game's own for the first, number 0."""
+    return f"{tag}~{number}" if number else tag
+
+
+def original_tag(tag: str) -> str:
+    """Return the tag in the schedule of any attempt's tag."""
+    return tag.partition("~")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class DueGame:
+    """A game to be asked for, under the tag of its present attempt."""
+
+    tag: str
+    game: ScheduledGame
+
+
+class TournamentState:
+    """How far an event is: the fold over its entries.
+
+    Every entry goes through `apply`, whether it has just been written or was read. `due` says
+    what to ask for next; what it answers has to be written as `GamesRequested` and applied
+    before it is asked for.
+    """
+
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self.schedule = Schedule(tournament)
+        self._planned = self.schedule.total
+        self.ended: dict[str, GameEnded] = {}
+        """What counts, by the game's own tag, in the order in which it ended."""
+        self.points: dict[str, float] = dict.fromkeys(tournament.names, 0.0)
+        """What the entrants won in games, byes left out."""
+        self.requeued = 0
+        self.sessions = 0
+        """How often somebody began to run the event."""
+        self.isolation: list[IsolationTool] = []
+        """What kept entrants of foreign code apart, one after the other if it was not the same."""
+        self.stopped: RunStopped | None = None
+        """Why the event stopped; None while it runs."""
+        self.running_ms = 0
+        self._last_ms: int | None = None
+        self._blocks: dict[str, Block] = {}
+        self._games: dict[str, ScheduledGame] = {}
+        self._queue: deque[str] = deque()
+        """Games that were never arranged, by their own tags."""
+        self._retry_queue: deque[str] = deque()
+        """Games that failed and have not been arranged again."""
+        self._outstanding: dict[str, str] = {}
+        """The game's own tag, by the tag it was arranged under."""
+        self._attempts: Counter[str] = Counter()
+        self._remaining: Counter[str] = Counter()
+        """How many games each block lacks."""
+        self._sprt = sprt.Sprt(tournament.stop) if tournament.stop else None
+        self._add_new_blocks()
+
+    @classmethod
+    def fold(cls, tournament: Tournament, entries: Iterable[Entry]) -> Self:
+        """Return the progress that `entries` make; raises `JournalError` where they cannot be."""
+        progress = cls(tournament)
+        for number, entry in enumerate(entries, 2):
+            try:
+                progress.apply(entry)
+            except JournalError as error:
+                raise JournalError(f"line {number}: {error}") from None
+        return progress
+
+    # What there is to do
+
+    def due(self, at_most: int) -> list[DueGame]:
+        """Return the next games to ask for, so that at most `at_most` are outstanding.
+
+        Games that failed come first. There are none once the event has stopped or is decided.
+        """
+        room = at_most - len(self._outstanding)
+        if room <= 0 or self.over:
+            return []
+        again = [tag for tag in self._retry_queue if not self._exhausted(tag)]
+        tags = itertools.islice(itertools.chain(again, self._queue), room)
+        return [DueGame(attempt_tag(tag, self._attempts[tag]), self._games[tag]) for tag in tags]
+
+    @property
+    def outstanding(self) -> list[DueGame]:
+        """What was arranged and has not ended, in the order in which it was arranged."""
+        return [DueGame(tag, self._games[own]) for tag, own in self._outstanding.items()]
+
+    @property
+    def stuck(self) -> list[str]:
+        """Games that failed more often than the event allows: the event cannot finish."""
+        return [tag for tag in self._retry_queue if self._exhausted(tag)]
+
+    @property
+    def planned(self) -> int:
+        """How many games the whole event has."""
+        return self._planned
+
+    @property
+    def played(self) -> int:
+        """How many games count."""
+        return len(self.ended)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to play: all games have ended, or the test is decided."""
+        if self._outstanding:
+            return False
+        return self.decided or (self.schedule.complete and self.played == self.planned)
+
+    @property
+    def over(self) -> bool:
+        """Whether no further game is to be asked for."""
+        return self.stopped is not None or self.decided
+
+    @property
+    def decided(self) -> bool:
+        """Whether the sequential test has ended, or had when the event stopped for it."""
+        by_entry = self.stopped is not None and self.stopped.reason == "decided"
+        return by_entry or (self._sprt is not None and self._sprt.result.decided)
+
+    @property
+    def sprt_result(self) -> sprt.SprtResult | None:
+        """Where the sequential test stands, if the event has one."""
+        return self._sprt.result if self._sprt else None
+
+    def game(self, tag: str) -> ScheduledGame:
+        """Return the game of any attempt's tag; raises `JournalError` for an unknown one."""
+        try:
+            return self._games[original_tag(tag)]
+        except KeyError:
+            raise JournalError(f"unknown game {tag!r}") from None
+
+    def entry_for(
+        self,
+        at_ms: int,
+        tag: str,
+        match: str,
+        result: Result,
+        *,
+        used_ms: Sequence[int] | None = None,
+        record: str | None = None,
+        report: str | None = None,
+    ) -> GameEnded | GameRequeued:
+        """Return the entry for a match that is over: what failed is requeued, all else counts."""
+        if result.cause is Cause.INFRASTRUCTURE:
+            return GameRequeued(at_ms=at_ms, tag=tag, match=match, detail=result.reason)
+        return GameEnded(
+            at_ms=at_ms,
+            tag=tag,
+            match=match,
+            players=[*self.game(tag).players],
+            result=result,
+            used_ms=None if used_ms is None else [*used_ms],
+            record=record,
+            report=report,
+        )
+
+    # What happened
+
+    def apply(self, entry: Entry) -> None:
+        """Fold one entry in; raises `JournalError`, and changes nothing, where it cannot be."""
+        match entry:
+            case RunStarted():
+                self._apply_started(entry)
+            case GamesRequested():
+                self._apply_requested(entry)
+            case GameEnded():
+                self._apply_ended(entry)
+            case GameRequeued():
+                self._apply_requeued(entry)
+            case RunStopped():
+                self.stopped = entry
+        self._count_running_time(entry)
+
+    def _count_running_time(self, entry: Entry) -> None:
+        """Count the time since the last entry; a break ends with `RunStarted`."""
+        if self._last_ms is not None and not isinstance(entry, RunStarted):
+            self.running_ms += max(0, entry.at_ms - self._last_ms)
+        self._last_ms = entry.at_ms
+
+    def _apply_started(self, entry: RunStarted) -> None:
+        self.sessions += 1
+        if entry.isolation is not None and entry.isolation not in self.isolation:
+            self.isolation.append(entry.isolation)
+        if self.stopped is not None and self.stopped.reason != "decided":
+            self.stopped = None
+
+    def _apply_requested(self, entry: GamesRequested) -> None:
+        owns = [self._requestable(tag) for tag in entry.tags]
+        if len(set(owns)) < len(owns):
+            raise JournalError(f"expected different games, got {entry.tags}")
+        for tag, own in zip(entry.tags, owns, strict=True):
+            queue = self._retry_queue if own in self._retry_queue else self._queue
+            queue.remove(own)
+            self._outstanding[tag] = own
+
+    def _requestable(self, tag: str) -> str:
+        own = self.game(tag).tag
+        expected = attempt_tag(own, self._attempts[own])
+        if tag != expected or own in self.ended or tag in self._outstanding:
+            raise JournalError(f"the game {tag!r} is not waiting")
+        return own
+
+    def _apply_ended(self, entry: GameEnded) -> None:
+        own = self._require_outstanding(entry.tag)
+        game = self._games[own]
+        if tuple(entry.players) != game.players or len(entry.result.seats) != len(game.players):
+            raise JournalError(f"expected the players {list(game.players)}, got {entry.players}")
+        if entry.result.cause is Cause.INFRASTRUCTURE:
+            raise JournalError(f"the game {entry.tag!r} failed, which never counts")
+        del self._outstanding[entry.tag]
+        self.ended[own] = entry
+        for name, won in zip(game.players, shares(entry.result), strict=True):
+            self.points[name] += won
+        self._remaining[game.block] -= 1
+        if not self._remaining[game.block]:
+            self._complete_block(game.block)
+
+    def _apply_requeued(self, entry: GameRequeued) -> None:
+        own = self._require_outstanding(entry.tag)
+        del self._outstanding[entry.tag]
+        self._attempts[own] += 1
+        self._retry_queue.append(own)
+        self.requeued += 1
+
+    def _require_outstanding(self, tag: str) -> str:
+        own = self.game(tag).tag
+        if tag not in self._outstanding:
+            raise JournalError(f"the game {tag!r} is not outstanding")
+        return own
+
+    def _complete_block(self, block: str) -> None:
+        """All games of a block have ended: tell the test, and draw the next Swiss round."""
+        if self._sprt is not None:
+            places = [*self._ranks_of(block, self._sprt.stop.better)]
+            if places:
+                self._sprt.add(sprt.block_score(places))
+        if self.played == len(self._games) and not self.schedule.complete:
+            self.schedule.add_round(self.points)
+            self._add_new_blocks()
+
+    def _ranks_of(self, block: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Yield the ranks of two entrants in the games of a block that both play in."""
+        a, b = names
+        for game in self._blocks[block].games:
+            entry = self.ended[game.tag]
+            if a in entry.players and b in entry.players:
+                seats = entry.result.seats
+                yield seats[entry.players.index(a)].rank, seats[entry.players.index(b)].rank
+
+    def _add_new_blocks(self) -> None:
+        """Take in the blocks that the schedule has and this has not."""
+        for block in self.schedule.blocks[len(self._blocks) :]:
+            self._blocks[block.tag] = block
+            self._remaining[block.tag] = len(block.games)
+            for game in block.games:
+                self._games[game.tag] = game
+                self._queue.append(game.tag)
+
+    def _exhausted(self, tag: str) -> bool:
+        return self._attempts[tag] > self.tournament.retries
+
+
+def shares(result: Result) -> list[float]:
+    """Return what each seat won: the share of the others that it has beaten, ties half."""
+    ranks = [seat.rank for seat in result.seats]
+    if len(ranks) == 1:
+        return [1.0]
+    beaten = [sum((rank < each) + 0.5 * (rank == each) for each in ranks) - 0.5 for rank in ranks]
+    return [each / (len(ranks) - 1) for each in beaten]

@@ -1,0 +1,338 @@
+"""The configuration of a tournament, as models: who plays what, how often, in which format.
+
+    name: spring-final
+    game: chinese-checkers:board=small
+    time-control: 10+0.1
+    format: round-robin
+    blocks: 5
+    entrants:
+      - {name: Ada, bot: bots/ada.py}
+      - {name: Bob, command: [node, bob.js]}
+      - {name: Old, bot: chinese-checkers/greedy, anchor: 0}
+
+A *block* is one game for every rotation of the seats, all on one seed and from one opening, so
+that nobody owes a result to a seat or to luck. `blocks` says how many blocks each pairing
+plays, or each group where games have more than two seats; `games` says the same in games.
+
+What does not add up is refused with the line, the path, what was found and what would do.
+Positions in lists count from 0, as they do in the paths that the server answers with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+
+from kibitz_arena import claims, game_spec
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.values import GameName, Options, PlayerName, Strict
+
+Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "free-for-all"]
+Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio", "remote"]
+SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio", "remote")
+"""How an entrant is started, or that it comes by itself; each entrant has exactly one."""
+MAX_ENTRANTS: Final = 64
+"""As many as a lobby has seats."""
+MAX_GAMES: Final = 1_000_000
+"""An event with more is refused: nobody could wait for it, and its schedule is kept in memory."""
+CHANGEABLE_KEYS: Final = frozenset(
+    {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
+)
+"""What may change when an event goes on: none of it says which games there are."""
+_SIZES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+
+
+class ConfigModel(Strict):
+    """A part of an event; keys may be written with hyphens or underscores."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _underscores(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return {with_underscores(key): each for key, each in value.items()}
+
+
+def with_underscores(key: Any) -> Any:
+    return key.replace("-", "_") if isinstance(key, str) else key
+
+
+def _split_command(value: Any) -> Any:
+    """Split a command that is one text as a shell would."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"expected a command: {error}") from None
+
+
+def _parse_bytes(value: Any) -> Any:
+    """Read ``512M``; a number is bytes already."""
+    if not isinstance(value, str):
+        return value
+    number, unit = value.strip().upper().removesuffix("B").removesuffix("I"), ""
+    if number[-1:] in _SIZES:
+        number, unit = number[:-1], number[-1:]
+    if not number.isdecimal():
+        raise ValueError("expected an amount of memory like 512M or 2G")
+    return int(number) * _SIZES[unit]
+
+
+def _normalize_clock(value: Any) -> Any:
+    """Return the usual spelling of a time control."""
+    if not isinstance(value, str | int | float):
+        raise ValueError("expected a time control like 10+0.1, move=1, byo=60+3x10 or none")
+    return str(TimeControl.parse(str(value)))
+
+
+def _require_true(value: Any) -> Any:
+    if value is True or value == "yes":
+        return True
+    raise ValueError("expected true, or another way to play")
+
+
+def _number_or_auto(value: Any) -> Any:
+    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value
+    raise ValueError("expected a number of games at the same time, or auto")
+
+
+def _validate_claim(text: str) -> str:
+    claims.parse(text)
+    return text
+
+
+def _parse_moment(value: Any) -> Any:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        moment = None
+    if isinstance(moment, datetime) and moment.tzinfo is not None:
+        return moment
+    raise ValueError("expected a moment with its time zone, like 2030-05-31T18:00+02:00")
+
+
+def _validate_options(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return check(value)
+    except ValidationError:
+        raise ValueError("expected options with a number, a word, yes or no, or a list") from None
+
+
+OptionSet: TypeAlias = Annotated[Options, WrapValidator(_validate_options)]
+Command: TypeAlias = Annotated[list[str], BeforeValidator(_split_command), Field(min_length=1)]
+
+
+class EntrantLimits(ConfigModel):
+    """What each process of an entrant may use; without a limit it may use all there is."""
+
+    memory: Annotated[int, Field(ge=2**20), BeforeValidator(_parse_bytes)] | None = None
+    """Bytes, also written ``512M`` or ``2G``; whole MiB count."""
+    cpu: Annotated[int, Field(ge=1, lt=2**31)] | None = None
+    """Seconds of CPU time. A bot's process lives as long as the event, that of a program on
+    `stdio` as long as a game; one that has used up its time ends, and is started again."""
+
+
+class GameSpec(ConfigModel):
+    """A game and its options."""
+
+    name: GameName
+    """The game's name, as ``kibitz games`` lists it."""
+    options: OptionSet = Field(default_factory=dict)
+    """Its options, as ``kibitz games NAME`` explains them."""
+
+
+class Entrant(ConfigModel):
+    """Somebody who plays, with one of `bot`, `command`, `gomocup`, `stdio` and `remote`."""
+
+    name: PlayerName
+    """Its name in all tables; no two are alike."""
+    bot: Annotated[str, Field(min_length=1)] | None = None
+    """A personality (``game/name``), or a file with a bot."""
+    command: Command | None = None
+    """A program that speaks the server's messages itself: its words, or one text that is split as
+    a shell would."""
+    gomocup: Command | None = None
+    """A Gomocup engine."""
+    stdio: Command | None = None
+    """A program that reads and writes one JSON object a line."""
+    remote: Annotated[bool, BeforeValidator(_require_true)] | None = None
+    """It connects from elsewhere, under its name, and joins the event's lobby by itself."""
+    token_file: Annotated[str, Field(min_length=1)] | None = None
+    """Holds the token of its account on the server; without one it is a guest."""
+    limits: EntrantLimits | None = None
+    """In place of the event's."""
+    anchor: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
+    """The rating that this entrant is known to have; it fixes the scale."""
+    seeding: Annotated[int, Field(ge=1)] | None = None
+    """Place in the order of a Swiss event's first round; 1 is first, those without come after."""
+
+    @property
+    def source(self) -> Source:
+        """Which of `SOURCES` it has."""
+        return next(each for each in SOURCES if getattr(self, each) is not None)
+
+    @property
+    def description(self) -> str:
+        """What it is, for a person: ``bot chinese-checkers/greedy``."""
+        if self.remote:
+            return "remote"
+        value = getattr(self, self.source)
+        return f"{self.source} {value if isinstance(value, str) else shlex.join(value)}"
+
+
+class RandomPlies(ConfigModel):
+    """Openings of so many random moves, drawn from the event's seed, one for each block."""
+
+    random_plies: Annotated[int, Field(ge=1, le=100)]
+    """How many moves are drawn at random; the game needs an option ``opening``."""
+
+
+class RatingScale(ConfigModel):
+    """The scale of the ratings, where no entrant is an anchor."""
+
+    mean: Annotated[float, Field(ge=-10_000, le=10_000)] = 0.0
+    """The mean rating of all entrants."""
+
+
+class StopRule(ConfigModel):
+    """Ends the event as soon as it is clear whether A is better than B."""
+
+    better: tuple[str, str]
+    """The names of A and B."""
+    elo0: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
+    """H0: A is this much stronger than B, in Elo."""
+    elo1: Annotated[float, Field(ge=-1000, le=1000)] = 10.0
+    """H1: A is this much stronger than B, in Elo; more than ``elo0``."""
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    """How often H1 is accepted though A is only `elo0` stronger."""
+    beta: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
+    """How often H0 is accepted though A is `elo1` stronger."""
+
+
+class Tournament(ConfigModel):
+    """An event; `load` and `build` make sound ones, the model alone checks each value only."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]{0,59}$")]
+    """Also the name of its directory."""
+    game: GameSpec
+    """The game with its options, as in ``chinese-checkers:size=3``."""
+    seats: Annotated[int, Field(ge=2, le=6)] = 2
+    """How many play each game; more than 2 with ``format: free-for-all`` only."""
+    time_control: Annotated[str, BeforeValidator(_normalize_clock)] = "none"
+    """In cutechess notation, seconds: ``10+0.1``."""
+    format: Format = "round-robin"
+    """``round-robin``: everybody meets everybody; ``gauntlet``: the first ``challengers`` meet all
+    others; ``swiss``: so many ``rounds`` of pairs with equal points; ``free-for-all``: groups of
+    three to six."""
+    blocks: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """How many blocks each pairing or group plays; 1 unless `games` says otherwise."""
+    games: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """The same said in games."""
+    balanced: bool = True
+    """False lets the last block of a pairing end before everybody has had every seat."""
+    rounds: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Rounds of a Swiss event."""
+    challengers: Annotated[int, Field(ge=1)] = 1
+    """Gauntlet: so many entrants, the first of the list, play against all the others."""
+    seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
+    """Everything random follows from it."""
+    deals: Literal["block", "game"] = "block"
+    """Whether the games of a block share one seed, or each has its own. Where a game hides
+    something, a bot that remembers the first game of a block would know what the others hide."""
+    concurrency: Annotated[int | Literal["auto"], BeforeValidator(_number_or_auto)] = "auto"
+    """Games at the same time; ``auto`` is as many as the machine plays without being late."""
+    openings: list[OptionSet] | RandomPlies | None = None
+    """Options that are added to the game's, a set for each block in turn; or random moves."""
+    entrants: Annotated[list[Entrant], Field(min_length=2, max_length=MAX_ENTRANTS)]
+    """Who plays: 2 to 64 entrants."""
+    ratings: RatingScale = RatingScale()
+    """The scale of the ratings."""
+    claims: list[Annotated[str, AfterValidator(_validate_claim), Field(max_length=200)]] = Field(
+        default_factory=list, max_length=64
+    )
+    """Sentences that the results confirm or not, such as ``Ada is better than Bob``."""
+    stop: StopRule | None = None
+    """A sequential test that ends the event early."""
+    limits: EntrantLimits = EntrantLimits()
+    """For every entrant that has none of its own."""
+    rated: bool = False
+    """Whether the ladder of the server counts the games."""
+    retries: Annotated[int, Field(ge=0, le=1000)] = 5
+    """How often one game is repeated after a failure of the infrastructure."""
+    deadline: Annotated[AwareDatetime, BeforeValidator(_parse_moment)] | None = None
+    """No game begins after this moment."""
+
+    @field_validator("game", mode="before")
+    @classmethod
+    def _game(cls, value: Any) -> Any:
+        return _parse_game(value) if isinstance(value, str) else value
+
+    @field_validator("openings", mode="before")
+    @classmethod
+    def _openings(cls, value: Any) -> Any:
+        if value is None or (isinstance(value, list) and value):
+            return value
+        if isinstance(value, Mapping):
+            return RandomPlies.model_validate(value)
+        raise ValueError("expected a list of sets of options, or random-plies: N")
+
+    @property
+    def clock(self) -> TimeControl:
+        """The time control as the protocol has it."""
+        return TimeControl.parse(self.time_control)
+
+    @property
+    def games_per_pairing(self) -> int:
+        """How many games each pairing or group plays; in a Swiss event, each pairing of a round."""
+        return self.games or (self.blocks or 1) * self.seats
+
+    @property
+    def blocks_per_pairing(self) -> int:
+        """How many blocks each pairing or group plays, a last one that ends early included."""
+        return -(-self.games_per_pairing // self.seats)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The entrants' names, in the order of the event."""
+        return tuple(entrant.name for entrant in self.entrants)
+
+    @property
+    def anchors(self) -> dict[str, float]:
+        """The known ratings."""
+        known = ((entrant.name, entrant.anchor) for entrant in self.entrants)
+        return {name: anchor for name, anchor in known if anchor is not None}
+
+    def dump(self) -> dict[str, Any]:
+        """Return the event as JSON that makes the same event again; defaults are left out."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all that says which games there are, in hexadecimal."""
+        facts = {key: value for key, value in self.dump().items() if key not in CHANGEABLE_KEYS}
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _parse_game(text: str) -> dict[str, Any]:
+    name, options = game_spec.split_spec(text)
+    return {"name": name, "options": options}

@@ -1,0 +1,106 @@
+"""The cases: every tournament of `matrix.yaml`, with the claims that it has to show.
+
+`tournaments` expands the matrix; its head says how it is written.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kibitz_arena.config import build
+from kibitz_arena.tournament import Tournament
+
+MATRIX = Path(__file__).with_name("matrix.yaml")
+QUICK_DIVISOR = 10
+"""A quick run plays the number of blocks divided by this."""
+
+
+class UnknownCaseError(ValueError):
+    """A name that the matrix does not have; the message says which there are."""
+
+
+@dataclass(frozen=True)
+class StrengthCase:
+    """A tournament that has to show something; paths in it are seen from `base`."""
+
+    name: str
+    tournament: Tournament
+    base: Path = MATRIX.parent
+
+
+def tournaments(matrix: Path = MATRIX) -> dict[str, dict[str, Any]]:
+    """Return the values of every tournament by name, as `kibitz_arena.config.build` takes them."""
+    found: dict[str, dict[str, Any]] = {}
+    for group in yaml.safe_load(matrix.read_text(encoding="utf-8")):
+        for values in map(_expand, _of_group(group)):
+            if values["name"] in found:
+                raise ValueError(f"{matrix.name}: {values['name']} is there twice")
+            found[values["name"]] = values
+    return found
+
+
+def select(wanted: Sequence[str] = (), matrix: Path = MATRIX) -> list[StrengthCase]:
+    """Return the cases of these names, all without any, in the order of the matrix.
+
+    Raises `UnknownCaseError`, and `ConfigError` with what is wrong in a tournament.
+    """
+    known = tournaments(matrix)
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            more = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+            raise UnknownCaseError(f"unknown case {name!r}; {more}")
+    chosen = {name: known[name] for name in wanted} or known
+    return [
+        StrengthCase(name, build(values, f"{matrix.name}: {name}"), matrix.parent)
+        for name, values in chosen.items()
+    ]
+
+
+def shortened(tournament: Tournament) -> Tournament:
+    """Return a tournament with a tenth of the blocks, one at least."""
+    blocks = max(1, tournament.blocks_per_pairing // QUICK_DIVISOR)
+    return tournament.model_copy(update={"blocks": blocks, "games": None, "balanced": True})
+
+
+# The notation of the matrix
+
+
+def _of_group(group: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the tournaments of a group, with the keys that they share."""
+    shared = {key: value for key, value in group.items() if key not in ("each", "tournaments")}
+    for bot, time in group.get("each", {}).items():
+        names = {"bot": bot, "time": str(time), "evaluation": bot.rpartition("-")[2]}
+        yield _filled(shared, names)
+    for name, own in group.get("tournaments", {}).items():
+        yield {"name": name, **shared, **own}
+
+
+def _filled(value: Any, names: Mapping[str, str]) -> Any:
+    """Fill the names in, in every text of a value."""
+    if isinstance(value, str):
+        return value.format_map(names)
+    if isinstance(value, Mapping):
+        return {_filled(key, names): _filled(each, names) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, names) for each in value]
+    return value
+
+
+def _expand(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values with entrants and claims in place of `bots` and `better`."""
+    game = values["game"].partition(":")[0]
+    bots = values.pop("bots", {})
+    entrants = [{"name": name, "bot": f"{game}/{bot or name}"} for name, bot in bots.items()]
+    values["entrants"] = entrants + values.get("entrants", [])
+    better = values.pop("better", None)
+    if better is not None:
+        others = [each["name"] for each in values["entrants"] if each["name"] != better]
+        values["claims"] = [f"{better} is better than {other}" for other in others]
+    return values

@@ -1,0 +1,100 @@
+"""Playing a case as `kibitz arena` does, in a directory from which an interrupted one goes on."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.strength.cases import StrengthCase
+from kibitz.process.event_loop import draining, run
+from kibitz.tournaments import LocalServices
+from kibitz_arena.journal import JournalError
+from kibitz_arena.results import Results
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.hosting import ServerOptions
+from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.session import is_unfinished
+from kibitz_arena.runner.tournament_runner import TournamentRunner
+from kibitz_arena.tournament import Tournament
+
+TRIAL_SECONDS = 30.0
+"""Seconds in which a program has to find that there is nothing to read."""
+
+
+class CaseFailedError(Exception):
+    """An event that did not get to its end; the message says why."""
+
+
+def play_case(
+    case: StrengthCase, tournament: Tournament, directory: Path, *, quiet: bool = False
+) -> Results:
+    """Play a tournament to its end and return what it has shown; raises `CaseFailedError`.
+
+    `directory` may hold the same tournament half played, which then goes on. One that was over,
+    or another one, is played anew.
+    """
+    for entrant in tournament.entrants:
+        if entrant.stdio is not None:
+            _try_out(entrant.name, entrant.stdio, case.base)
+    folder = TournamentDirectory(directory)
+    if not _is_half_played(folder, tournament):
+        shutil.rmtree(directory, ignore_errors=True)
+    folder.create(case.base)
+    display = ProgressDisplay(sys.stderr, quiet=quiet)
+    services = LocalServices(tournament, folder)
+    runner = TournamentRunner(tournament, folder, ServerOptions(), services, display)
+    try:
+        return run(_run(runner))
+    finally:
+        display.close()
+
+
+def _try_out(name: str, command: Sequence[str], base: Path) -> None:
+    """Start a program with nothing to read; raises `CaseFailedError` where it fails.
+
+    Otherwise an engine that is not installed would lose every match, and look weak.
+    """
+    try:
+        tried = subprocess.run(
+            command,
+            cwd=base,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TRIAL_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CaseFailedError(f"{name} cannot play: {error}") from error
+    if tried.returncode:
+        said = tried.stderr.strip() or f"its program ends with status {tried.returncode}"
+        raise CaseFailedError(f"{name} cannot play: {said}")
+
+
+def _is_half_played(folder: TournamentDirectory, event: Tournament) -> bool:
+    if not folder.journal.exists():
+        return False
+    try:
+        with Journal(folder.journal, event) as journal:
+            return is_unfinished(journal.state)
+    except JournalError:
+        return False
+
+
+async def _run(runner: TournamentRunner) -> Results:
+    """Play the tournament; the first Ctrl-C lets the running games end."""
+
+    async def drain() -> None:
+        runner.display.say("finishing the running games; Ctrl-C ends at once")
+        await runner.stop()
+
+    async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
+        state = await runner.run()
+    if is_unfinished(state):
+        raise CaseFailedError(runner.failure or "interrupted; the same command goes on")
+    return Results.of(runner.tournament, state)

@@ -1,0 +1,424 @@
+"""A foreign engine that speaks the Gomocup protocol, as a player of five in a row.
+
+One process a match, and one more that has been started ahead, so that an engine that takes long
+to start does so on nobody's clock. What is said to it::
+
+    START 10                           OK
+    INFO timeout_match 60000           (limits and rule; no answer)
+    ABOUT                              name="Engine", version="1.0"
+    INFO timeout_turn 1950
+    INFO time_left 59950
+    BEGIN  |  TURN 4,4  |  BOARD ... DONE                4,5
+    ...
+    END
+
+``BEGIN`` opens an empty board, ``TURN`` tells the opponent's stone to an engine that knows all
+others, and ``BOARD`` everything else: an opening, a match that is taken up in its middle, an
+answer that was refused. Its stones come in playing order, which some engines need.
+
+What engines do beside answering: ``MESSAGE`` and ``DEBUG`` go into the notes of the match,
+``SUGGEST x,y`` is answered with ``PLAY x,y``, and ``ERROR`` or ``UNKNOWN`` to a command that
+asks for a stone gives the match up with what was said. A stone on an occupied cell, or outside of
+the board (``-1,3``), is sent as it is: the table refuses it, and the engine is asked once more with
+the whole board. A stone that nobody has asked for is dropped before the next turn, and noted.
+
+A lobby whose programme has something that the engine cannot play (another game, ``swap``, a size
+that it refuses) is refused with a sentence before the bot says that it is ready.
+
+Source: P. Lastovicka and M. Petricek, Gomoku AI protocol, and what is known of engines that were
+written for it.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+from kibitz_bots.adapters.launcher import MIB, ProcessLimits
+from kibitz_bots.adapters.line_process import LineProcess, ProgramError, program_name, starters
+from kibitz_bots.sdk import Bot, Match, Move, Turn
+from kibitz_bots.spec import SpecError
+from kibitz_bots.threads import TurnCancelled
+from kibitz_games.core import registry
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.records import Result
+from kibitz_search.cancellation import CancelToken
+
+GAME = "five-in-a-row"
+UNLIMITED_MS = 2147483647
+"""What the protocol says for time that does not run out."""
+MEMORY_SHARE = 0.75
+"""The share of its address space that an engine is told of; its code and stacks need the rest."""
+EXACT = 1
+"""The rule of the protocol where longer rows do not win; 0 is where they do."""
+HUMAN, BRAIN = 0, 1
+"""Who the opponent is, as the protocol's ``game_type``."""
+AGAIN_S = 0.25
+"""How long the answer to ABOUT may take before it is said again."""
+OWN, OTHER = 1, 2
+"""Whose a stone of a BOARD is."""
+_STONE = re.compile(r"([+-]?\d{1,9})\s*,\s*([+-]?\d{1,9})", re.ASCII)
+
+Stone = tuple[int, int]
+
+
+class EngineError(RuntimeError):
+    """The engine cannot go on; the message has the command and what it said to it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GomocupOptions:
+    """How an engine wants to be spoken to. The defaults suit all that are known."""
+
+    pause_ms: int = 10
+    """Time after a reply before the next command: some engines drop one that comes sooner."""
+    margin_ms: int = 50
+    """How much of a turn's time an engine is not told of; never more than half."""
+    start_s: float = 30.0
+    """How long it may take to answer START."""
+    whole_board: bool = False
+    """Send the BOARD each turn, never TURN, to an engine that keeps no board of its own."""
+    ahead: bool = True
+    """Start the engine of the next match while this one is played; it takes its memory twice."""
+
+
+class GomocupEngine:
+    """One process in one match of one size. START is on its way when this returns."""
+
+    def __init__(
+        self,
+        program: LineProcess,
+        size: int,
+        manners: GomocupOptions,
+        limits: ProcessLimits | None = None,
+    ) -> None:
+        self.size = size
+        self._program = program
+        self._manners = manners
+        self._limits = limits or ProcessLimits()
+        # When the engine said something last, for the pause.
+        self._heard = 0.0
+        # The stones that it knows, in playing order; None before it was told any.
+        self._known: list[Stone] | None = None
+        self._started = False
+        # Whether it has complained of a limit, so that it may do so again.
+        self._complains = False
+        program.send(f"START {size}")
+
+    def ready(self, match: Match | None = None) -> None:
+        """Wait for the answer to START; with `match`, tell its limits and its rule.
+
+        Raises `EngineError` with what it said instead of OK.
+        """
+        self._program.adopt()
+        if not self._started:
+            self._expect_ok(f"START {self.size}")
+            self._started = True
+        if match is not None:
+            self._inform(terms(match, self._limits))
+            self._complains = self._read_all(self._note)
+
+    def stone(self, turn: Turn) -> Stone:
+        """Return the engine's stone for a turn.
+
+        Raises `EngineError`, `ProgramError` when it has ended, `TurnCancelled` when nobody waits.
+        """
+        stones = [(x, y) for x, y in turn.observation["moves"]]
+        self._drop()
+        self._inform(times(turn, self._manners.margin_ms))
+        if self._complains:
+            self._read_all()
+        command = self._position(stones, turn)
+        found = self._answer(command, turn.cancelled)
+        self._known = [*stones, found]
+        return found
+
+    def _drop(self) -> None:
+        """Take nothing for an answer that was said before the question."""
+        for line in map(str.strip, self._program.pending()):
+            if line:
+                self._note(f"dropped, for it was not asked: {line}" if _answers(line) else line)
+
+    def _note(self, line: str) -> None:
+        self._program.note(line)
+
+    def close(self) -> None:
+        """Say END, and end the process."""
+        try:
+            self._say("END")
+        except ProgramError:
+            pass  # it went before the match did
+        finally:
+            self._program.close()
+
+    def _position(self, stones: Sequence[Stone], turn: Turn) -> str:
+        """Tell the position in the way that fits; return the command, for complaints."""
+        if not stones and self._known is None:
+            return self._say("BEGIN")
+        follows = (self._known or []) == stones[:-1] and turn.refusal is None
+        if follows and stones and not self._manners.whole_board:
+            return self._say(f"TURN {_text(stones[-1])}")
+        if self._known is not None and not self._manners.whole_board:
+            self._say("RESTART")
+            self._expect_ok("RESTART")
+        if not stones:
+            return self._say("BEGIN")
+        for line in board(stones, turn.observation["colours"][turn.seat] == "white"):
+            self._say(line)
+        return "BOARD"
+
+    def _answer(self, command: str, called_off: CancelToken) -> Stone:
+        for line in self._lines(called_off=called_off):
+            word, _, rest = line.partition(" ")
+            if found := _STONE.fullmatch(line):
+                return int(found[1]), int(found[2])
+            if word.upper() == "SUGGEST" and _STONE.fullmatch(rest.strip()):
+                self._say(f"PLAY {rest.strip()}")
+            elif _complains(line):
+                self._note(line)
+                raise EngineError(f"the engine answered {line!r} to {command}")
+            else:
+                self._note(line)
+        raise AssertionError("lines end by an exception only")
+
+    def _inform(self, limits: Mapping[str, int]) -> None:
+        for key, value in limits.items():
+            self._say(f"INFO {key} {value}")
+
+    def _read_all(self, hear: Callable[[str], object] = str) -> bool:
+        """Wait until it has read everything so far; return whether it complained of some of it.
+
+        ABOUT is what every engine answers. One that drops commands may drop it right after a
+        complaint, so it is said until it is answered.
+        """
+        complained = answered = False
+        said, end = 0, time.monotonic() + self._manners.start_s
+        while True:
+            self._say("ABOUT")
+            said += 1
+            try:
+                for line in self._lines(AGAIN_S):
+                    hear(line)
+                    complained |= _complains(line)
+                    answered |= not _complains(line)
+                    if answered and said == 1:
+                        return complained
+            except EngineError:
+                # Said more than once, it may be answered more than once; now it is silent.
+                if answered:
+                    return complained
+                if time.monotonic() >= end:
+                    raise
+
+    def _expect_ok(self, command: str) -> None:
+        for line in self._lines(self._manners.start_s):
+            if line.partition(" ")[0].upper() == "OK":
+                return
+            if _complains(line):
+                raise EngineError(f"the engine answered {line!r} to {command}, not OK")
+            self._note(line)
+
+    def _lines(
+        self, seconds: float | None = None, called_off: CancelToken | None = None
+    ) -> Iterator[str]:
+        """Yield what it says, without messages, which go into the notes, and empty lines."""
+        while True:
+            try:
+                line = self._program.receive(seconds, called_off).strip()
+            except TimeoutError as error:
+                raise EngineError(f"the engine did not answer: {error}") from None
+            self._heard = time.monotonic()
+            if line.partition(" ")[0].upper() in {"MESSAGE", "DEBUG"}:
+                self._note(line)
+            elif line:
+                yield line
+
+    def _say(self, line: str) -> str:
+        wait = self._heard + self._manners.pause_ms / 1000 - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
+        self._program.send(line)
+        return line
+
+
+def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
+    """Return what an engine is told of a match: its whole time (0 for no clock), memory, rule."""
+    control = match.time_control
+    memory = limits.memory_mib or 0
+    people = any(player.kind == "human" for player in match.players)
+    # The rule comes first: an engine that complains of a limit may drop what follows.
+    return {
+        "rule": EXACT if match.options.get("exact") else 0,
+        "timeout_match": control.main_ms + control.bank_ms,
+        "max_memory": int(memory * MIB * MEMORY_SHARE),
+        "game_type": HUMAN if people else BRAIN,
+    }
+
+
+def times(turn: Turn, margin_ms: int) -> dict[str, int]:
+    """Return what an engine is told of the time before a turn, in ms.
+
+    Its time for the turn is what a bot would plan with, for many engines look at nothing else.
+    """
+    wanted, flag_ms = max(2, round(turn.budget.left * 1000)), turn.budget.flag_ms
+    margin = min(margin_ms, wanted // 2)
+    left = UNLIMITED_MS if flag_ms is None else max(1, flag_ms - margin)
+    return {"timeout_turn": wanted - margin, "time_left": left}
+
+
+def board(stones: Sequence[Stone], white: bool) -> list[str]:
+    """Return the lines of a BOARD, for an engine that plays `white` or black."""
+    fields = [OWN if number % 2 == white else OTHER for number in range(len(stones))]
+    lines = [f"{_text(stone)},{field}" for stone, field in zip(stones, fields, strict=True)]
+    return ["BOARD", *lines, "DONE"]
+
+
+class EnginePool:
+    """Makes a bot of an engine for each match. Close it to end what was started ahead."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        limits: ProcessLimits | None = None,
+        manners: GomocupOptions | None = None,
+        *,
+        starter: Executor | None = None,
+    ) -> None:
+        self.command = list(command)
+        self.manners = manners or GomocupOptions()
+        self._limits = limits
+        self._starter = starter or starters()
+        self._guard = threading.Lock()
+        # The engine that waits for the next match.
+        self._ahead: GomocupEngine | None = None
+        self._closed = False
+
+    def __call__(self) -> Bot:
+        """Return a bot for one match."""
+        return GomocupBot(self)
+
+    def prepare(self, size: int) -> None:
+        """Start an engine ahead, and wait until it is ready; raises `EngineError`."""
+        with self._guard:
+            self._look_ahead(size)
+            assert self._ahead is not None
+            self._ahead.ready()
+
+    def take(self, size: int) -> GomocupEngine:
+        """Return an engine for a match; another is started for the next one."""
+        with self._guard:
+            self._look_ahead(size)
+            taken, self._ahead = self._ahead, None
+            if self.manners.ahead and not self._closed:
+                # What it says while it starts belongs to no match.
+                contextvars.Context().run(self._look_ahead, size)
+        assert taken is not None
+        return taken
+
+    def close(self) -> None:
+        """End what waits; matches end their own."""
+        with self._guard:
+            self._closed = True
+            if self._ahead is not None:
+                self._ahead.close()
+            self._ahead = None
+
+    def _look_ahead(self, size: int) -> None:
+        if self._ahead is not None and self._ahead.size != size:
+            self._ahead.close()
+            self._ahead = None
+        if self._ahead is None:
+            program = LineProcess(self.command, self._starter, limits=self._limits, newline="\r\n")
+            self._ahead = GomocupEngine(program, size, self.manners, self._limits)
+
+
+class GomocupBot(Bot):
+    """Plays what an engine answers."""
+
+    games = (GAME,)
+    seats = (2,)
+    at_once = 1
+
+    def __init__(self, engines: EnginePool) -> None:
+        self.name = program_name(engines.command)
+        self._engines = engines
+        self._engine: GomocupEngine | None = None
+
+    def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
+        """Refuse what cannot be played, and start an engine ahead."""
+        for item in programme:
+            require_playable(item.game, item.options)
+        sizes = dict.fromkeys(_size(item.options) for item in programme)
+        for size in reversed(sizes):
+            try:
+                self._engines.prepare(size)
+            except (EngineError, ProgramError) as error:
+                raise SpecError(f"{self.name} cannot play on {size}x{size}: {error}") from None
+
+    def on_match_start(self, match: Match) -> None:
+        """Take the engine that waits, and tell it about the match."""
+        require_playable(match.game, match.options)
+        self._engine = self._engines.take(_size(match.options))
+        self._engine.ready(match)
+
+    def choose(self, turn: Turn) -> Move:
+        """Ask the engine, and wait as long as anybody waits for the answer."""
+        if self._engine is None:
+            self.on_match_start(turn.match)
+        assert self._engine is not None
+        try:
+            x, y = self._engine.stone(turn)
+        except TurnCancelled:
+            self._dismiss()
+            raise
+        return {"x": x, "y": y}
+
+    def on_match_end(self, match: Match, result: Result) -> None:
+        """End the engine."""
+        self._dismiss()
+
+    def _dismiss(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.close()
+
+
+def require_playable(game: str, options: Mapping[str, Any]) -> None:
+    """Raise `SpecError` for a match that no engine can play, with what was expected."""
+    if game != GAME:
+        raise SpecError(f"a Gomocup engine plays {GAME}, not {game}")
+    if options.get("swap"):
+        raise SpecError(f"a Gomocup engine plays {GAME} without swap: the protocol has no word")
+
+
+def factory(
+    command: Sequence[str],
+    limits: ProcessLimits | None = None,
+    manners: GomocupOptions | None = None,
+) -> Callable[[], Bot]:
+    """Return what makes a bot of an engine for each match."""
+    return EnginePool(command, limits, manners)
+
+
+def _size(options: Mapping[str, Any]) -> int:
+    """Return the size of the board, the game's own where the options say none."""
+    rules = registry.get(GAME)
+    return int(rules.dump(rules.Options.model_validate(dict(options)))["size"])
+
+
+def _text(stone: Stone) -> str:
+    return f"{stone[0]},{stone[1]}"
+
+
+def _complains(line: str) -> bool:
+    return line.strip().partition(" ")[0].upper() in {"ERROR", "UNKNOWN"}
+
+
+def _answers(line: str) -> bool:
+    return _STONE.fullmatch(line.strip()) is not None

@@ -1,0 +1,474 @@
+"""A bot of five in a row as a Gomocup engine, for a manager that is not ours.
+
+``python -m kibitz_bots.adapters.gomocup_server five-in-a-row/greedy`` reads commands, one a line,
+from standard input and answers on standard output; `kibitz pbrain` is the same. A manager that
+wants one executable file gets a script with that line in it.
+
+`GomocupServer` is the protocol: a line goes in, lines come out, and the position is the list of
+stones, replayed for each answer. It answers within ``timeout_turn``, and makes ``time_left`` or
+what is left of ``timeout_match`` last for the rest of the match. A bot that has not decided by then
+is called off, and what it has suggested so far is played; where that is nothing, a stone beside the
+last one. A MESSAGE with each stone says what the bot has seen, or what went wrong.
+
+The time that a manager grants is the only limit: where a house bot has a parameter ``time``, it is
+0 here unless the command line says another. START answers when everything that a turn needs is
+compiled and was used once, for both rules, because the manager may say which one only afterwards.
+
+Source: P. Lastovicka and M. Petricek, Gomoku AI protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import inspect
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TextIO
+
+from kibitz_bots import inprocess
+from kibitz_bots import warmup as bots_warmup
+from kibitz_bots.budget import HORIZON, ClockFunction
+from kibitz_bots.loading import load
+from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn
+from kibitz_bots.spec import BotFactory, SpecError
+from kibitz_games.core import registry
+from kibitz_games.core.game import TERMINAL, IllegalAction
+from kibitz_games.core.position import Position
+from kibitz_protocol import printable
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.records import Comment
+
+GAME = "five-in-a-row"
+SMALLEST, LARGEST = 5, 20
+TURN_MS = 30_000
+"""The time for a turn before a manager says another one."""
+MARGIN_MS = 50
+"""How much of a turn's time is left unused, half of it for what a bot overruns; never more than
+half of the turn's time."""
+WAIT = 0.5
+"""The share of the margin's last half in which a bot that was called off may still answer."""
+BEHIND = 0.25
+"""The share of a turn in which a bot may come to the end of the turn before."""
+UNLIMITED_MS = 2147483647
+OWN, OTHER = 1, 2
+
+Stone = tuple[int, int]
+
+
+class CommandError(ValueError):
+    """A command that cannot be carried out; the message goes behind ERROR."""
+
+
+class StoneChooser(Protocol):
+    """Decides where to put a stone."""
+
+    def prepare(self, size: int, exact: bool) -> None:
+        """Get ready for a board: compile, load."""
+
+    def stone(self, play: Position, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
+        """Return a stone within `max_ms`, and what there is to say of it."""
+
+
+class GomocupServer:
+    """The engine's side of the protocol: `hear` a line, get the lines to answer with."""
+
+    def __init__(
+        self, mind: StoneChooser, name: str, version: str, *, clock: ClockFunction = time.monotonic
+    ) -> None:
+        self.over = False
+        """Whether END was heard."""
+        self._chooser = mind
+        self._about = f'name="{name}", version="{version}", author="kibitz", country="XX"'
+        self._size = 0
+        # All stones in playing order; colours alternate.
+        self._stones: list[Stone] = []
+        # The lines of a BOARD that is being told, None outside of one.
+        self._board: list[str] | None = None
+        self._info = {
+            "timeout_turn": TURN_MS,
+            "time_left": UNLIMITED_MS,
+            "timeout_match": 0,  # for no limit
+            "rule": 0,
+        }
+        self._clock = clock
+        # The time used in this match, and how much of it when `time_left` was told, in ms.
+        self._used = 0
+        self._used_when_told = 0
+
+    def handle(self, line: str) -> list[str]:
+        """Return the answers to a line of a manager."""
+        text, before = line.strip(), self._stones
+        try:
+            if self._board is not None:
+                return self._place(text)
+            return self._obey(text) if text else []
+        except CommandError as refusal:
+            self._stones = before
+            return [f"ERROR {refusal}"]
+
+    def _obey(self, text: str) -> list[str]:
+        word, _, rest = text.partition(" ")
+        commands: dict[str, Callable[[str], list[str]]] = {
+            "START": self._start,
+            "RECTSTART": self._rectangle,
+            "RESTART": self._restart,
+            "BEGIN": self._begin,
+            "TURN": self._turn,
+            "BOARD": self._open,
+            "TAKEBACK": self._take_back,
+            "INFO": self._inform,
+            "ABOUT": lambda _: [self._about],
+            "END": self._end,
+        }
+        command = commands.get(word.upper())
+        return [f"UNKNOWN {word[:40]}"] if command is None else command(rest.strip())
+
+    def _start(self, rest: str) -> list[str]:
+        size = int(rest) if rest.isascii() and rest.isdigit() else 0
+        if not SMALLEST <= size <= LARGEST:
+            raise CommandError(f"expected a size from {SMALLEST} to {LARGEST}, not {rest[:40]!r}")
+        self._size, self._stones = size, []
+        self._used = self._used_when_told = 0
+        self._chooser.prepare(size, self._exact)
+        return ["OK"]
+
+    def _rectangle(self, rest: str) -> list[str]:
+        width, _, height = (part.strip() for part in rest.partition(","))
+        if width != height:
+            raise CommandError(f"expected a square, not {rest[:40]!r}")
+        return self._start(width)
+
+    def _restart(self, rest: str) -> list[str]:
+        self._started()
+        self._stones = []
+        self._used = self._used_when_told = 0
+        return ["OK"]
+
+    def _begin(self, rest: str) -> list[str]:
+        self._started()
+        if self._stones:
+            raise CommandError(f"expected an empty board, but it has {len(self._stones)} stones")
+        return self._think()
+
+    def _turn(self, rest: str) -> list[str]:
+        self._started()
+        self._stones = [*self._stones, self._cell(rest)]
+        return self._think()
+
+    def _take_back(self, rest: str) -> list[str]:
+        self._started()
+        stone = self._cell(rest)
+        if not self._stones or self._stones[-1] != stone:
+            raise CommandError(f"expected the last stone, not {rest[:40]!r}")
+        self._stones = self._stones[:-1]
+        return ["OK"]
+
+    def _open(self, rest: str) -> list[str]:
+        self._board = []
+        return []
+
+    def _place(self, text: str) -> list[str]:
+        """Take a line of a BOARD; the last one makes it the position."""
+        assert self._board is not None
+        if text.upper() != "DONE":
+            self._board += [text] if text else []
+            return []
+        lines, self._board = self._board, None
+        self._started()
+        self._stones = self._ordered(lines)
+        return self._think()
+
+    def _ordered(self, lines: Iterable[str]) -> list[Stone]:
+        """Return stones in an order in which they may have been played, the own turn being next."""
+        stones: dict[int, list[Stone]] = {OWN: [], OTHER: []}
+        for line in lines:
+            cell, _, field = line.rpartition(",")
+            if field.strip() not in ("1", "2"):
+                raise CommandError(f"expected x,y,1 or x,y,2, not {line[:40]!r}")
+            stones[int(field)].append(self._cell(cell))
+        own, other = stones[OWN], stones[OTHER]
+        if not 0 <= len(other) - len(own) <= 1:
+            raise CommandError(
+                f"it is not my turn after {len(own)} own and {len(other)} other stones"
+            )
+        first, second = (own, other) if len(own) == len(other) else (other, own)
+        ordered = [stone for pair in zip(first, second, strict=False) for stone in pair]
+        return [*ordered, *first[len(second) :]]
+
+    def _inform(self, rest: str) -> list[str]:
+        """Remember a limit; what is not known is ignored, as the protocol has it."""
+        key, _, value = rest.partition(" ")
+        key = key.lower()
+        if key not in self._info or not value.strip().isascii() or not value.strip().isdigit():
+            return []
+        if key == "rule" and int(value) not in (0, 1):
+            raise CommandError(f"rule {value.strip()} is not played; expected 0 or 1")
+        self._info[key] = int(value)
+        if key == "time_left":
+            self._used_when_told = self._used
+        return []
+
+    def _end(self, rest: str) -> list[str]:
+        self.over = True
+        return []
+
+    def _think(self) -> list[str]:
+        began, play = self._clock(), self._replayed()
+        think_ms, most_ms = times(self._info["timeout_turn"], self._left_ms)
+        stone, said = self._chooser.stone(play, think_ms, most_ms)
+        self._stones = [*self._stones, stone]
+        self._used += round((self._clock() - began) * 1000)
+        return [*([] if said is None else [f"MESSAGE {said}"]), f"{stone[0]},{stone[1]}"]
+
+    def _replayed(self) -> Position:
+        game = registry.get(GAME)
+        play = Position(game, options(self._size, self._exact))
+        for x, y in self._stones:
+            try:
+                play.push_move(game.Move.model_validate({"x": x, "y": y}))
+            except IllegalAction as error:
+                raise CommandError(str(error)) from None
+        if play.to_act == TERMINAL:
+            raise CommandError("the play is over")
+        return play
+
+    def _cell(self, text: str) -> Stone:
+        x, _, y = (part.strip() for part in text.partition(","))
+        good = all(part.isascii() and part.isdigit() and len(part) < 4 for part in (x, y))
+        if not good or max(int(x), int(y)) >= self._size:
+            raise CommandError(f"expected x,y on a board of {self._size}, not {text[:40]!r}")
+        return int(x), int(y)
+
+    def _started(self) -> None:
+        if not self._size:
+            raise CommandError("expected START first")
+
+    @property
+    def _left_ms(self) -> int:
+        """The time for the rest of the match: what was told last, less what was used since."""
+        told, match = self._info["time_left"], self._info["timeout_match"]
+        left = told if told >= UNLIMITED_MS else told - (self._used - self._used_when_told)
+        return max(0, min(left, match - self._used) if match else left)
+
+    @property
+    def _exact(self) -> bool:
+        return self._info["rule"] == 1
+
+
+def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
+    """Return how long to think and when to answer at the latest, in ms.
+
+    A turn's time of 0 asks for a stone as fast as possible; what is left has to last for more.
+    """
+    if turn_ms == 0:
+        return 1, MARGIN_MS
+    share = turn_ms if left_ms >= UNLIMITED_MS else min(turn_ms, left_ms // HORIZON)
+    margin = min(MARGIN_MS, share // 2)
+    return max(1, share - margin), max(1, share - margin // 2)
+
+
+def options(size: int, exact: bool) -> Any:
+    """Return the options of the game of a manager."""
+    given = {"size": size, "exact": exact, "first": "seat-0"}
+    return registry.get(GAME).Options.model_validate(given)
+
+
+class BotStoneChooser:
+    """Asks a bot, in a thread, and does not wait for it for ever."""
+
+    def __init__(self, make: BotFactory) -> None:
+        self._make = make
+        self._bot = make()
+        # The thread that the bot was asked in last; it may outlast the turn.
+        self._asked: threading.Thread | None = None
+
+    @property
+    def games(self) -> Sequence[str]:
+        """The games that the bot plays; all where it is empty."""
+        return self._bot.games
+
+    def prepare(self, size: int, exact: bool) -> None:
+        """Have a new bot warm itself up for a new game, by either rule."""
+        self._bot, self._asked = self._make(), None
+        rules = [options(size, exact), options(size, not exact)]
+        dump = registry.get(GAME).dump
+        bots_warmup.warm_up(
+            self._bot, [ProgrammeItem(game=GAME, options=dump(each), seats=2) for each in rules]
+        )
+        if type(self._bot).prepare is not Bot.prepare:  # one that gets ready for anything at all
+            for each in rules:
+                self._warm_up(each)
+
+    def _warm_up(self, rules: Any) -> None:
+        """Have a bot that is not kept play two turns from end to end, as quickly as it can."""
+        bot, play = self._make(), Position(registry.get(GAME), rules)
+        for _ in range(2):
+            turn = inprocess.local_turn(play, _match(play), 1)
+            play.push(inprocess.action_from(_answer(bot, turn), play, turn))
+            _remark(turn.pending_comment)
+
+    def stone(self, play: Position, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
+        """Return the bot's stone, or in its place the best that is known in time."""
+        end, last = _after(most_ms), _after(most_ms + WAIT * (most_ms - think_ms))
+        bot = self._ready(BEHIND * most_ms)
+        turn = inprocess.local_turn(play, _match(play), think_ms)
+        answers: queue.Queue[int | Exception] = queue.Queue()
+        self._asked = threading.Thread(target=_ask, args=(bot, play, turn, answers), daemon=True)
+        self._asked.start()
+        answer = _next(answers, end)
+        if answer is None:
+            turn.cancelled.set()
+            answer = _next(answers, last)
+        if isinstance(answer, int):
+            return _placed(play, answer), _remark(turn.pending_comment)
+        return _instead(play, turn, "no answer in time" if answer is None else _flaw(answer))
+
+    def _ready(self, most_ms: float) -> Bot:
+        """Return the bot; a new one where it is still busy with the turn before after `max_ms`."""
+        if self._asked is not None:
+            self._asked.join(most_ms / 1000)
+            if self._asked.is_alive():
+                self._bot = self._make()
+        return self._bot
+
+
+def _match(play: Position) -> Match:
+    return inprocess.local_match(play, play.to_act, "pbrain")
+
+
+def _after(ms: float) -> float:
+    return time.monotonic() + ms / 1000
+
+
+def _next(answers: queue.Queue[int | Exception], end: float) -> int | Exception | None:
+    """Return the next answer, None where there is none until `end`."""
+    try:
+        return answers.get(timeout=max(0.0, end - time.monotonic()))
+    except queue.Empty:
+        return None
+
+
+def _ask(bot: Bot, play: Position, turn: Turn, answers: queue.Queue[int | Exception]) -> None:
+    try:
+        answers.put(inprocess.action_from(_answer(bot, turn), play, turn))
+    except Exception as error:  # noqa: BLE001 - a bot may raise anything
+        answers.put(error)
+
+
+def _answer(bot: Bot, turn: Turn) -> Any:
+    answer: Any = bot.choose(turn)
+    return asyncio.run(inprocess.awaited(answer)) if inspect.isawaitable(answer) else answer
+
+
+def _placed(play: Position, action: int) -> Stone:
+    wire = play.game.dump(play.game.encode(play.state, action))
+    return wire["x"], wire["y"]
+
+
+def _remark(said: Comment | None) -> str | None:
+    """Return what a bot said of its stone as one line, None for nothing."""
+    if said is None:
+        return None
+    fields = {"depth": said.depth, "value": said.value, "nodes": said.nodes, "line": said.line}
+    parts = [
+        f"{name} {' '.join(value) if isinstance(value, list) else f'{value:.15g}'}"
+        for name, value in fields.items()
+        if value is not None
+    ]
+    return _one_line(" ".join([*parts, *([said.text] if said.text else [])])) or None
+
+
+def _flaw(error: Exception) -> str:
+    return _one_line(f"{type(error).__name__}: {error}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
+
+
+def _instead(play: Position, turn: Turn, why: str) -> tuple[Stone, str]:
+    """Return the last suggestion of a bot that has no answer, or else a stone beside the last."""
+    if (move := turn.suggestion) is not None:
+        with contextlib.suppress(BadAnswer, IllegalAction):
+            return _placed(play, inprocess.action_from(move, play, turn)), f"{why}; its best so far"
+    return nearest_empty(play), f"{why}; a stone beside the last one instead"
+
+
+def nearest_empty(play: Position) -> Stone:
+    """Return the empty cell that is nearest to the last stone, or to the middle."""
+    view = play.game.dump(play.view())
+    middle = len(view["board"]) // 2
+    x, y = view["moves"][-1] if view["moves"] else (middle, middle)
+    empty = [
+        (max(abs(column - x), abs(row - y)), row, column)
+        for row, cells in enumerate(view["board"])
+        for column, cell in enumerate(cells)
+        if cell == "."
+    ]
+    _, row, column = min(empty)
+    return column, row
+
+
+def serve(brain: GomocupServer, commands: Iterable[str], answers: TextIO) -> None:
+    """Answer commands until END or the end of them."""
+    for line in commands:
+        for answer in brain.handle(line):
+            answers.write(printable.line(answer) + "\n")
+        answers.flush()
+        if brain.over:
+            return
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Be the engine that the command line names; return the exit status."""
+    from importlib.metadata import version
+
+    parser = argparse.ArgumentParser(
+        prog="pbrain", description="Speak the Gomocup protocol on standard input and output."
+    )
+    parser.add_argument(
+        "spec", metavar="BOT", help=f"{GAME}/name[:k=v,..], or a path to a .py file"
+    )
+    spec = parser.parse_args(argv).spec
+    try:
+        mind = BotStoneChooser(load(without_time_limit(spec)))
+        _fit(mind, spec)
+    except SpecError as error:
+        sys.stderr.write(printable.lines(f"error: {error}\n"))
+        return 2
+    # Whatever a bot prints would be taken for an answer.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    try:
+        serve(GomocupServer(mind, f"kibitz {spec}", version("kibitz")), sys.stdin, answers)
+    finally:
+        sys.stdout = answers
+    return 0
+
+
+def without_time_limit(spec: str) -> str:
+    """Return what to load for a BOT: a house bot thinks for as long as the manager allows.
+
+    That is what ``time=0`` says, unless the command line says another time.
+    """
+    from kibitz_bots.catalog import PERSONALITIES
+
+    name, _, given = spec.partition(":")
+    knobs = [each.name for each in PERSONALITIES[name].parameters] if name in PERSONALITIES else []
+    said = [pair.partition("=")[0].strip() for pair in given.split(",")]
+    if "time" not in knobs or "time" in said:
+        return spec
+    return f"{name}:{given},time=0" if given else f"{name}:time=0"
+
+
+def _fit(mind: BotStoneChooser, spec: str) -> None:
+    if mind.games and GAME not in mind.games:
+        raise SpecError(f"{spec}: expected a bot of {GAME}, not of {', '.join(mind.games)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""A foreign program that is talked to by lines: standard input in, standard output out.
+
+What it writes to its standard error goes to ours line by line, and so into the notes of the match
+in whose course it was started or adopted, up to `MAX_NOTED` characters; what comes after that is
+read and dropped. Every call may be made from any thread, one at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import os
+import queue
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+from typing import IO
+
+from kibitz_bots.adapters.launcher import ProcessLimits, launch_command
+from kibitz_bots.threads import TurnCancelled
+from kibitz_protocol import printable
+from kibitz_search.cancellation import CancelToken
+
+MAX_LINE = 1 << 16
+"""Characters of the longest line that is read; what is longer counts as several."""
+MAX_WAITING_LINES = 1000
+"""Lines that may wait to be read; a program that writes more is not read until some are."""
+MAX_NOTED = 1 << 18
+"""Characters that are passed on of what one program says beside its answers: as many as the notes
+of a match hold."""
+TRUNCATED = "(the rest of what this program says is not kept)"
+GRACE_S = 1.0
+"""How long a program may take to end by itself once its input has ended."""
+POLL_S = 0.05
+"""How often a wait for a line looks whether anybody still waits for it."""
+
+
+class ProgramError(RuntimeError):
+    """The program ended or broke off; the message says how, and what it said last."""
+
+
+def program_name(command: Sequence[str]) -> str:
+    """Return a name for a command: ``bot`` for ``node bots/bot.js``, ``engine`` for ``./engine``.
+
+    It is the first word that looks like a script, else the program, in the characters of names.
+    """
+    scripts = [word for word in command[1:] if not word.startswith("-") and Path(word).suffix]
+    stem = Path(scripts[0] if scripts else command[0]).stem
+    return re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "program"
+
+
+def starters() -> Executor:
+    """Return what starts programs; keep it for as long as they run.
+
+    What `launch` starts ends with the thread that started it, not with the process, so
+    that thread has to outlive the program.
+    """
+    return ThreadPoolExecutor(1, "starter")
+
+
+class LineProcess:
+    """One running program. Raises `ProgramError` where it is not there to be talked to."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        starter: Executor,
+        *,
+        limits: ProcessLimits | None = None,
+        newline: str = "\n",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.command = list(command)
+        self._newline = newline
+        self._clock = clock
+        self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING_LINES)
+        self._said: list[str] = []
+        # How much more may be noted, and who does so at the moment: two threads may.
+        self._room = MAX_NOTED
+        self._noting = threading.Lock()
+        starting = starter.submit(_start, launch_command(command, limits or ProcessLimits()))
+        self._process = starting.result()
+        self._closed = False
+        # In whose course it runs: where its complaints go.
+        self._context = contextvars.copy_context()
+        self._answers = self._listen(self._process.stdout, self._on_line)
+        self._errors = self._listen(self._process.stderr, self._on_error_line)
+
+    def adopt(self) -> None:
+        """Take over a program that was started elsewhere: its complaints are the caller's now."""
+        self._context = contextvars.copy_context()
+
+    def send(self, line: str) -> None:
+        """Write a line; a program that does not read is waited for by the system's buffer."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + self._newline)
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise ProgramError(self.ending()) from None
+
+    def receive(self, seconds: float | None = None, called_off: CancelToken | None = None) -> str:
+        """Return the next line, without its end.
+
+        Raises `TimeoutError` after `seconds`, `TurnCancelled` once `cancelled` is set.
+        """
+        deadline = None if seconds is None else self._clock() + seconds
+        while True:
+            left = POLL_S if deadline is None else max(0.0, deadline - self._clock())
+            try:
+                line = self._lines.get(timeout=min(POLL_S, left))
+            except queue.Empty:
+                if called_off is not None and called_off.is_set():
+                    raise TurnCancelled from None
+                if deadline is not None and self._clock() >= deadline:
+                    raise TimeoutError(f"no line within {seconds:g} s") from None
+                continue
+            if line is None:
+                self._lines.put(None)
+                raise ProgramError(self.ending())
+            return line
+
+    def pending(self) -> list[str]:
+        """Return the lines that wait to be read, without waiting for any."""
+        lines = []
+        with contextlib.suppress(queue.Empty):
+            while (line := self._lines.get_nowait()) is not None:
+                lines.append(line)
+            self._lines.put(None)
+        return lines
+
+    def note(self, line: str) -> None:
+        """Write a line to our standard error, unless there were too many of them."""
+        with self._noting:
+            if self._room <= 0:
+                return
+            self._room -= len(line) + 1
+            more = "\n" if self._room > 0 else f"\n{TRUNCATED}\n"
+        sys.stderr.write(printable.line(line[:MAX_LINE]) + more)
+
+    def ending(self) -> str:
+        """Say how the program ended, with the last lines that it complained in."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        self._errors.join(GRACE_S)
+        status = self._process.poll()
+        how = "closed its output" if status is None else _ended(status)
+        said = "\n".join(self._said)
+        return f"{shlex.join(self.command)} {how}" + (f"; it said:\n{said}" if said else "")
+
+    def close(self) -> int:
+        """End the program and whatever it started; return its status."""
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        # Its group may outlive it: what it started is in there.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._closed = True
+        for stream, reader in (
+            (self._process.stdout, self._answers),
+            (self._process.stderr, self._errors),
+        ):
+            reader.join()
+            if stream is not None:
+                stream.close()
+        return self._process.wait()
+
+    def _listen(
+        self, stream: IO[str] | None, heard: Callable[[str | None], None]
+    ) -> threading.Thread:
+        assert stream is not None
+
+        def listen() -> None:
+            with contextlib.suppress(ValueError, OSError):  # closed meanwhile
+                while line := stream.readline(MAX_LINE):
+                    self._context.copy().run(heard, line.rstrip("\r\n"))
+            heard(None)
+
+        thread = threading.Thread(target=listen, name="program", daemon=True)
+        thread.start()
+        return thread
+
+    def _on_line(self, line: str | None) -> None:
+        while not self._closed:
+            with contextlib.suppress(queue.Full):
+                self._lines.put(line, timeout=POLL_S)
+                return
+
+    def _on_error_line(self, line: str | None) -> None:
+        if line is not None:
+            self._said = [*self._said[-11:], line[:500]]
+            self.note(line)
+
+
+def _start(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        bufsize=1,
+    )
+
+
+def _ended(status: int) -> str:
+    if status >= 0:
+        return f"ended with status {status}"
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"was killed by signal {-status}"

@@ -1,0 +1,170 @@
+"""Every game as a PettingZoo environment, one agent a seat (the extra ``environments``).
+
+::
+
+    from kibitz_bots.adapters.pettingzoo import env
+
+    game = env("line-nim", {"free": 16})
+    game.reset(seed=7)
+    for agent in game.agent_iter():
+        observation, reward, termination, truncation, info = game.last()
+        done = termination or truncation
+        action = None if done else game.action_space(agent).sample(observation["action_mask"])
+        game.step(action)
+
+An observation is a dict of ``observation``, the game's `features` (float32), and
+``action_mask`` (int8), which is zero for every agent but the one to act. An action is the
+game's own number; the info of the agent to act has its ``view`` as a server would send it.
+Rewards come at the end: 1 for leaving all others behind, -1 for being last, 0 for a draw of two.
+
+Source of the interface: Terry et al., PettingZoo: Gym for Multi-Agent Reinforcement Learning,
+NeurIPS 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from kibitz_games.conformance.playthrough import render_text
+from kibitz_games.core import registry
+from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json
+from kibitz_games.core.position import Position
+
+Observation = dict[str, "np.ndarray[Any, Any]"]
+
+
+def env(
+    game: str | Game,
+    options: Mapping[str, Json] | None = None,
+    seats: int | None = None,
+    *,
+    render_mode: str | None = None,
+) -> AECEnv[str, Any, Any]:
+    """Return the environment of a game, with PettingZoo's usual checks around it.
+
+    An illegal action ends the episode with a reward of -1 for the agent that took it. Raises
+    `GameError`, or pydantic's `ValidationError` for options that the game does not have.
+    """
+    raw = GameEnv(game, options, seats, render_mode=render_mode)
+    careful = wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(careful))
+
+
+class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
+    """A play of one game; see the module's text. `seats` defaults to the fewest."""
+
+    metadata = {"render_modes": ["ansi"], "is_parallelizable": False, "name": "kibitz"}  # noqa: RUF012
+
+    def __init__(
+        self,
+        game: str | Game,
+        options: Mapping[str, Json] | None = None,
+        seats: int | None = None,
+        *,
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.game = registry.get(game) if isinstance(game, str) else game
+        self.options = self.game.Options.model_validate(dict(options or {}))
+        self.seats = min(self.game.info.seats) if seats is None else seats
+        self.metadata = {**type(self).metadata, "name": f"{self.game.info.name}_v0"}
+        self.render_mode = render_mode
+        self.possible_agents = [f"seat_{seat}" for seat in range(self.seats)]
+        self.agents: list[str] = []
+        self._source = np.random.default_rng()
+        self.play = Position(self.game, self.options, self.seats)
+        self._actions = self.game.num_distinct_actions(self.play.state)
+        # One space an agent, because each has a random state of its own.
+        self._action_spaces = {
+            each: spaces.Discrete(self._actions) for each in self.possible_agents
+        }
+        self._observation_spaces = {each: space(self.play) for each in self.possible_agents}
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the numbers that an agent may say; the mask tells which are legal."""
+        return self._action_spaces[agent]
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of the observations."""
+        return self._observation_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new play; `seed` makes what is dealt repeatable, in this play and the next."""
+        if seed is not None:
+            self._source = np.random.default_rng(seed)
+        deal = int(self._source.integers(2**53))
+        self.play = Position(self.game, self.options, self.seats, seed=deal)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._see()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent may know, and what it may do."""
+        return observation(self.play, self.possible_agents.index(agent))
+
+    def step(self, action: int | None) -> None:
+        """Take an action for the agent to act; raises `IllegalAction`."""
+        if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        if action is None or int(action) not in self.play.legal:
+            raise IllegalAction(f"{action!r} is not a legal action of {self.agent_selection}")
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        self._clear_rewards()
+        self.play.push(int(action))
+        if self.play.to_act == TERMINAL:
+            self._conclude()
+        self._see()
+        self._accumulate_rewards()
+
+    def render(self) -> str | None:
+        """Return the position as characters, where the mode is ``ansi``."""
+        if self.render_mode != "ansi":
+            return None
+        return "\n".join(render_text(self.game.scene(self.game.referee_view(self.play.state))))
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _conclude(self) -> None:
+        outcome = self.play.outcome
+        assert outcome is not None
+        for agent, score in zip(self.possible_agents, outcome.scores, strict=True):
+            self.rewards[agent] = 2.0 * score - 1.0
+        self.terminations = dict.fromkeys(self.agents, True)
+
+    def _see(self) -> None:
+        """Choose the agent to act, and give every agent its view."""
+        if self.play.to_act != TERMINAL:
+            self.agent_selection = self.possible_agents[self.play.to_act]
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        seat = self.possible_agents.index(self.agent_selection)
+        self.infos[self.agent_selection] = {"view": self.game.dump(self.play.view(seat))}
+
+
+def observation(play: Position, seat: int) -> Observation:
+    """Return what a seat may know of a play, and which actions it may take now."""
+    mask = np.zeros(play.game.num_distinct_actions(play.state), np.int8)
+    if play.to_act == seat:
+        mask[play.legal] = 1
+    return {"observation": play.game.features(play.view(seat), seat), "action_mask": mask}
+
+
+def space(play: Position) -> spaces.Space[Any]:
+    """Return the space of the observations of plays with the options and seats of this one."""
+    shape = play.game.features(play.view(0), 0).shape
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(-1.0, 1.0, shape, np.float32),
+            "action_mask": spaces.Box(0, 1, (play.game.num_distinct_actions(play.state),), np.int8),
+        }
+    )

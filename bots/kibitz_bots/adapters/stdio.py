@@ -1,0 +1,151 @@
+"""A bot in any language: one JSON object a line on standard input, one a line back.
+
+A process is started for each match. It reads, in this order, one line each::
+
+    {"type": "start", "match": "m1", "game": "line-nim", "options": {...}, "seat": 0,
+     "players": ["ada", "bob"], "time_control": "10+0.1"}
+    {"type": "turn", "ply": 0, "seat": 0, "view": {...}, "legal": [{...}, ...],
+     "legal_rule": null, "ms": 900, "clocks": [...], "refused": null}
+    ...
+    {"type": "end", "result": {...}}
+
+and answers every ``turn`` with one line: a move such as an element of ``legal``, or an object with
+``action`` and, if it likes, ``comment`` (value, depth, nodes, line, text)::
+
+    {"x": 3, "y": 4}
+    {"action": {"x": 3, "y": 4}, "comment": {"value": 1.5, "depth": 7}}
+
+``legal`` is null where the server sends a rule in words (``legal_rule``) instead of a list.
+``refused`` says why the last answer was refused; the same turn is asked again then. What the
+program writes to standard error goes into the record. After ``end`` its input ends, and so should
+it. Nothing else is asked of it: no handshake, no identifiers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+from pydantic import ValidationError
+
+from kibitz_bots.adapters.launcher import ProcessLimits
+from kibitz_bots.adapters.line_process import LineProcess, ProgramError, program_name, starters
+from kibitz_bots.sdk import Answer, BadAnswer, Bot, Decision, Match, Turn
+from kibitz_protocol.wire.records import Comment, Result
+
+SHOWN = 200
+"""Characters of a line that a complaint quotes."""
+
+
+class StdioBot(Bot):
+    """Plays what a program answers; a process for each match, ended with it."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        starter: Executor,
+        limits: ProcessLimits | None = None,
+        games: Sequence[str] = (),
+    ) -> None:
+        self.name = program_name(command)
+        self.games = games
+        self._command = list(command)
+        self._starter = starter
+        self._limits = limits
+        self._program: LineProcess | None = None
+        # Answers that are still to come to turns that were called off.
+        self._late_answers = 0
+
+    def on_match_start(self, match: Match) -> None:
+        """Start the program and tell it about the match."""
+        self._program = LineProcess(self._command, self._starter, limits=self._limits)
+        self._program.send(_line(start_message(match)))
+
+    def choose(self, turn: Turn) -> Answer:
+        """Ask the program, and wait as long as anybody waits for the answer."""
+        if self._program is None:
+            self.on_match_start(turn.match)
+        assert self._program is not None
+        if self._late_answers == 0:
+            for line in self._program.pending():
+                self._program.note(f"dropped, for it was not asked: {line[:SHOWN]}")
+        self._program.send(_line(turn_message(turn)))
+        self._late_answers += 1
+        while True:
+            answer = self._program.receive(called_off=turn.cancelled)
+            self._late_answers -= 1
+            if self._late_answers == 0:
+                return parse_reply(answer)
+
+    def on_match_end(self, match: Match, result: Result) -> None:
+        """Tell the program how it ended, and let it end."""
+        if self._program is None:
+            return
+        try:
+            self._program.send(_line({"type": "end", "result": result.model_dump(mode="json")}))
+        except ProgramError:
+            pass  # it went before the match did
+        finally:
+            self._program.close()
+            self._program = None
+
+
+def factory(
+    command: Sequence[str], limits: ProcessLimits | None = None, games: Sequence[str] = ()
+) -> Callable[[], Bot]:
+    """Return what makes a bot of a command for each match; `games` are those it plays, () all."""
+    starter = starters()
+    return lambda: StdioBot(command, starter, limits, games)
+
+
+def start_message(match: Match) -> dict[str, Any]:
+    """Return the first line of a match."""
+    return {
+        "type": "start",
+        "match": match.id,
+        "game": match.game,
+        "options": match.options,
+        "seat": match.seat,
+        "players": [player.name for player in match.players],
+        "time_control": str(match.time_control),
+    }
+
+
+def turn_message(turn: Turn) -> dict[str, Any]:
+    """Return the line that asks for a move."""
+    return {
+        "type": "turn",
+        "ply": turn.ply,
+        "seat": turn.seat,
+        "view": turn.observation,
+        "legal": None if turn.listed is None else list(turn.listed),
+        "legal_rule": turn.rule,
+        "ms": turn.budget.ms,
+        "clocks": [clock.model_dump(mode="json") for clock in turn.clocks],
+        "refused": turn.refusal,
+    }
+
+
+def parse_reply(line: str) -> Answer:
+    """Read an answer, or raise `BadAnswer` with what was expected."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadAnswer(f"expected a JSON object on one line, not {line[:SHOWN]!r}") from None
+    if not isinstance(said, dict):
+        raise BadAnswer(f"expected a JSON object, not {line[:SHOWN]!r}")
+    if not isinstance(said.get("action"), dict):
+        return said
+    try:
+        comment = Comment.model_validate(said["comment"]) if said.get("comment") else None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path = ".".join(map(str, first["loc"]))
+        raise BadAnswer(f"comment.{path}: {first['msg']}, not {first['input']!r:.80}") from None
+    return Decision(said["action"], comment)
+
+
+def _line(message: dict[str, Any]) -> str:
+    return json.dumps(message, separators=(",", ":"))

@@ -1,0 +1,83 @@
+"""The house bots by name: search x evaluation x parameters.
+
+A spec is ``game/name`` with parameters after a colon: ``chinese-checkers/iddfs-hand:time=0.2``.
+
+parameters   what may follow the colon
+personality  a bot that has a name, and the ways to build one
+matrix       the searches for all games, each paired with every evaluation of a game
+any_game     the bots of a game that has no module here
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+from kibitz_bots.catalog import (
+    any_game,
+    chinese_checkers,
+    five_in_a_row,
+    line_nim,
+    number_merge,
+    tanks,
+)
+from kibitz_bots.catalog.parameters import Parameter
+from kibitz_bots.catalog.personality import Personality
+from kibitz_bots.spec import BotFactory, SpecError
+from kibitz_games.core import registry
+
+__all__ = ["PERSONALITIES", "Parameter", "Personality", "find", "named"]
+
+_OF_GAME = {
+    "chinese-checkers": chinese_checkers.PERSONALITIES,
+    "tanks": tanks.PERSONALITIES,
+    "five-in-a-row": five_in_a_row.PERSONALITIES,
+    "line-nim": line_nim.PERSONALITIES,
+    "number-merge": number_merge.PERSONALITIES,
+    "connect-four": tuple(any_game.bots("connect-four", any_game.FOR_TWO)),
+}
+"""The bots of the games that have a module here; all other games have those of `any_game`."""
+
+
+def _bots() -> Iterator[Personality]:
+    for game in registry.names():
+        yield from _OF_GAME.get(game) or any_game.bots(game)
+
+
+PERSONALITIES: dict[str, Personality] = {each.name: each for each in _bots()}
+"""Every personality by its full name."""
+
+
+def named(name: str) -> Personality:
+    """Return the personality of a full name, or raise `SpecError` with what may be meant."""
+    if name not in PERSONALITIES:
+        raise SpecError(_unknown(name))
+    return PERSONALITIES[name]
+
+
+def find(spec: str) -> BotFactory:
+    """Return what makes the bots of a personality with its parameters, or raise `SpecError`."""
+    name, _, text = spec.partition(":")
+    personality = named(name)
+    values = dict(_read(personality, part) for part in text.split(",") if part)
+    return lambda: personality.make(**values)
+
+
+def _unknown(name: str) -> str:
+    game = name.partition("/")[0]
+    own = [known for known in PERSONALITIES if known.startswith(f"{game}/")]
+    near = difflib.get_close_matches(name, own or PERSONALITIES, n=3, cutoff=0.5)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    listed = f"kibitz bots --game {game}" if own else "kibitz bots"
+    expected = f"a path to a .py file, or game/name as `{listed}` lists them"
+    return f"unknown bot {name!r}; expected {expected}{meant}"
+
+
+def _read(personality: Personality, part: str) -> tuple[str, Any]:
+    name, _, text = part.partition("=")
+    for parameter in personality.parameters:
+        if parameter.name == name:
+            return name, parameter.read(text)
+    known = ", ".join(each.name for each in personality.parameters) or "none"
+    raise SpecError(f"{personality.name} has no parameter {name!r}; it has {known}")

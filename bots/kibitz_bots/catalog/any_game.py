@@ -1,0 +1,47 @@
+"""The bots that every game in the box has, without knowing more of it than its rules.
+
+Positions are judged by the outcome: a play that goes on is worth nothing to anybody. So the
+searches see what wins and loses within their reach, and Monte Carlo tree search plays on to the
+end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from kibitz_bots.catalog.matrix import (
+    ALPHABETA,
+    GREEDY,
+    MINIMAX,
+    Algorithm,
+    Evaluations,
+    mcts,
+    pair,
+)
+from kibitz_bots.catalog.parameters import SEED
+from kibitz_bots.catalog.personality import Personality, random_bot
+
+if TYPE_CHECKING:
+    from kibitz_search.algorithms.interface import Evaluation
+
+
+def _load() -> Mapping[str, Evaluation]:
+    from kibitz_search.algorithms.outcome import EVALUATIONS
+
+    return EVALUATIONS
+
+
+OUTCOME = Evaluations(load=_load, summaries={"outcome": "by nothing but who has won"})
+MCTS = mcts(1, plies=1024, epsilon=0.2, widen=0.0)
+"""Its playouts go on to the end."""
+FOR_ALL = (GREEDY, MCTS)
+"""The searches that play every game, with hidden information or without."""
+FOR_TWO = (GREEDY, MINIMAX, ALPHABETA, MCTS)
+"""Those that play a game of two in which nothing is hidden."""
+
+
+def bots(game: str, algorithms: Collection[Algorithm] = FOR_ALL) -> Iterator[Personality]:
+    """Yield the random player of a game, and the searches that judge by the outcome."""
+    yield Personality(f"{game}/random", "plays any legal move", random_bot, (SEED,))
+    yield from pair(game, algorithms, OUTCOME)

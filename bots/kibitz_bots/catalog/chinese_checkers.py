@@ -1,0 +1,88 @@
+"""The house bots of Chinese Checkers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kibitz_bots.catalog.matrix import (
+    ALPHABETA,
+    BRS,
+    GREEDY,
+    IDDFS,
+    MAXN,
+    MINIMAX,
+    MPMIX,
+    PARANOID,
+    Evaluations,
+    maxprob,
+    mcts,
+    pair,
+)
+from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME
+from kibitz_bots.catalog.personality import EngineSpec, Personality, random_bot
+
+if TYPE_CHECKING:
+    from kibitz_search.algorithms.interface import Evaluation, Search
+
+_GAME = "chinese-checkers"
+_OWN_MOVES = (GREEDY, IDDFS)
+"""The searches that look at the own moves only."""
+_ALL_MOVES = (MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(10), mcts(10))
+_SLOW = ("vacant", "mobility", "race")
+"""Evaluations with a record of their own; the others share one, and so their machine code."""
+
+
+def _load() -> Mapping[str, Evaluation]:
+    from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
+
+    return EVALUATIONS
+
+
+def _phased() -> type[Search]:
+    from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
+
+    return PhasedChineseCheckers
+
+
+EVALUATIONS = Evaluations(
+    load=_load,
+    summaries={
+        "euclid": "by the straight ways to the goals",
+        "hand": "by hand-tuned weights of the holes",
+        "stragglers": "by distances in which those furthest behind count most",
+        "vacant": "by the ways to the nearest empty holes of the goal",
+        "mobility": "by hand-tuned weights and the ways forward that the pegs have next",
+        "race": "by the race database: the moves that are left if nobody else were there",
+    },
+)
+
+PERSONALITIES = (
+    Personality(f"{_GAME}/random", "plays any legal move", random_bot, (SEED,)),
+    *pair(
+        _GAME,
+        _OWN_MOVES + _ALL_MOVES,
+        EVALUATIONS,
+        summaries={
+            "greedy-euclid": "the move that shortens the straight way to the goal the most",
+            "iddfs-euclid": "plans its own moves ahead, towards the shortest straight way",
+        },
+        compiled_later=[f"{each.name}-{slow}" for each in _ALL_MOVES for slow in _SLOW],
+    ),
+    Personality(
+        f"{_GAME}/phases",
+        "an opening book, a search of its own moves in the middle, and an exact race at the end",
+        EngineSpec(_phased, EVALUATIONS.loader("mobility")),
+        (SEED, TIME, DEPTH),
+        algorithm="phases",
+        evaluation="mobility",
+    ),
+    Personality(
+        f"{_GAME}/champion",
+        "what was strongest in trials, with any number of seats",
+        EngineSpec(mcts(10).load, EVALUATIONS.loader("stragglers")),
+        mcts(10, explore=None).parameters,
+        algorithm="mcts",
+        evaluation="stragglers",
+    ),
+)

@@ -1,0 +1,71 @@
+"""The house bots of Tanks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kibitz_bots.catalog.matrix import GREEDY, Evaluations, mcts, pair
+from kibitz_bots.catalog.parameters import SEED
+from kibitz_bots.catalog.personality import EngineSpec, Personality, random_bot
+
+if TYPE_CHECKING:
+    from kibitz_search.algorithms.interface import Evaluation, Search
+
+_GAME = "tanks"
+
+
+def _load() -> Mapping[str, Evaluation]:
+    from kibitz_search.tanks.evaluation import EVALUATIONS
+
+    return EVALUATIONS
+
+
+def _planner() -> type[Search]:
+    from kibitz_search.tanks.planners import Planner
+
+    return Planner
+
+
+def _explorer() -> Evaluation:
+    from kibitz_search.tanks.planners import explorer
+
+    return explorer
+
+
+def _hunter() -> Evaluation:
+    from kibitz_search.tanks.planners import hunter
+
+    return hunter
+
+
+EVALUATIONS = Evaluations(load=_load, summaries={"hand": "by points, new places and lines of fire"})
+
+PERSONALITIES = (
+    Personality(f"{_GAME}/random", "any of the seven actions, all alike", random_bot, (SEED,)),
+    *pair(
+        _GAME,
+        (GREEDY, mcts(30, plies=8)),
+        EVALUATIONS,
+        summaries={
+            "greedy": "goes where it has not been, fires at what it sees, leaves a shooter's line",
+            "mcts": "tries lines of play out in worlds that it may be in",
+        },
+    ),
+    Personality(
+        f"{_GAME}/explorer",
+        "goes the shortest way to a place where it has not been, and never fires",
+        EngineSpec(_planner, _explorer, at_once=16),
+        (SEED,),
+        algorithm="astar",
+        evaluation="explorer",
+    ),
+    Personality(
+        f"{_GAME}/hunter",
+        "explores, reckons where the others are, turns and fires, keeps out of lines of fire",
+        EngineSpec(_planner, _hunter, at_once=16),
+        (SEED,),
+        algorithm="astar",
+        evaluation="hunter",
+    ),
+)

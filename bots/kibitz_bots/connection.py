@@ -1,0 +1,444 @@
+"""One connection of a bot: its lobbies, its matches, and when it is done.
+
+`run` connects, takes a seat in a lobby, warms the bot up, says that it is ready, and plays
+whatever the lobby gives it, rematches too. It ends
+
+- after `matches` matches, when its lobbies are gone, or when there is nothing left to come back to;
+- when it is told to `Stop.drain`: running matches are played to their end, new ones are left;
+- when it is told to `Stop.leave` or `Stop.detach`: at once.
+
+A bot that crashes or answers illegally loses that match only, and `RunStats.faults` counts it. With
+``on_fault="exit"`` the first fault ends the whole run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TextIO
+
+from kibitz_bots.budget import ClockFunction
+from kibitz_bots.log_capture import captured_stderr
+from kibitz_bots.match_session import MatchClient, MatchSession, SessionContext
+from kibitz_bots.memory_trim import release_llvm_pages
+from kibitz_bots.sdk import Bot, Match
+from kibitz_bots.spec import BotFactory
+from kibitz_bots.threads import in_thread
+from kibitz_protocol.client.errors import RefusedError, UnansweredError
+from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.wire.lobbies import LobbyView, ProgrammeItem
+from kibitz_protocol.wire.messages import (
+    Capabilities,
+    Event,
+    Farewell,
+    Finished,
+    GameClaim,
+    LobbyClosed,
+    LobbyNews,
+    Refused,
+    Snapshot,
+    Welcome,
+    YourTurn,
+)
+from kibitz_protocol.wire.records import Result
+
+log = logging.getLogger("kibitz_bots")
+
+OnFault = Literal["resign", "exit"]
+
+
+class LobbyClient(MatchClient, Protocol):
+    """What a run asks of the client; `kibitz_protocol.client.client.Client` has it."""
+
+    @property
+    def player(self) -> str: ...
+    @property
+    def welcome(self) -> Welcome: ...
+    def news(self) -> AsyncIterator[object]: ...
+    async def join(self, lobby: str, *, invite: str | None = None) -> object: ...
+    async def leave(self, lobby: str) -> object: ...
+    async def ready(self, lobby: str, ready: bool = True) -> object: ...
+    async def leave_match(self, match: str) -> object: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """What a run is for."""
+
+    lobby: str | None = None
+    """The lobby to join; None plays where a resumed player already is."""
+    invite: str | None = None
+    matches: int | None = None
+    """End after so many matches; None plays on."""
+    on_fault: OnFault = "resign"
+
+
+@dataclass
+class RunStats:
+    """What became of a run."""
+
+    played: int = 0
+    """Matches that were played to their end."""
+    faults: int = 0
+    """Matches that the bot lost by a crash or by illegal answers."""
+    failure: str = ""
+    """Why the run ended before its aim; empty when it did not."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing went wrong."""
+        return not self.faults and not self.failure
+
+
+class NothingToPlay(ValueError):
+    """Neither a lobby was named nor does the player have a seat anywhere."""
+
+
+class Shutdown:
+    """How the outside asks a run to end; it may ask before the run has begun."""
+
+    def __init__(self) -> None:
+        self.draining = asyncio.Event()
+        self.leaving = asyncio.Event()
+        # Whether to go without leaving the lobbies, so that another process can take over.
+        self.detached = False
+
+    def graceful(self) -> None:
+        """Play what runs, begin nothing new."""
+        self.draining.set()
+
+    def immediate(self) -> None:
+        """End now, and leave matches and lobbies, so that nobody waits."""
+        self.draining.set()
+        self.leaving.set()
+
+    def detach(self) -> None:
+        """End now, and keep the seats: the player may come back with its resume secret."""
+        self.detached = True
+        self.immediate()
+
+    def interrupt(self) -> None:
+        """Drain at the first call, leave at the second: for a key that is pressed twice."""
+        if self.draining.is_set():
+            self.leaving.set()
+        self.draining.set()
+
+
+def capabilities(bot: Bot, at_once: int | None = None) -> Capabilities:
+    """Return what a bot announces to the server."""
+    claims = [GameClaim(game=game, seats=list(bot.seats)) for game in bot.games]
+    return Capabilities(games=claims, at_once=at_once or bot.at_once)
+
+
+def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
+    """Warm a bot up, with nothing left over that its turns do not need.
+
+    What that has made stays for good: no collection of garbage walks over it in a turn.
+    """
+    if not bot.jit:
+        from kibitz_games.compiled import kernels
+
+        kernels.set_mode("plain")
+    from kibitz_bots import warmup as bots_warmup
+
+    bots_warmup.warm_up(bot, programme)
+    gc.freeze()
+    release_llvm_pages()
+
+
+async def run(
+    make: BotFactory,
+    url: str,
+    *,
+    lobby: str | None = None,
+    invite: str | None = None,
+    name: str | None = None,
+    token: str | None = None,
+    resume: str | None = None,
+    matches: int | None = None,
+    at_once: int | None = None,
+    on_fault: OnFault = "resign",
+    stop: Shutdown | None = None,
+    keep: Callable[[str], None] | None = None,
+    warm: Sequence[ProgrammeItem] | None = None,
+    hold: Callable[[], Awaitable[None]] | None = None,
+) -> RunStats:
+    """Connect, play, and return how it went.
+
+    `make` builds a bot for every match, and one more that is asked for its attributes. `keep` is
+    given the secret with which another process can come back as this player. With `warm` the bot
+    warms up for that before it connects, and waits for `hold`: who comes back to a seat finds its
+    clock running. Raises
+    `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
+    cannot be reached or ends the session.
+    """
+    from kibitz_protocol.client.client import Client
+
+    first = make()
+    aim = RunConfig(lobby=lobby, invite=invite, matches=matches, on_fault=on_fault)
+    client = Client(
+        url,
+        name=name or first.name or type(first).__name__,
+        kind="bot",
+        token=token,
+        resume=resume,
+        capabilities=capabilities(first, at_once),
+        agent=f"kibitz_bots ({type(first).__name__})",
+    )
+    with captured_stderr() as terminal:
+        if warm is not None:
+            await in_thread(lambda: _warm_up(first, warm))
+        if hold is not None:
+            await hold()
+        async with client:
+            if keep is not None:
+                keep(client.resume)
+            play = BotConnection(client, make, aim, first, terminal, warmed=warm)
+            return await play.until(stop or Shutdown())
+
+
+class BotConnection:
+    """The state of a run. All methods are called on the event loop."""
+
+    def __init__(
+        self,
+        peer: LobbyClient,
+        make: BotFactory,
+        aim: RunConfig,
+        first: Bot,
+        terminal: TextIO,
+        clock: ClockFunction | None = None,
+        warmed: Sequence[ProgrammeItem] | None = None,
+    ) -> None:
+        self._client = peer
+        self._make = make
+        self._config = aim
+        # The bot that is asked and warmed; it plays nothing.
+        self._probe_bot = first
+        self._stats = RunStats()
+        self._context = SessionContext(
+            connection=peer,
+            clock=clock or asyncio.get_running_loop().time,
+            terminal=terminal,
+            on_fault=self._count_fault,
+        )
+        # Matches that this bot plays, and those that it had a seat in before it came back.
+        self._sessions: dict[str, MatchSession] = {}
+        self._expected: set[str] = set()
+        # Matches that are over or were left: old news of them begins nothing.
+        self._ended_matches: set[str] = set()
+        self._lobbies: set[str] = set()
+        self._readying: set[str] = set()
+        self._warmed = None if warmed is None else [*warmed]
+        self._draining = False
+        self._ended = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        # The first exception of a task of ours; it ends the run.
+        self._failure: BaseException | None = None
+
+    async def until(self, stop: Shutdown) -> RunStats:
+        """Play until the aim is reached or `stop` is asked for."""
+        self._spawn(self._watch_shutdown(stop))
+        self._spawn(self._begin())
+        try:
+            await self._ended.wait()
+            if self._failure is None and not stop.detached:
+                await self._leave_lobbies()
+        finally:
+            await self._end_tasks()
+        if self._failure is not None:
+            raise self._failure
+        return self._stats
+
+    # --- the beginning and the end ------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        welcome = self._client.welcome
+        self._expected = set(welcome.seats)
+        self._lobbies = set(welcome.lobbies)
+        if self._expected and self._warmed is None:
+            await self._warm_up([])
+        if self._config.lobby is not None:
+            await self._join(self._config.lobby)
+        if not self._lobbies and not self._expected:
+            raise NothingToPlay("name a lobby to join; this player has no seat anywhere")
+        async for message in self._client.news():
+            self._dispatch(message)
+        self._fail("the connection has ended")
+
+    async def _join(self, lobby: str) -> None:
+        while True:
+            try:
+                await self._client.join(lobby, invite=self._config.invite)
+            except UnansweredError:
+                continue  # joining again changes nothing
+            self._lobbies.add(lobby)
+            return
+
+    async def _watch_shutdown(self, stop: Shutdown) -> None:
+        await stop.draining.wait()
+        self._draining = True
+        self._end_if_done()
+        await stop.leaving.wait()
+        self._ended.set()
+
+    async def _leave_lobbies(self) -> None:
+        """Leave what is left, so that nobody waits for this bot."""
+        for lobby in sorted(self._lobbies):
+            try:
+                await self._client.leave(lobby)
+            except (RefusedError, UnansweredError) as error:  # gone already, or soon
+                log.debug("lobby %s: %s", lobby, error)
+
+    async def _end_tasks(self) -> None:
+        for session in self._sessions.values():
+            session.end(None)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _end_if_done(self) -> None:
+        """End the run if nothing is left to do."""
+        aim, played = self._config.matches, self._stats.played
+        if aim is not None and played >= aim:
+            self._draining = True
+        busy = self._sessions or self._expected
+        if not busy and (self._draining or not self._lobbies):
+            self._ended.set()
+
+    def _fail(self, text: str) -> None:
+        self._stats.failure = self._stats.failure or text
+        self._ended.set()
+
+    def _count_fault(self) -> None:
+        self._stats.faults += 1
+        if self._config.on_fault == "exit":
+            self._ended.set()
+
+    def _spawn(self, work: Awaitable[object]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: asyncio.Future[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failure = self._failure or error
+            self._ended.set()
+
+    # --- news ---------------------------------------------------------------------------------
+
+    def _dispatch(self, message: object) -> None:
+        match message:
+            case Snapshot():
+                self._on_snapshot(message)
+            case YourTurn():
+                if session := self._sessions.get(message.match):
+                    session.on_turn(message)
+            case Event():
+                if session := self._sessions.get(message.match):
+                    session.on_progress(message)
+            case Finished():
+                self._on_finished(message.match, message.result)
+            case LobbyNews():
+                self._on_lobby(message.lobby)
+            case LobbyClosed():
+                self._on_lobby_closed(message)
+            case Farewell():
+                log.warning("server: %s: %s", message.code, message.message)
+            case MatchLost():
+                self._on_gone(message)
+            case Refused():
+                log.warning("server: %s: %s", message.code, message.message)
+            case _:
+                pass  # news for those who watch
+
+    def _on_snapshot(self, snapshot: Snapshot) -> None:
+        """Begin a match, or go on with one after a reconnect."""
+        match = snapshot.match
+        self._expected.discard(match)
+        if snapshot.you is None or match in self._ended_matches:
+            return self._end_if_done()
+        if session := self._sessions.get(match):
+            session.on_progress(snapshot)
+        elif snapshot.result is None:
+            self._start_match(snapshot)
+        if snapshot.result is not None:
+            self._on_finished(match, snapshot.result)
+        return None
+
+    def _start_match(self, snapshot: Snapshot) -> None:
+        if self._draining:
+            self._ended_matches.add(snapshot.match)
+            return self._spawn(self._leave_match(snapshot.match))
+        session = MatchSession(Match.of(snapshot), self._make(), self._context)
+        self._sessions[snapshot.match] = session
+        log.info("match %s: %s, seat %s", snapshot.match, snapshot.game, snapshot.you)
+        return self._spawn(self._run_match(session))
+
+    async def _run_match(self, session: MatchSession) -> None:
+        await session.run()
+        self._sessions.pop(session.match.id, None)
+        self._ended_matches.add(session.match.id)
+        self._stats.played += 1
+        self._end_if_done()
+
+    def _on_finished(self, match: str, result: Result) -> None:
+        self._expected.discard(match)
+        if session := self._sessions.get(match):
+            session.end(result)
+            log.info("match %s: over, %s", match, result.reason or result.cause)
+        else:
+            self._end_if_done()
+
+    def _on_gone(self, message: MatchLost) -> None:
+        """Give up a match that a reconnect did not find again."""
+        log.warning("match %s: %s: %s", message.match, message.code, message.message)
+        self._expected.discard(message.match)
+        if session := self._sessions.get(message.match):
+            session.end(None)
+        else:
+            self._end_if_done()
+
+    async def _leave_match(self, match: str) -> None:
+        try:
+            await self._client.leave_match(match)
+        except (RefusedError, UnansweredError) as error:  # over already, or soon
+            log.debug("match %s: %s", match, error)
+
+    # --- lobbies ------------------------------------------------------------------------------
+
+    def _on_lobby(self, view: LobbyView) -> None:
+        """Say ready wherever the lobby waits for it: at the start, and for every rematch.
+
+        An arranged lobby waits for those who come while it runs, too.
+        """
+        me = next((one for one in view.members if one.player == self._client.player), None)
+        open_ = view.state == "gathering" or (view.settings.arranged and view.state == "running")
+        waits = open_ and me is not None and not me.ready
+        if waits and not self._draining and view.lobby not in self._readying:
+            self._readying.add(view.lobby)
+            self._spawn(self._get_ready(view))
+
+    async def _get_ready(self, view: LobbyView) -> None:
+        await self._warm_up(view.settings.programme)
+        try:
+            await self._client.ready(view.lobby)
+        except (RefusedError, UnansweredError) as error:  # its next news says how it stands
+            log.warning("lobby %s: %s", view.lobby, error)
+        self._readying.discard(view.lobby)
+
+    async def _warm_up(self, programme: list[ProgrammeItem]) -> None:
+        idle = type(self._probe_bot).prepare is Bot.prepare
+        if not idle and self._warmed != programme:
+            self._warmed = programme
+            await in_thread(lambda: _warm_up(self._probe_bot, programme))
+
+    def _on_lobby_closed(self, message: LobbyClosed) -> None:
+        self._lobbies.discard(message.lobby)
+        if message.reason == "kicked":
+            self._stats.failure = f"removed from lobby {message.lobby}"
+        self._end_if_done()

@@ -1,0 +1,144 @@
+"""A bot made of a search and an evaluation, for any game that both support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kibitz_bots.sdk import Bot, Move, Turn
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game, GameInfo
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_search.algorithms.interface import Evaluation, Search
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import SearchResult
+
+
+class EngineBot(Bot):
+    """Plays what `search` finds by `evaluation`.
+
+    `evaluation` is None for a search that judges nothing by weights, which is given a record
+    without fields. `seconds` is the most time for a move, None for what the clock allows; `depth`
+    the search's limit, in plies or whatever it counts, 0 for none; `seed` makes the play
+    repeatable, as far as the time spent on it is; `at_once` is how many matches it plays at the
+    same time. `parameters` are the search's own, given to it as keywords.
+
+    Raises `ValueError`, when it is prepared or asked, for a game that the search cannot play.
+    """
+
+    def __init__(
+        self,
+        search: type[Search],
+        evaluation: Evaluation | None,
+        *,
+        seed: int | None = None,
+        seconds: float | None = None,
+        depth: int = 0,
+        at_once: int = 4,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.at_once = at_once
+        self._kind = search
+        self._evaluation = evaluation or _nothing
+        self._seed = seed
+        self._seconds = seconds
+        self._depth = depth
+        self._parameters = dict(parameters or {})
+        self._search: Search | None = None
+        self._ev: np.record | None = None
+
+    def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
+        """Compile or load everything that the programme needs, by searching each start once.
+
+        Nothing is kept of that but the machine code: a table would be as large as in a match.
+        """
+        for state, info in _start_states(programme, self.games, self.seats):
+            self._prepare(state, info)
+            sample = (lambda seed, st=state: st.copy()) if info.hidden else None
+            found = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
+            _line_notation(registry.get(info.name), state, found)
+            if (warm_up := getattr(self._search, "warm_up", None)) is not None:
+                warm_up(state, self._ev)
+        self._search = self._ev = None
+
+    def choose(self, turn: Turn) -> Move:
+        """Return the move that the search finds."""
+        state, budget = turn.state, turn.budget.at_most(self._seconds)
+        if self._search is None:
+            self._prepare(state, turn.match.game_rules.info)
+        seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
+        sample = turn.sample if turn.match.game_rules.info.hidden else None
+
+        def so_far(found: SearchResult) -> None:
+            turn.suggest(turn.move(found.action))
+
+        limits = SearchLimits(
+            budget.left, self._depth, seed, turn.cancelled, sample, on_improvement=so_far
+        )
+        found = self._find(state, limits)
+        turn.comment(
+            value=round(found.value, 3),
+            depth=found.depth,
+            nodes=found.nodes,
+            line=_line_notation(turn.match.game_rules, state, found),
+        )
+        return turn.move(found.action)
+
+    def _prepare(self, state: np.record, info: GameInfo) -> None:
+        if (reason := self._kind.supports(info, state)) is not None:
+            raise ValueError(f"{self._kind.__name__} cannot play: {reason}")
+        self._ev = self._evaluation(state)
+        make: Callable[..., Search] = self._kind
+        self._search = make(state, **self._parameters)
+
+    def _find(self, state: np.record, limits: SearchLimits) -> SearchResult:
+        if self._search is None or self._ev is None:
+            raise AssertionError("a search is prepared before it is used")
+        return self._search.search(state, self._ev, limits)
+
+
+def _nothing(state: np.record) -> np.record:
+    """Return a record without fields, for a search that needs no evaluation."""
+    return kernels.new(kernels.record_type("nothing", [], source=__file__))
+
+
+def _start_states(
+    programme: Sequence[ProgrammeItem], games: Sequence[str], seats: Sequence[int]
+) -> list[tuple[np.record, GameInfo]]:
+    """Return the first states of what a bot of these games and numbers of seats can play.
+
+    Without a programme that is each game with the fewest seats.
+    """
+    wanted: list[tuple[str, dict[str, Any], int | None]] = [
+        (item.game, dict(item.options), item.seats)
+        for item in programme
+        if not games or item.game in games
+    ]
+    starts = []
+    for name, options, number in wanted or [(name, {}, None) for name in games]:
+        game = registry.get(name)
+        count = number or min(seats or game.info.seats)
+        if seats and count not in seats:
+            continue
+        chosen = game.Options.model_validate(options)
+        deal = game.deal(chosen, count, 0)
+        starts.append((game.start(chosen, count, deal), game.info))
+    return starts
+
+
+def _line_notation(game: Game, state: np.record, found: SearchResult) -> list[str]:
+    """Write what a search expects to be played."""
+    st, texts = state.copy(), []
+    seat = op.to_act(st)
+    for action in found.line:
+        texts.append(game.format_move(game.encode(st, action)))
+        op.play(st, action)
+        if op.terminal(st):
+            break
+        if found.own_moves_only:
+            op.set_side_to_move(st, seat)
+    return texts

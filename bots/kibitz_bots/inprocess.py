@@ -1,0 +1,154 @@
+"""Bots of this process, asked without a server: one action at a time, or a whole match.
+
+For learning environments, for tests, and for trying a bot out. No clock runs here, nothing is
+written down, and a bot that raises raises here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from kibitz_bots.budget import Budget
+from kibitz_bots.loading import load
+from kibitz_bots.sdk import BadAnswer, Bot, Match, Turn, parse_answer
+from kibitz_bots.spec import BotFactory
+from kibitz_games.core import registry
+from kibitz_games.core.game import TERMINAL, Game, InvalidSetup, Model
+from kibitz_games.core.position import Position
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.records import Cause, Player, Result, SeatResult
+
+THINK_MS = 1000
+"""How long a bot that looks at its budget may think when nothing is said."""
+
+
+def local_match(play: Position, seat: int, name: str = "local") -> Match:
+    """Return a match with the id `name` as the player in `seat` knows it."""
+    assert play.options is not None
+    assert play.seats is not None
+    players = [Player(player=f"p{i}", name=f"seat {i}", kind="bot") for i in range(play.seats)]
+    options = play.game.dump(play.options)
+    game = play.game.info.name
+    return Match(id=name, game=game, options=options, players=tuple(players), seat=seat)
+
+
+def local_turn(play: Position, match: Match, think_ms: int = THINK_MS) -> Turn:
+    """Return the present turn of a play as a server would announce it to `match.seat`."""
+    game, state = play.game, play.state
+    rule = game.info.legal_rule or None
+    return Turn(
+        match=match,
+        ply=len(play.history),
+        observation=game.dump(game.view(state, match.seat)),
+        budget=Budget(think_ms, None, time.monotonic()),
+        listed=None if rule else game.dump_moves(state, game.legal(state)),
+        rule=rule,
+    )
+
+
+def choose_action(bot: Bot, play: Position, match: Match, think_ms: int = THINK_MS) -> int:
+    """Return the action that `bot` takes in the present turn of `play`, which is unchanged.
+
+    `think_ms` is what the turn's budget says; nobody stops a bot that takes longer. A `choose` that
+    is ``async`` is run to its end here, so no event loop may run in this thread. Raises `BadAnswer`
+    for what is no move, `IllegalAction` for a move that is not legal.
+    """
+    turn = local_turn(play, match, think_ms)
+    answer: Any = bot.choose(turn)
+    if inspect.isawaitable(answer):
+        answer = asyncio.run(awaited(answer))
+    return action_from(answer, play, turn)
+
+
+def action_from(answer: object, play: Position, turn: Turn) -> int:
+    """Return the action of an answer to the present turn of `play`.
+
+    Raises `BadAnswer` for what is no move, `IllegalAction` for a move that is not legal.
+    """
+    wire, _ = parse_answer(answer, turn)
+    try:
+        move = play.game.Move.from_wire(wire)
+    except ValueError as error:
+        raise BadAnswer(f"not a move of {turn.game}: {wire!r}") from error
+    return play.game.decode(play.state, move)
+
+
+async def awaited(answer: Awaitable[Any]) -> Any:
+    """Wait for an answer, as a coroutine of its own."""
+    return cast("Any", await answer)
+
+
+def play_locally(
+    game: str,
+    *bots: str | Bot | BotFactory,
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    think_ms: int = THINK_MS,
+    on_move: Callable[[Position], object] | None = None,
+) -> Position:
+    """Play one match in this process, without a server, and return the position it ended in.
+
+    `bots` are as many as the match has seats, in seat order: each a class of bots, a function that
+    makes one, a bot, or a name such as ``"tanks/random"`` or ``"mybot.py"``. `options` are the
+    game's, its defaults where nothing is said; `seed` draws what chance decides at the start.
+    `think_ms` is the budget of every turn, which nobody enforces. `on_move` is called after every
+    move with the position, and must not change it.
+
+    The outcome is that of the returned position (``.outcome``), its moves are ``.history``. Raises
+    `GameError` for a game, options or a number of bots that are not there, `SpecError` for a name
+    of no bot, `BadAnswer` or `IllegalAction` for a bot's answer that is no legal move, and whatever
+    a bot raises. ::
+
+        end = kibitz.play_locally("number-merge", First, "number-merge/random", seed=7)
+        print(end.outcome.scores)
+    """
+    rules = registry.get(game)
+    chosen = _options(rules, options)
+    position = Position(rules, chosen, len(bots), seed)
+    seated = [_made(each) for each in bots]
+    matches = [local_match(position, seat) for seat in range(len(bots))]
+    item = ProgrammeItem(game=game, options=rules.dump(chosen), seats=len(bots))
+    for bot, match in zip(seated, matches, strict=True):
+        bot.prepare([item])
+        bot.on_match_start(match)
+    while (seat := position.to_act) != TERMINAL:
+        position.push(choose_action(seated[seat], position, matches[seat], think_ms))
+        if on_move is not None:
+            on_move(position)
+    result = _result(position)
+    for bot, match in zip(seated, matches, strict=True):
+        bot.on_match_end(match, result)
+    return position
+
+
+def _options(rules: Game, options: Mapping[str, Any] | None) -> Model:
+    try:
+        chosen: Model = rules.Options.model_validate(dict(options or {}))
+        return chosen
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = ".".join(["options", *map(str, first["loc"])])
+        raise InvalidSetup(path, first["msg"]) from None
+
+
+def _made(bot: str | Bot | BotFactory) -> Bot:
+    if isinstance(bot, Bot):
+        return bot
+    return load(bot)() if isinstance(bot, str) else bot()
+
+
+def _result(position: Position) -> Result:
+    outcome = position.outcome
+    assert outcome is not None, "a play in which nobody acts is over"
+    seats = [
+        SeatResult(rank=rank, score=score)
+        for rank, score in zip(outcome.ranks, outcome.scores, strict=True)
+    ]
+    plies = len(position.history)
+    return Result(seats=seats, cause=Cause.RULES, reason=outcome.reason, plies=plies)

@@ -1,0 +1,307 @@
+"""A bot at one match: one task, one inbox, one turn at a time.
+
+What a turn may come to
+-----------------------
+- A legal move: it is sent, with what the bot said of it.
+- An illegal one: the refusal is logged and noted, and the bot is asked once more with the reason
+  in `Turn.refusal`. A second refusal makes it resign.
+- An exception: the traceback goes to the terminal and as a note to the record, and the bot
+  resigns, for a clock that runs down tells nobody anything.
+- Nothing any more: the flag fell or the match ended while it thought. `Turn.cancelled` is set, an
+  ``async`` `choose` is cancelled, and the answer is dropped.
+
+The same turn is announced again after a reconnect. It is recognised by its ply: a search that
+runs goes on and its answer is kept, and no second one is started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TextIO, TypeAlias, cast
+
+from pydantic import ValidationError
+
+from kibitz_bots.budget import ClockFunction, Overhead, plan
+from kibitz_bots.log_capture import LogBuffer, captured_by
+from kibitz_bots.sdk import Answer, BadAnswer, Bot, Match, Move, Turn, parse_answer
+from kibitz_bots.threads import TurnCancelled, in_thread
+from kibitz_protocol import printable
+from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
+from kibitz_protocol.wire.messages import Event, Snapshot, YourTurn
+from kibitz_protocol.wire.records import Comment, Replaced, Result
+from kibitz_protocol.wire.refusals import Code
+
+log = logging.getLogger("kibitz_bots")
+
+Fault: TypeAlias = Literal["crash", "illegal"]
+"""What a bot that fails says of itself when it gives a match up."""
+MAX_ATTEMPTS = 2
+"""How often a bot is asked for one turn before it resigns."""
+FLUSH_INTERVAL_S = 1.0
+"""How often the output of a bot that thinks is put into the record, in seconds."""
+TIMING_FORMAT = "match %s: ply %d: budget %d ms, sent %.1f ms after it, accepted in %.1f ms"
+"""What is logged of every move that was accepted; what was sent in time is less than 0 after."""
+BAD_ANSWERS = frozenset({Code.ILLEGAL, Code.MALFORMED, Code.TOO_LARGE})
+"""Refusals that the bot itself is to blame for."""
+RETRY_LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
+"""Refusals of something that may be asked again after a while."""
+
+
+class MatchClient(Protocol):
+    """What a match session asks of the client; the protocol's `Client` has it."""
+
+    async def move(
+        self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
+    ) -> object: ...
+    async def resign(self, match: str, fault: Fault, detail: str) -> object: ...
+    async def note(self, match: str, text: str) -> object: ...
+
+
+@dataclass
+class SessionContext:
+    """What the match sessions of one process have in common."""
+
+    connection: MatchClient
+    clock: ClockFunction
+    """The event loop's clock; budgets are read from it too."""
+    terminal: TextIO
+    """Where tracebacks go."""
+    on_fault: Callable[[], None]
+    """Called when a bot crashed, or gave only illegal answers."""
+    overhead: Overhead = field(default_factory=Overhead)
+
+
+class MatchSession:
+    """One match from the first snapshot to the result. `run` is its task."""
+
+    def __init__(self, match: Match, bot: Bot, shared: SessionContext) -> None:
+        self.match = match
+        self.notes = LogBuffer()
+        self._bot = bot
+        self._context = shared
+        self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
+        # The ply of the newest turn that was taken up, so that none is taken up twice.
+        self._accepted_ply: int | None = None
+        # How far the match has come; turns of earlier plies need no answer.
+        self._ply = 0
+        # The turn that is being thought about, and the wait for an ``async`` choose.
+        self._turn: Turn | None = None
+        self._thinking: asyncio.Future[Any] | None = None
+        # Set once the match needs this bot no more; None means without a result.
+        self._over: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
+        self._resigned = False
+        # Notes on their way; a move never waits for one.
+        self._pending_notes: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Play until the match is over; return only then."""
+        with captured_by(self.notes):
+            await self._call_hook("on_match_start", lambda: self._bot.on_match_start(self.match))
+            while (message := await self._next_turn()) is not None:
+                await self._handle_turn(message)
+            if (result := self._over.result()) is not None:
+                await self._call_hook(
+                    "on_match_end", lambda: self._bot.on_match_end(self.match, result)
+                )
+        await asyncio.gather(*self._pending_notes)
+
+    # --- what the server says ---------------------------------------------------------------
+
+    def on_turn(self, message: YourTurn) -> None:
+        """Take up a turn, unless it is the one that was taken up already."""
+        if message.ply != self._accepted_ply and not self._resigned:
+            self._accepted_ply = message.ply
+            self._inbox.put_nowait(message)
+
+    def on_progress(self, message: Event | Snapshot) -> None:
+        """Notice that the match went on without the answer, or with another player."""
+        entry = message.entry if isinstance(message, Event) else None
+        if isinstance(entry, Replaced) and entry.seat == self.match.seat:
+            log.warning("match %s: seat taken over, cause %s", self.match.id, entry.cause)
+            self.end(None)
+        turn, self._ply = self._turn, message.ply
+        if turn is not None and (message.ply > turn.ply or message.to_act != turn.seat):
+            turn.cancelled.set()
+            if self._thinking is not None:
+                self._thinking.cancel()
+
+    def end(self, result: Result | None) -> None:
+        """End the session; None where the bot will not hear of the result."""
+        if not self._over.done():
+            self._over.set_result(result)
+        if self._turn is not None:
+            self._turn.cancelled.set()
+
+    # --- turns ------------------------------------------------------------------------------
+
+    async def _next_turn(self) -> YourTurn | None:
+        turn = asyncio.ensure_future(self._inbox.get())
+        await self._wait_for(turn)
+        if self._over.done():
+            turn.cancel()
+            return None
+        return turn.result()
+
+    async def _wait_for(self, awaited: asyncio.Future[Any], at_most: float | None = None) -> None:
+        """Wait for `awaited`, for the end of the match, or `at_most` seconds."""
+        both = {awaited, cast("asyncio.Future[Any]", self._over)}
+        await asyncio.wait(both, timeout=at_most, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _handle_turn(self, message: YourTurn) -> None:
+        if message.ply < self._ply:
+            return
+        control, seat, shared = self.match.time_control, message.seat, self._context
+        own = message.clocks[seat] if message.clocks else None
+        budget = plan(control, own, message.left_ms, overhead=shared.overhead, clock=shared.clock)
+        self._turn = Turn.of(message, self.match, budget)
+        await self._answer(self._turn)
+        self._turn = None
+
+    async def _answer(self, turn: Turn) -> None:
+        for _ in range(MAX_ATTEMPTS):
+            try:
+                answer = await self._think(turn)
+            except Exception as error:  # noqa: BLE001 - a bot may raise anything
+                if isinstance(error, TurnCancelled) and turn.cancelled.is_set():
+                    return None
+                return await self._on_crash(error)
+            self._flush_notes()
+            if turn.cancelled.is_set():
+                return None
+            try:
+                return await self._send(turn, *parse_answer(answer, turn))
+            except BadAnswer as error:
+                self._report(f"refused: {error} (ply {turn.ply}, answer {answer!r:.300})")
+                turn = self._turn = replace(turn, refusal=str(error))
+        self._report(f"resigns: {MAX_ATTEMPTS} illegal answers at ply {turn.ply}")
+        return await self._resign(
+            "illegal", f"{MAX_ATTEMPTS} illegal answers, the last: {turn.refusal}"
+        )
+
+    async def _think(self, turn: Turn) -> Answer | None:
+        """Return the bot's answer, or None when nobody waits for it any more."""
+        thinking = asyncio.ensure_future(_choose(self._bot, turn))
+        if inspect.iscoroutinefunction(self._bot.choose):
+            self._thinking = thinking
+        try:
+            while not thinking.done() and not self._over.done():
+                await self._wait_for(thinking, at_most=FLUSH_INTERVAL_S)
+                self._flush_notes()
+            if thinking.done() and not thinking.cancelled():
+                return thinking.result()
+            return None
+        finally:
+            thinking.cancel()
+            self._thinking = None
+
+    async def _send(self, turn: Turn, action: Move, comment: Comment | None) -> None:
+        while not self._over.done():
+            sent = self._context.clock()
+            try:
+                await self._context.connection.move(self.match.id, turn.ply, action, comment)
+            except ValidationError as error:
+                raise BadAnswer(f"not a flat JSON object: {_first_error(error)}") from None
+            except RefusedError as error:
+                if not await self._retry_or_raise(error):
+                    return
+            else:
+                self._update_overhead(turn, sent)
+                return
+
+    def _update_overhead(self, turn: Turn, sent: float) -> None:
+        """Learn from a move that was accepted just now what moves cost beside thinking."""
+        taken_ms = (self._context.clock() - sent) * 1000
+        # Whoever was asked twice thought twice.
+        late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
+        self._context.overhead = self._context.overhead.learn(taken_ms, late_ms)
+        log.info(TIMING_FORMAT, self.match.id, turn.ply, turn.budget.ms, late_ms, taken_ms)
+
+    async def _retry_or_raise(self, error: RefusedError) -> bool:
+        """Return whether to send a refused move again; raise `BadAnswer` if the bot is to blame."""
+        if error.code in BAD_ANSWERS:
+            raise BadAnswer(f"{error.code}: {error.message}") from None
+        if error.code in RETRY_LATER:
+            await asyncio.wait({self._over}, timeout=(error.retry_after_ms or 1000) / 1000)
+            return True
+        log.warning("match %s: %s: %s", self.match.id, error.code, error.message)
+        self._accepted_ply = None
+        return False
+
+    async def _on_crash(self, error: Exception) -> None:
+        text = "".join(traceback.format_exception(_trim_traceback(error)))
+        self._context.terminal.write(printable.lines(text))
+        self._context.terminal.flush()
+        self.notes.write(f"{text}crash: {type(error).__name__}: {error}\n")
+        log.error("match %s: crash: %s: %s", self.match.id, type(error).__name__, error)
+        await self._resign("crash", f"{type(error).__name__}: {error}")
+
+    async def _resign(self, fault: Fault, detail: str) -> None:
+        self._resigned = True
+        for text in self.notes.flush():
+            await self._send_note(text)
+        with contextlib.suppress(RefusedError, UnansweredError):  # over already
+            await self._context.connection.resign(self.match.id, fault, detail[:200])
+        self._context.on_fault()
+
+    async def _call_hook(self, name: str, hook: Callable[[], None]) -> None:
+        """Run one of the bot's optional hooks, if it has it."""
+        if getattr(type(self._bot), name) is getattr(Bot, name):
+            return
+        try:
+            await in_thread(hook)
+        except Exception as error:  # noqa: BLE001 - a bot may raise anything
+            await self._on_crash(error)
+
+    # --- the record -------------------------------------------------------------------------
+
+    def _report(self, text: str) -> None:
+        log.warning("match %s: %s", self.match.id, text)
+        self.notes.write(text + "\n")
+        self._flush_notes()
+
+    def _flush_notes(self) -> None:
+        while (text := self.notes.next_batch(self._context.clock() * 1000)) is not None:
+            letter = asyncio.ensure_future(self._send_note(text))
+            self._pending_notes.add(letter)
+            letter.add_done_callback(self._pending_notes.discard)
+
+    async def _send_note(self, text: str) -> None:
+        try:
+            await self._context.connection.note(self.match.id, text)
+        except KibitzError as error:  # a session that is over shows itself elsewhere
+            log.debug("match %s: a note was lost: %s", self.match.id, error)
+
+
+async def _choose(bot: Bot, turn: Turn) -> Answer:
+    """Call `choose`, in a thread unless it is ``async``."""
+    if inspect.iscoroutinefunction(bot.choose):
+        answer = bot.choose(turn)
+    else:
+        choose: Callable[[], Any] = functools.partial(bot.choose, turn)
+        answer = await in_thread(choose)
+    if isinstance(answer, Awaitable):
+        return cast("Answer", await answer)
+    return cast("Answer", answer)
+
+
+def _trim_traceback(error: Exception) -> Exception:
+    """Take the frames of this package's plumbing off the top of a traceback."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in _INTERNAL_FILES:
+        trace = trace.tb_next
+    return error.with_traceback(trace)
+
+
+_INTERNAL_FILES = frozenset({__file__, in_thread.__code__.co_filename})
+
+
+def _first_error(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}"

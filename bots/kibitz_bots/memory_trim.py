@@ -1,0 +1,42 @@
+"""What a warm bot gives back: the code of the compiler.
+
+To load machine code from its cache numba sets up all of LLVM, and leaves 50 MB of that library's
+code in the memory of a process that has no use for it any more. The code is a file, which is read
+again where something is compiled after all, so it costs nothing to let go of.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+from pathlib import Path
+
+PROC_MAPS = Path("/proc/self/maps")
+"""Where Linux says what a process has mapped; on other systems nothing is given back."""
+LIBRARY = "libllvmlite"
+"""How the file with LLVM in it begins."""
+CODE_PERMISSIONS = "r-xp"
+"""What can be read and run but not written, so that it is as the file has it."""
+
+
+def release_llvm_pages() -> None:
+    """Let the pages of the compiler's code go, if this process has loaded it."""
+    if "llvmlite" not in sys.modules or not PROC_MAPS.exists():
+        return
+    advise = ctypes.CDLL(None).madvise
+    advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for start, size in code_segments(LIBRARY, PROC_MAPS.read_text()):
+        advise(start, size, mmap.MADV_DONTNEED)
+
+
+def code_segments(library: str, maps: str) -> list[tuple[int, int]]:
+    """Return address and bytes of each part of `maps` with code of a file that begins so."""
+    found = []
+    for line in maps.splitlines():
+        # address, permissions, offset, device, inode, path; see proc_pid_maps(5)
+        span, rights, _, _, _, *path = line.split(maxsplit=5)
+        if rights == CODE_PERMISSIONS and path and Path(path[0]).name.startswith(library):
+            start, end = (int(each, 16) for each in span.split("-"))
+            found.append((start, end - start))
+    return found

@@ -1,0 +1,14 @@
+"""What a bot's name on a command line stands for: a factory of bots, or an error with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kibitz_bots.sdk import Bot
+
+BotFactory = Callable[[], Bot]
+"""Makes the bots of one kind, a new one for every match."""
+
+
+class SpecError(ValueError):
+    """A word that names no bot; the message says what was found and what was expected."""

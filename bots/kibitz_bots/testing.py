@@ -1,0 +1,189 @@
+"""A server that follows a script, for testing bots and the runner without a socket.
+
+peer = ScriptedPeer(seats=["m1"])
+run = asyncio.create_task(run_bot(MyBot, peer, lobby="L1"))
+peer.tell(snapshot("m1", game="nim"), your_turn("m1", game="nim", ply=0, legal=[{"take": 1}]))
+call = await peer.expect("move")          # Call(name="move", about="m1", details=(0, {...}))
+peer.tell(finished("m1"))
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from kibitz_bots.budget import ClockFunction
+from kibitz_bots.connection import BotConnection, RunConfig, RunStats, Shutdown
+from kibitz_bots.spec import BotFactory
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.messages import Finished, Limits, Snapshot, Welcome, YourTurn
+from kibitz_protocol.wire.records import (
+    Cause,
+    Comment,
+    Conduct,
+    Player,
+    Result,
+    SeatResult,
+    Spectating,
+)
+
+PLAYER = "me"
+"""The id of the player that is under test; it sits in seat 0 of every match."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Something that the bot's side asked of the server."""
+
+    name: str
+    about: str
+    """The match or the lobby."""
+    details: tuple[Any, ...] = ()
+
+
+class FakeServer:
+    """Stands in for the protocol's `Client`: sends what it is told to, and notes every call.
+
+    A call is answered at once, unless `refuse` has an error ready for it, or `holding` an event:
+    then the answer waits for that event.
+    """
+
+    player = PLAYER
+
+    def __init__(self, seats: Sequence[str] = (), lobbies: Sequence[str] = ()) -> None:
+        self.welcome = Welcome(
+            re=1,
+            version=1,
+            player=PLAYER,
+            name=PLAYER,
+            kind="bot",
+            resume="a secret",
+            server="fake",
+            limits=Limits(frame_bytes=16384, messages_per_second=100, burst=100, lobbies=10),
+            seats=list(seats),
+            lobbies=list(lobbies),
+        )
+        self.calls: list[Call] = []
+        self.holding: dict[str, asyncio.Event] = {}
+        self._errors: dict[str, list[Exception]] = {}
+        self._news: asyncio.Queue[object] = asyncio.Queue()
+        self._changed = asyncio.Condition()
+        # How many calls `expect` has passed.
+        self._seen = 0
+
+    def send(self, *messages: object) -> None:
+        """Send news; None ends the connection."""
+        for message in messages:
+            self._news.put_nowait(message)
+
+    def refuse(self, name: str, *errors: Exception) -> None:
+        """Raise these errors, one a call, instead of doing what is asked."""
+        self._errors.setdefault(name, []).extend(errors)
+
+    async def expect(self, name: str) -> Call:
+        """Wait for the next call of this name, passing over others."""
+        async with self._changed:
+            while True:
+                for call in self.calls[self._seen :]:
+                    self._seen += 1
+                    if call.name == name:
+                        return call
+                await self._changed.wait()
+
+    def calls_of(self, name: str) -> list[Call]:
+        """Return every call of this name so far."""
+        return [call for call in self.calls if call.name == name]
+
+    async def news(self) -> AsyncIterator[object]:
+        """What was told, in order."""
+        while (message := await self._news.get()) is not None:
+            yield message
+
+    async def _record(self, name: str, about: str, *details: object) -> None:
+        async with self._changed:
+            self.calls.append(Call(name, about, details))
+            self._changed.notify_all()
+        if gate := self.holding.get(name):
+            await gate.wait()
+        if errors := self._errors.get(name):
+            raise errors.pop(0)
+
+    async def move(
+        self, match: str, ply: int, action: Mapping[str, Any], comment: Comment | None = None
+    ) -> None:
+        await self._record("move", match, ply, dict(action), comment)
+
+    async def resign(self, match: str, fault: str | None = None, detail: str = "") -> None:
+        await self._record("resign", match, fault, detail)
+
+    async def note(self, match: str, text: str) -> None:
+        await self._record("note", match, text)
+
+    async def leave_match(self, match: str) -> None:
+        await self._record("leave_match", match)
+
+    async def join(self, lobby: str, *, invite: str | None = None) -> None:
+        await self._record("join", lobby, invite)
+
+    async def leave(self, lobby: str) -> None:
+        await self._record("leave", lobby)
+
+    async def ready(self, lobby: str, ready: bool = True) -> None:
+        await self._record("ready", lobby, ready)
+
+
+async def run_bot(
+    make: BotFactory,
+    peer: FakeServer,
+    *,
+    stop: Shutdown | None = None,
+    terminal: TextIO | None = None,
+    clock: ClockFunction | None = None,
+    **aim: Any,
+) -> RunStats:
+    """Run a bot against a scripted server; `aim` are the fields of `RunConfig`."""
+    run = BotConnection(peer, make, RunConfig(**aim), make(), terminal or io.StringIO(), clock)
+    return await run.until(stop or Shutdown())
+
+
+def snapshot(match: str, *, game: str = "nim", ply: int = 0, **fields: Any) -> Snapshot:
+    """Return a match of two where the player under test has seat 0."""
+    seats = [
+        Player(player=PLAYER, name=PLAYER, kind="bot"),
+        Player(player="they", name="they", kind="bot"),
+    ]
+    defaults: dict[str, Any] = {
+        "why": "started",
+        "rules_version": 1,
+        "options": {},
+        "seats": seats,
+        "you": 0,
+        "seq": 0,
+        "to_act": 0,
+        "view": {},
+        "time_control": TimeControl(),
+        "conduct": Conduct(),
+        "spectating": Spectating(),
+        "commitment": "",
+    }
+    return Snapshot(match=match, game=game, ply=ply, **(defaults | fields))
+
+
+def your_turn(
+    match: str, *, game: str = "nim", ply: int = 0, legal: Sequence[Mapping[str, Any]] = ({},)
+) -> YourTurn:
+    """Return the announcement of a turn of seat 0 without a clock."""
+    moves = [dict(move) for move in legal]
+    return YourTurn(
+        match=match, game=game, seat=0, ply=ply, view={}, legal=moves, legal_count=len(moves)
+    )
+
+
+def finished(match: str, plies: int = 1) -> Finished:
+    """Return the end of a match that seat 0 has won."""
+    seats = [SeatResult(rank=1, score=1.0), SeatResult(rank=2, score=0.0)]
+    result = Result(seats=seats, cause=Cause.RULES, reason="goal", plies=plies)
+    return Finished(match=match, seq=1, result=result, view={}, seed="0", record="")

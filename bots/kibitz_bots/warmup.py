@@ -1,0 +1,45 @@
+"""What a first turn needs besides the search: the rules' own kernels and models, used once.
+
+A bot that searches reads a state from what it sees, lists moves, and writes one. Machine code
+that does this is loaded when it is first called, which no clock should pay for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kibitz_bots.sdk import Bot
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+
+def warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
+    """Warm a bot up, and if it gets ready for anything at all also what its turns will need."""
+    bot.prepare(programme)
+    if type(bot).prepare is not Bot.prepare:
+        exercise_rules(programme, bot.games)
+
+
+def exercise_rules(programme: Sequence[ProgrammeItem], games: Sequence[str]) -> None:
+    """Do once what a first turn does, in every game of `programme` that is known here.
+
+    `games` are those of the bot, all where it is empty.
+    """
+    for item in programme:
+        if item.game in registry.names() and (not games or item.game in games):
+            _exercise(registry.get(item.game), item)
+
+
+def _exercise(game: Game, item: ProgrammeItem) -> None:
+    options = game.Options.model_validate(item.options)
+    start = game.start(options, item.seats, game.deal(options, item.seats, 0))
+    seat = game.to_act(start)
+    if not 0 <= seat < item.seats:
+        return
+    seen = game.dump(game.view(start, seat))
+    state = game.sample(game.View.model_validate(seen), 0)
+    for action in game.legal(state)[:1]:
+        move = game.encode(state, action)
+        game.format_move(move)
+        game.decode(state, move)

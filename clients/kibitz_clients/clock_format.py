@@ -1,0 +1,60 @@
+"""Clocks as text while they run: what is left of one now, in few characters.
+
+A turn uses up, in this order, the free time of the move, the main time, the overage bank and
+the byo-yomi periods (see `kibitz_protocol.wire.clocks`). The server sends what a seat has at the
+start of its next turn; a client only counts that down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kibitz_protocol.wire.clocks import Clock, TimeControl, until_flag
+
+LOW_TIME_MS = 10_000
+"""From here on tenths of a second are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """What is left of a clock: of the part that runs, and until the flag falls."""
+
+    text: str
+    left_ms: int
+
+    @property
+    def low(self) -> bool:
+        return self.left_ms < LOW_TIME_MS
+
+
+def read_clock(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> ClockReading | None:
+    """Return how `clock` reads `elapsed_ms` into its turn, or None where there is no clock."""
+    if not control.limited:
+        return None
+    left = max(0, until_flag(control, clock) - max(0, elapsed_ms))
+    return ClockReading(_text(control, clock, max(0, elapsed_ms)), left)
+
+
+def _text(control: TimeControl, clock: Clock, elapsed: int) -> str:
+    """Write the part that runs, and after a plus what is in reserve behind it."""
+    parts = [control.move_ms, clock.main_ms, clock.bank_ms]
+    for index, part in enumerate(parts):
+        taken = min(part, elapsed)
+        parts[index], elapsed = part - taken, elapsed - taken
+    periods = clock.periods
+    if control.period_ms and not any(parts):
+        periods = max(0, clock.periods - elapsed // control.period_ms)
+        running = control.period_ms - elapsed % control.period_ms if periods else 0
+        return f"{format_duration(running)}×{periods}" if periods else format_duration(0)
+    shown = [part for part in parts if part] or [0]
+    reserve = "".join(f"+{format_duration(part)}" for part in shown[1:])
+    return format_duration(shown[0]) + reserve + (f"+{periods}×" if periods else "")
+
+
+def format_duration(millis: int) -> str:
+    """Write a time: ``9.4``, ``0:41``, ``12:05``, ``1:02:03``."""
+    if millis < LOW_TIME_MS:
+        return f"{millis // 100 / 10:.1f}"
+    seconds = millis // 1000
+    hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

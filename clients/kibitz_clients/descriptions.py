@@ -1,0 +1,227 @@
+"""Matches in words: moves, comments, what became of seats, results, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from kibitz_clients.render import palette
+from kibitz_clients.timeline import Frame, MatchInfo
+from kibitz_games.core.game import Game, GameError
+from kibitz_games.core.scene import PieceColour
+from kibitz_protocol import printable
+from kibitz_protocol.client.errors import KibitzError, RefusedError, SessionError, UnansweredError
+from kibitz_protocol.wire.lobbies import HouseTrouble
+from kibitz_protocol.wire.records import (
+    Aborted,
+    Cause,
+    Comment,
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Left,
+    Moved,
+    Noted,
+    Player,
+    Replaced,
+    Resigned,
+    Result,
+    Returned,
+)
+from kibitz_protocol.wire.values import Action
+
+CAUSE_TEXTS: dict[Cause, str] = {
+    Cause.RULES: "by the rules",
+    Cause.RESIGNATION: "resigned",
+    Cause.TIME: "lost on time",
+    Cause.ILLEGAL: "sent illegal moves",
+    Cause.CRASH: "crashed",
+    Cause.DISCONNECT: "lost the connection",
+    Cause.ABANDONED: "left the match",
+    Cause.TAKEOVER: "lost its seat to another connection",
+    Cause.INFRASTRUCTURE: "the server could not go on",
+}
+_ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
+
+
+def ordinal(rank: int) -> str:
+    """Write a rank: ``1st``."""
+    return _ORDINALS.get(rank, f"{rank}th")
+
+
+def house_bot_failure(trouble: HouseTrouble) -> str:
+    """Say that a house bot failed, and what follows from it."""
+    what = f"{trouble.personality} of seat {trouble.seat + 1} failed: {trouble.reason}"
+    if trouble.given_up:
+        return f"{what}; it is not started again, and the seat is open to anybody"
+    return f"{what}; it is started again"
+
+
+def move_text(game: Game | None, action: Action) -> str:
+    """Write an action as its game does, or as its fields where the game is not known."""
+    if game is not None:
+        try:
+            return game.format_move(game.Move.model_validate(action))
+        except (ValidationError, GameError):
+            pass
+    return printable.line(" ".join(f"{name}={value}" for name, value in action.items()))
+
+
+def step_text(game: Game | None, frame: Frame) -> str:
+    """Say what happened right before a frame, without naming the seat."""
+    if frame.mover is not None:
+        return "a hidden move"
+    return "" if frame.entry is None else entry_text(game, frame.entry)
+
+
+def acting_seat(frame: Frame) -> int | None:
+    """Return the seat whose doing a step was; of a hidden move too, since turns are known."""
+    if frame.mover is not None or frame.entry is None:
+        return frame.mover
+    return entry_seat(frame.entry)
+
+
+def viewpoint_text(facts: MatchInfo, seat: int) -> str:
+    """Say from whose viewpoint a match is seen: that of a seat, or of the public."""
+    return (
+        "as the public saw it" if seat < 0 else f"as {player_label(seat, facts.seats[seat])} saw it"
+    )
+
+
+def entry_text(game: Game | None, happened: Entry) -> str:
+    """Say what an entry was, without naming its seat."""
+    return printable.line(_entry_text(game, happened))
+
+
+def _entry_text(game: Game | None, happened: Entry) -> str:
+    match happened:
+        case Moved(action=action):
+            return move_text(game, action)
+        case Flagged():
+            skips = game is not None and game.info.on_flag == "skip"
+            return "time is up, the turn passes" if skips else "time is up"
+        case Resigned():
+            return "resigns"
+        case Left(reason="left"):
+            return "goes away"
+        case Left(reason=reason, grace_ms=grace):
+            return f"away ({reason}), {grace // 1000} s to return"
+        case Returned(takeover=True):
+            return "another connection has taken the seat over"
+        case Returned():
+            return "is back"
+        case Forfeited(cause=cause, detail=detail):
+            return f"out: {CAUSE_TEXTS[cause]}" + (f" ({detail})" if detail else "")
+        case Replaced(player=player):
+            return f"replaced by {player.name}"
+        case Aborted(detail=detail):
+            return f"aborted: {detail}"
+        case Noted(text=text):
+            return f"notes: {text}"
+        case Hidden():
+            return "hidden"
+
+
+def entry_seat(happened: Entry) -> int | None:
+    """Return whose doing an entry is."""
+    return None if isinstance(happened, Hidden | Aborted) else happened.seat
+
+
+def comment_text(said: Comment) -> str:
+    """Write what a bot said of its move: value, depth, nodes, the line it expects, its text."""
+    parts = []
+    if said.value is not None:
+        parts.append(_value_text(said.value))
+    if said.depth is not None:
+        parts.append(f"d{said.depth}")
+    if said.nodes is not None:
+        parts.append(f"{_count_text(said.nodes)}n")
+    if said.line:
+        parts.append(" ".join(said.line))
+    if said.text:
+        parts.append(said.text)
+    return printable.line(" ".join(parts))
+
+
+DECIDED_VALUE = 1e6
+"""What a search says of a play that is won, as a value; of a lost one, the negative."""
+
+
+def _value_text(value: float) -> str:
+    if abs(value) >= DECIDED_VALUE:
+        return "wins" if value > 0 else "loses"
+    return f"{value:+.2f}" if abs(value) < 100_000 else f"{value:+.3g}"
+
+
+def _count_text(number: int) -> str:
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}M"
+    return f"{number // 1000}k" if number >= 10_000 else str(number)
+
+
+def player_label(seat: int, who: Player, colours: Sequence[PieceColour] = ()) -> str:
+    """Name a player with the glyph of the seat, or with its stone where pieces have `colours`."""
+    return f"{palette.piece_glyph(seat, colours)} {printable.line(who.name)}"
+
+
+def player_labels(facts: MatchInfo) -> str:
+    """Name all players in seat order."""
+    return "  ".join(player_label(seat, who) for seat, who in enumerate(facts.seats))
+
+
+def end_reason(result: Result) -> str:
+    """Say what ended a match."""
+    return printable.line(_end_reason(result))
+
+
+def _end_reason(result: Result) -> str:
+    if result.cause is Cause.RULES:
+        return result.reason or CAUSE_TEXTS[Cause.RULES]
+    why = CAUSE_TEXTS[result.cause]
+    return f"{why} ({result.reason})" if result.reason else why
+
+
+def result_lines(facts: MatchInfo, result: Result) -> list[str]:
+    """Return one line for each seat, best first: rank, player, score, why it dropped out."""
+    order = sorted(range(len(result.seats)), key=lambda seat: (result.seats[seat].rank, seat))
+    lines = []
+    for seat in order:
+        ended = result.seats[seat]
+        why = f"  {CAUSE_TEXTS[ended.cause]}" if ended.cause else ""
+        detail = f" ({printable.line(ended.detail)})" if ended.detail else ""
+        name = player_label(seat, facts.seats[seat])
+        lines.append(f"{ordinal(ended.rank)} {name} {ended.score:g}{why}{detail}")
+    return lines
+
+
+def result_summary(facts: MatchInfo, result: Result) -> str:
+    """Say in one line who won and how."""
+    best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
+    names = ", ".join(player_label(seat, facts.seats[seat]) for seat in best)
+    if len(best) == len(result.seats) > 1:
+        return f"drawn, {end_reason(result)}, {result.plies} plies"
+    return (
+        f"{names} {'win' if len(best) > 1 else 'wins'}, {end_reason(result)}, {result.plies} plies"
+    )
+
+
+def explain_error(error: BaseException, url: str = "") -> str:
+    """Say what went wrong in one sentence, with what to do about it where that is known."""
+    return printable.line(_explain_error(error, url))
+
+
+def _explain_error(error: BaseException, url: str) -> str:
+    match error:
+        case RefusedError(message=message, hint=hint):
+            return f"{message}; {hint}" if hint else message
+        case SessionError():
+            where = f" {url}" if url and url not in str(error) else ""
+            return f"the connection to the server{where} has ended: {error}"
+        case UnansweredError():
+            return f"the server did not answer ({error}); look before you repeat it"
+        case KibitzError() | OSError() | ValueError():
+            return str(error) or type(error).__name__
+        case _:
+            return f"{type(error).__name__}: {error}"

@@ -1,0 +1,443 @@
+"""Line output: the course of matches as text or JSON lines, for pipes and logs.
+
+    [evening] match 3 chinese-checkers  12 ● greedy-hand 3-14  clock 0:59
+    [evening] match 3 chinese-checkers  ● greedy-hand wins, goal, 118 plies
+
+With `results_json` every line is a JSON object of the same facts: `kind` says which, the kinds of
+record entries (`move`, `flag`, `resign`, ...) and `start`, `result`, `gone` for the match.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Final
+
+from rich.cells import cell_len
+
+from kibitz_clients import clock_format, descriptions, fetch, replay
+from kibitz_clients.client_state import ClientState
+from kibitz_clients.fetch import RecordFetcher
+from kibitz_clients.match_source import fetch_events, fetch_timeline
+from kibitz_clients.render import palette
+from kibitz_clients.server_connection import ServerConnection
+from kibitz_clients.timeline import Frame, MatchInfo, Timeline
+from kibitz_games.core.game import Game
+from kibitz_protocol import printable
+from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyBrief, LobbyView, MatchBrief
+from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.wire.recordfile import RecordError
+from kibitz_protocol.wire.records import Cause, Moved, Result, SeatResult
+from kibitz_protocol.wire.refusals import Code
+
+LineSink = Callable[[str], None]
+"""Takes one line, without its end."""
+
+
+async def follow_lines(
+    client: AbstractAsyncContextManager[ServerConnection],
+    games: Mapping[str, Game],
+    out: LineSink,
+    *,
+    match: str | None = None,
+    lobby: str | None = None,
+    as_json: bool = False,
+    fetch: RecordFetcher = fetch.fetch_record,
+) -> bool:
+    """Write the course of a match, or of all matches of a lobby, until they are over.
+
+    Writes a table of the results last. Returns whether every match came to an end that the
+    server did not cause. Raises `KibitzError`, and `ValueError` where neither is named.
+    """
+    if (match is None) == (lobby is None):
+        raise ValueError("expected either a match or a lobby to follow")
+    async with client as link:
+        course = _MatchStream(link, games, out, as_json, lobby, fetch)
+        await course.start(match)
+        if course.is_over:
+            return course.finish()
+        async for message in link.news():
+            await course.handle(message)
+            if course.is_over:
+                break
+    return course.finish()
+
+
+def write_record_lines(
+    path: str | os.PathLike[str],
+    games: Mapping[str, Game],
+    out: LineSink,
+    *,
+    as_json: bool = False,
+    seat: int | None = None,
+) -> None:
+    """Write the course of a recorded match as `seat` saw it, or all of it when None.
+
+    Raises `RecordError`, `OSError`, and `ValueError` for a seat that the match does not have.
+    """
+    timeline = replay.load_record(path, games, seat).timeline
+    writer = LineWriter(games, as_json)
+    for line in writer.new_lines(timeline):
+        out(line)
+    if not as_json and timeline.result is not None:
+        for line in descriptions.result_lines(timeline.info, timeline.result):
+            out(f"  {line}")
+
+
+@dataclass
+class LineWriter:
+    """Turns frames of matches into lines; each frame is written once."""
+
+    games: Mapping[str, Game]
+    as_json: bool = False
+    lobby_names: dict[str, str] = field(default_factory=dict)
+    """What lobbies are called; by their code where the name is not known."""
+    # How far each match was written, and whether its result was.
+    _written: dict[str, int] = field(default_factory=dict)
+    _ended: set[str] = field(default_factory=set)
+    _failures: dict[str, list[HouseTrouble]] = field(default_factory=dict)
+
+    def new_lines(self, timeline: Timeline) -> list[str]:
+        """Return the lines about what a timeline holds and was not written yet."""
+        match = timeline.info.match
+        lines = [] if match in self._written else [self._start_line(timeline)]
+        written = self._written.setdefault(match, -1)
+        for frame in timeline.frames:
+            if frame.seq > written:
+                lines += self._frame_lines(timeline, frame)
+                self._written[match] = frame.seq
+        if timeline.result is not None and match not in self._ended:
+            self._ended.add(match)
+            lines.append(self._result_line(timeline, timeline.result))
+        return lines
+
+    def ended_line(self, brief: MatchBrief) -> str:
+        """Return the line about a match of which only the end is known."""
+        timeline = Timeline(MatchInfo.from_brief(brief))
+        assert brief.result is not None, "only a match that has ended has a line of its own"
+        return self._result_line(timeline, brief.result)
+
+    def house_bot_failures(self, view: LobbyView) -> list[str]:
+        """Return the lines about house bots that failed and were not written yet."""
+        known = self._failures.get(view.lobby, [])
+        self._failures[view.lobby] = view.house_trouble
+        fresh = [each for each in view.house_trouble if each not in known]
+        if self.as_json:
+            about = {"kind": "house_trouble", "lobby": view.lobby}
+            return [json.dumps(about | each.model_dump(), ensure_ascii=False) for each in fresh]
+        return [f"[{view.settings.name}] {descriptions.house_bot_failure(each)}" for each in fresh]
+
+    def lost_line(self, match: str, why: str) -> str:
+        """Return the line about a match that cannot be followed."""
+        if self.as_json:
+            return json.dumps({"kind": "gone", "match": match, "why": why})
+        return f"match {match} is gone: {printable.line(why)}"
+
+    def _prefix(self, timeline: Timeline) -> str:
+        facts = timeline.info
+        lobby = self.lobby_names.get(facts.lobby or "", facts.lobby or "-")
+        return f"[{printable.line(lobby)}] match {facts.number} {facts.game}"
+
+    def _start_line(self, timeline: Timeline) -> str:
+        facts = timeline.info
+        if self.as_json:
+            return self._json(
+                timeline,
+                "start",
+                players=[player.name for player in facts.seats],
+                options=facts.options,
+                time_control=str(facts.time_control),
+            )
+        players, clock = descriptions.player_labels(facts), facts.time_control
+        return f"{self._prefix(timeline)}  begins: {players}  (clock {clock})"
+
+    def _frame_lines(self, timeline: Timeline, frame: Frame) -> list[str]:
+        entry = frame.entry
+        if entry is None or not frame.is_step:
+            return []
+        game = self.games.get(timeline.info.game)
+        seat = descriptions.acting_seat(frame)
+        said = descriptions.step_text(game, frame)
+        if self.as_json:
+            return [
+                self._json(
+                    timeline,
+                    entry.kind,
+                    seq=frame.seq,
+                    ply=frame.ply,
+                    seat=seat,
+                    text=said,
+                    action=entry.action if isinstance(entry, Moved) else None,
+                    elapsed_ms=entry.elapsed_ms if isinstance(entry, Moved) else None,
+                    clocks_ms=self._clocks(timeline, frame),
+                    comment=frame.comment.model_dump(exclude_none=True) if frame.comment else None,
+                )
+            ]
+        ply = f"{frame.ply:>3}" if frame.is_turn else "   "
+        name = (
+            descriptions.player_label(seat, timeline.info.seats[seat])
+            if seat is not None
+            else "match"
+        )
+        line = f"{self._prefix(timeline)}  {ply} {name} {said}"
+        return [line + self._clock(timeline, frame, seat) + self._comment(frame)]
+
+    def _clock(self, timeline: Timeline, frame: Frame, seat: int | None) -> str:
+        if seat is None or frame.clocks is None or not frame.is_turn:
+            return ""
+        reading = clock_format.read_clock(timeline.info.time_control, frame.clocks[seat])
+        return f"  clock {reading.text}" if reading else ""
+
+    def _comment(self, frame: Frame) -> str:
+        return f"  {{{descriptions.comment_text(frame.comment)}}}" if frame.comment else ""
+
+    def _clocks(self, timeline: Timeline, frame: Frame) -> list[int] | None:
+        if frame.clocks is None:
+            return None
+        control = timeline.info.time_control
+        return [until_flag(control, clock) for clock in frame.clocks]
+
+    def _result_line(self, timeline: Timeline, result: Result) -> str:
+        if self.as_json:
+            return self._json(
+                timeline,
+                "result",
+                players=[player.name for player in timeline.info.seats],
+                result=result.model_dump(mode="json", exclude_none=True),
+                record=timeline.record or None,
+            )
+        return f"{self._prefix(timeline)}  {descriptions.result_summary(timeline.info, result)}"
+
+    def _json(self, timeline: Timeline, kind: str, **facts: object) -> str:
+        about = {
+            "kind": kind,
+            "match": timeline.info.match,
+            "lobby": timeline.info.lobby,
+            "number": timeline.info.number,
+            "game": timeline.info.game,
+        }
+        given = {name: value for name, value in facts.items() if value is not None}
+        return json.dumps(about | given, ensure_ascii=False)
+
+
+class _MatchStream:
+    """Follows one match, or all matches of a lobby, and knows when all of them are over."""
+
+    def __init__(
+        self,
+        link: ServerConnection,
+        games: Mapping[str, Game],
+        out: LineSink,
+        as_json: bool,
+        lobby: str | None,
+        fetch: RecordFetcher,
+    ) -> None:
+        self._connection = link
+        self._out = out
+        self._lobby = lobby
+        self._fetch = fetch
+        self._state = ClientState(games)
+        self._writer = LineWriter(games, as_json)
+        # Matches that were asked for, and how each one that is over ended.
+        self._requested: set[str] = set()
+        self._ended: dict[str, MatchBrief] = {}
+        self._closed = False
+
+    async def start(self, match: str | None) -> None:
+        if self._lobby is not None:
+            await self._connection.join(self._lobby, role="spectator")
+            for brief in (await self._connection.matches(self._lobby)).matches:
+                self._note_end(brief) if brief.result else await self._watch(brief)
+        if match is not None:
+            self._requested.add(match)
+            try:
+                await self._connection.watch(match)
+            except RefusedError as error:
+                if error.code is not Code.OVER:
+                    raise
+                await self._write_record(match)
+
+    async def _write_record(self, match: str) -> None:
+        timeline = await fetch_timeline(self._connection, self._fetch, self._state, match)
+        self._state.matches[match] = timeline
+        self._write_new(timeline)
+
+    def _write_new(self, timeline: Timeline) -> None:
+        for line in self._writer.new_lines(timeline):
+            self._out(line)
+        if timeline.result is not None:
+            self._ended[timeline.info.match] = timeline.info.to_brief(timeline.result)
+
+    async def handle(self, message: News | MatchLost) -> None:
+        """Apply one message, fetch what is missing before it, and write what is new."""
+        # Text has no ticking clocks, so the time of a message does not matter.
+        self._state.apply(message, 0)
+        match message:
+            case LobbyNews(lobby=view):
+                self._writer.lobby_names[view.lobby] = view.settings.name
+                for line in self._writer.house_bot_failures(view):
+                    self._out(line)
+                for brief in view.live:
+                    await self._watch(brief)
+            case MatchStarted(match=brief):
+                await self._watch(brief)
+            case MatchEnded(match=brief) if brief.lobby == self._lobby:
+                self._note_end(brief)
+            case LobbyClosed(lobby=lobby) if lobby == self._lobby:
+                self._closed = True
+            case MatchLost(match=gone, message=why):
+                self._out(self._writer.lost_line(gone, why))
+            case _:
+                pass
+        for timeline in self._state.matches.values():
+            while await fetch_events(self._connection, self._state, timeline.info.match):
+                pass
+            self._write_new(timeline)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all that was followed has ended."""
+        if self._requested - self._state.lost.keys() - self._finished():
+            return False
+        if self._lobby is None or self._closed:
+            return True
+        view = self._state.lobbies.get(self._lobby)
+        return view is not None and view.state in {"finished", "closed"}
+
+    def finish(self) -> bool:
+        """Write the table of results, and return whether all is well."""
+        ended = list(self._ended.values())
+        if not self._writer.as_json and ended:
+            self._out("")
+            for line in result_table(ended):
+                self._out(line)
+        causes = [brief.result.cause for brief in ended if brief.result]
+        return self._ended.keys() >= self._requested and Cause.INFRASTRUCTURE not in causes
+
+    def _note_end(self, brief: MatchBrief) -> None:
+        """Note how a match ended, and write it where its course is not followed."""
+        if brief.match not in self._ended and brief.match not in self._requested:
+            self._out(self._writer.ended_line(brief))
+        self._ended.setdefault(brief.match, brief)
+
+    async def _watch(self, brief: MatchBrief) -> None:
+        if brief.match in self._requested or not brief.watchable or brief.lobby != self._lobby:
+            return None
+        self._requested.add(brief.match)
+        try:
+            await self._connection.watch(brief.match)
+        except RefusedError as error:
+            if error.code is Code.OVER:  # it was shorter than the way to the server and back
+                with contextlib.suppress(OSError, RecordError):
+                    return await self._write_record(brief.match)
+            self._state.lost[brief.match] = error.message
+            self._out(self._writer.lost_line(brief.match, descriptions.explain_error(error)))
+
+    def _finished(self) -> set[str]:
+        return {match for match, timeline in self._state.matches.items() if timeline.over}
+
+
+# ---------------------------------------------------------------------------------- tables
+
+
+def result_table(briefs: Iterable[MatchBrief]) -> list[str]:
+    """Return a table: one line a match, with ranks, plies and what ended it."""
+    rows = []
+    for brief in sorted(briefs, key=lambda brief: brief.number):
+        result = brief.result
+        if result is None:
+            continue
+        order = sorted(range(len(brief.seats)), key=lambda seat: result.seats[seat].rank)
+        places = [_place_text(brief.seats[seat].name, result.seats[seat]) for seat in order]
+        row = [str(brief.number), brief.game, str(result.plies), descriptions.end_reason(result)]
+        rows.append([*row, "  ".join(places)])
+    return format_table(("match", "game", "plies", "end", "places"), rows)
+
+
+def _place_text(name: str, ended: SeatResult) -> str:
+    why = f" ({ended.cause})" if ended.cause else ""
+    return f"{ended.rank}. {name}{why}"
+
+
+def lobby_table(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:
+    """Return a table of lobbies, or one JSON object a line."""
+    if as_json:
+        return [brief.model_dump_json() for brief in briefs]
+    rows = [
+        [
+            brief.lobby,
+            brief.name,
+            brief.state,
+            f"{brief.members}/{brief.places}",
+            brief.joinable,
+            brief.host,
+            ", ".join(brief.games),
+        ]
+        for brief in briefs
+    ]
+    return format_table(("code", "name", "state", "seats", "join", "host", "games"), rows)
+
+
+def match_table(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[str]:
+    """Return a table of matches, or one JSON object a line."""
+    if as_json:
+        return [brief.model_dump_json(exclude_none=True) for brief in briefs]
+    rows = [
+        [
+            brief.match,
+            brief.lobby or "",
+            str(brief.number),
+            brief.game,
+            str(brief.ply),
+            descriptions.end_reason(brief.result) if brief.result else "running",
+            "  ".join(f"{palette.seat_glyph(s)} {who.name}" for s, who in enumerate(brief.seats)),
+        ]
+        for brief in briefs
+    ]
+    return format_table(("match", "lobby", "no", "game", "ply", "state", "players"), rows)
+
+
+MAX_WIDTH: Final = 80
+"""The columns of a terminal that tables fit in."""
+_MIN_LAST_COLUMN: Final = 24
+"""A last column of fewer columns stands on lines of its own."""
+
+
+def format_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return lines with columns as wide as their widest cell.
+
+    Where that is wider than a terminal, the last column goes on below itself, or on lines of
+    its own where there is too little room for it beside the others.
+    """
+    lines = [tuple(heads), *(tuple(map(printable.line, row)) for row in rows)]
+    widths = [max(cell_len(line[column]) for line in lines) for column in range(len(heads))]
+    before = sum(width + 2 for width in widths[:-1])
+    indent = before if MAX_WIDTH - before >= min(_MIN_LAST_COLUMN, widths[-1]) else 4
+    made = []
+    for line in lines:
+        cells = zip(line[:-1], widths[:-1], strict=True)
+        start = "".join(cell + " " * (width - cell_len(cell) + 2) for cell, width in cells)
+        first, *more = _wrap(line[-1], MAX_WIDTH - indent)
+        made += [start + first] if indent == before else [start, " " * indent + first]
+        made += [" " * indent + piece for piece in more]
+    return [line.rstrip() for line in made]
+
+
+def _wrap(text: str, width: int) -> Iterator[str]:
+    """Break a text at its double spaces, or else at spaces; a longer word stays whole."""
+    gap = "  " if "  " in text else " "
+    line = ""
+    for piece in text.split(gap):
+        if line and cell_len(line + gap + piece) > width:
+            yield line
+            line = piece
+        else:
+            line = f"{line}{gap}{piece}" if line else piece
+    yield line

@@ -1,0 +1,42 @@
+"""What clients ask a server for beside its news: earlier events and records of finished matches."""
+
+from __future__ import annotations
+
+from kibitz_clients.client_state import ClientState
+from kibitz_clients.fetch import RecordFetcher
+from kibitz_clients.replay import build_timeline
+from kibitz_clients.server_connection import ServerConnection
+from kibitz_clients.timeline import Timeline
+from kibitz_games.core.game import GameError
+from kibitz_protocol.client.errors import RefusedError
+
+
+async def fetch_events(connection: ServerConnection, state: ClientState, match: str) -> bool:
+    """Fetch some of the events of a match that `state` misses; return False if it misses none.
+
+    Where the server refuses them they are not asked for again: the host may keep the past from
+    spectators. Raises any other `KibitzError` of the connection.
+    """
+    wanted = state.matches[match].missing()
+    if wanted is None:
+        return False
+    try:
+        events = (await connection.history(match, *wanted)).events
+    except RefusedError:
+        events = []
+    state.fill_missing(match, events, wanted)
+    return True
+
+
+async def fetch_timeline(
+    connection: ServerConnection, fetch: RecordFetcher, state: ClientState, match: str
+) -> Timeline:
+    """Fetch the record of a finished match and replay it.
+
+    Raises `OSError` and `RecordError` as `fetch`, `GameError` for a game that is not known here.
+    """
+    record = await fetch(connection.url, match)
+    game = state.games.get(record.setup.game)
+    if game is None:
+        raise GameError(f"this client does not know the game {record.setup.game!r}")
+    return build_timeline(game, record, f"the record of {match}")

@@ -1,0 +1,257 @@
+"""Move input: choosing a legal move by the cells of the board, or by typing it.
+
+No rule is known here. `your_turn` lists the legal actions, or the game does; `Game.move_cells`
+names the cells that each is picked by, and a `MoveSelector` narrows the list with every cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from heapq import nlargest
+from typing import Final, TypeAlias
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game, GameError, IllegalAction, Model
+from kibitz_games.core.scene import Cell, Scene
+from kibitz_protocol.wire.messages import YourTurn
+
+WireAction: TypeAlias = Mapping[str, bool | int | str]
+"""An action as it travels."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveOption:
+    """A legal action with the places that it is picked by, in order."""
+
+    action: WireAction
+    text: str
+    cells: tuple[str, ...]
+
+
+def move_options(game: Game, turn: YourTurn) -> tuple[MoveOption, ...]:
+    """Return the legal actions of a turn.
+
+    Where the server does not list them, they are those of a position as the player sees it;
+    empty where this client's rules cannot tell.
+    """
+    made = []
+    for fields in _legal_by_rules(game, turn) if turn.legal is None else turn.legal:
+        move = game.Move.model_validate(fields)
+        made.append(MoveOption(game.dump(move), game.format_move(move), game.move_cells(move)))
+    return tuple(made)
+
+
+def _legal_by_rules(game: Game, turn: YourTurn) -> Sequence[WireAction]:
+    try:
+        state = game.sample(game.View.model_validate(turn.view), 0)
+        return game.dump_moves(state, game.legal(state))
+    except (GameError, ValidationError):
+        return ()
+
+
+@dataclass
+class MoveSelector:
+    """Narrows the legal moves down to one, place by place.
+
+    `picked` are the places so far. A move is `ready` once it is the one that is picked by
+    exactly these places; several with the same places are told apart with `next_alternative`.
+    """
+
+    options: Sequence[MoveOption]
+    picked: tuple[str, ...] = ()
+    _alternative: int = field(default=0, repr=False)
+
+    @property
+    def candidates(self) -> list[MoveOption]:
+        """The choices that begin with what is picked."""
+        count = len(self.picked)
+        return [choice for choice in self.options if choice.cells[:count] == self.picked]
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """The places that may be picked next."""
+        count = len(self.picked)
+        return frozenset(c.cells[count] for c in self.candidates if len(c.cells) > count)
+
+    @property
+    def example(self) -> str:
+        """One of the moves as a person types it; empty where none is known."""
+        return self.options[len(self.options) // 2].text if self.options else ""
+
+    @property
+    def alternatives(self) -> list[MoveOption]:
+        """The choices picked by exactly these places."""
+        return [choice for choice in self.options if choice.cells == self.picked]
+
+    @property
+    def ready(self) -> MoveOption | None:
+        """The move to play when it is confirmed."""
+        same = self.alternatives
+        return same[self._alternative % len(same)] if same else None
+
+    def pick(self, place: str) -> bool:
+        """Pick a place, or begin anew with it; False where no move is picked by it."""
+        for start in (self.picked, self.picked[:-1], ()):
+            trial = MoveSelector(self.options, (*start, place))
+            if trial.candidates:
+                self.picked, self._alternative = trial.picked, 0
+                return True
+        return False
+
+    def undo_pick(self) -> bool:
+        """Take the last place back; False where there is none."""
+        had = bool(self.picked)
+        self.picked, self._alternative = self.picked[:-1], 0
+        return had
+
+    def next_alternative(self) -> None:
+        """Take the next of the moves that are picked by the same places."""
+        self._alternative += 1
+
+    def select(self, choice: MoveOption) -> None:
+        """Pick all places of a move at once."""
+        self.picked = choice.cells
+        self._alternative = self.alternatives.index(choice)
+
+
+def parse_typed(
+    game: Game, picker: MoveSelector, text: str, turn: YourTurn | None = None
+) -> MoveOption | str:
+    """Return the move that `text` writes, or a sentence on why it is none.
+
+    What the game itself reads comes first, then any spelling of a legal move: in any case, with
+    any separators or, where that is one word, with none; a beginning that only one move has
+    will do for words. Where the server does not list the legal moves, whatever the game can
+    read is a move for the server to judge. `turn` has the position that reasons are found in.
+    """
+    text = text.strip()
+    try:
+        move = game.parse_move(text)
+        wire = game.dump(move)
+    except (GameError, ValidationError) as error:
+        why = str(error) if isinstance(error, GameError) else f"{text!r} is no move"
+        return _only_match(_spelling_matches(game, picker, text), text) or _with_suggestions(
+            why, picker, text
+        )
+    if not picker.options:
+        return MoveOption(wire, game.format_move(move), game.move_cells(move))
+    found = next((choice for choice in picker.options if choice.action == wire), None)
+    if found is not None:
+        return found
+    return _with_suggestions(_why_illegal(game, move, turn), picker, text, _cells_of(game, move))
+
+
+MAX_SUGGESTIONS: Final = 3
+"""How many legal moves are named to who wrote none."""
+_TOKENS: Final = re.compile(r"[^\W\d_]+|\d+")
+
+
+def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveOption]:
+    """Return the moves that a text spells; those that it begins where it spells none."""
+    pieces = _TOKENS.findall(text.lower())
+    one_word = re.fullmatch(r"[^\W_]+", text) is not None
+    if not pieces:
+        return []
+    whole, joined, begun = [], [], []
+    for choice in picker.options:
+        model = game.Move.model_validate(choice.action)
+        ways = [_TOKENS.findall(way.lower()) for way in game.spellings(model)]
+        if pieces in ways:
+            whole.append(choice)
+        elif one_word and any("".join(way) == "".join(pieces) for way in ways):
+            joined.append(choice)
+        elif any(_is_prefix(pieces, way, one_word=one_word) for way in ways):
+            begun.append(choice)
+    return whole or joined or begun
+
+
+def _is_prefix(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> bool:
+    """Whether a spelling begins so. A number is never half of another one."""
+    if not pieces[-1].isalpha():
+        return False
+    if one_word and "".join(way).startswith("".join(pieces)):
+        return True
+    last = len(pieces) - 1
+    return list(way[:last]) == list(pieces[:last]) and any(
+        piece.startswith(pieces[last]) for piece in way[last : last + 1]
+    )
+
+
+def _only_match(found: Sequence[MoveOption], text: str) -> MoveOption | str | None:
+    """Return the only move of several that a text may mean, or say which they are."""
+    if len(found) < 2:
+        return found[0] if found else None
+    named = [choice.text for choice in found[:MAX_SUGGESTIONS]]
+    rest = f" or {len(found) - MAX_SUGGESTIONS} more" if len(found) > MAX_SUGGESTIONS else ""
+    said = ", ".join(named) + rest if rest else f"{', '.join(named[:-1])} or {named[-1]}"
+    return f"{text} may be {said}"
+
+
+def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
+    """Say why a move is not legal, as far as this player may know."""
+    plain = f"{game.format_move(move)} is not a legal move now"
+    if turn is None or game.info.hidden:
+        return plain
+    try:
+        game.decode(game.sample(game.View.model_validate(turn.view), 0), move)
+    except IllegalAction as error:
+        return f"{plain}: {error}"
+    except (GameError, ValidationError):
+        pass
+    return plain
+
+
+def _cells_of(game: Game, move: Model) -> tuple[str, ...]:
+    try:
+        return game.move_cells(move)
+    except GameError:  # places that the board does not have
+        return ()
+
+
+def _with_suggestions(
+    why: str, picker: MoveSelector, text: str, touches: tuple[str, ...] = ()
+) -> str:
+    """Add the legal moves to a reason that are most like what was written."""
+
+    def likeness(choice: MoveOption) -> tuple[int, float]:
+        shared = sum(one == other for one, other in zip(touches, choice.cells, strict=False))
+        return shared, SequenceMatcher(None, text.lower(), choice.text.lower()).ratio()
+
+    near = [choice.text for choice in nlargest(MAX_SUGGESTIONS, picker.options, key=likeness)]
+    return f"{why}; legal and near: {', '.join(near)}" if near else why
+
+
+HEX_ROW_SCALE: Final = 1.7
+"""Units of y count so many of x on a hexagonal lattice, where rows are closer."""
+
+
+def neighbour_towards(scene: Scene, place: str | None, across: int, down: int) -> str | None:
+    """Return the place that an arrow key leads to from `place`: the nearest in that direction."""
+    here = next((cell for cell in scene.cells if cell.name == place), None)
+    if here is None:
+        return scene.cells[len(scene.cells) // 2].name if scene.cells else None
+    steep = HEX_ROW_SCALE if scene.lattice == "hex" else 1.0
+
+    def cost(cell: Cell) -> float:
+        along = (cell.x - here.x) * across + (cell.y - here.y) * down * steep
+        aside = abs((cell.x - here.x) * down) + abs((cell.y - here.y) * across * steep)
+        return along + 2.5 * aside if along > 0 else float("inf")
+
+    best = min(scene.cells, key=cost, default=here)
+    return best.name if cost(best) < float("inf") else here.name
+
+
+def most_central(scene: Scene, places: frozenset[str]) -> str | None:
+    """Return the one of `places` that is nearest to the middle of the board, to begin at."""
+    if not scene.cells:
+        return None
+    steep = HEX_ROW_SCALE if scene.lattice == "hex" else 1.0
+    x = sum(cell.x for cell in scene.cells) / len(scene.cells)
+    y = sum(cell.y for cell in scene.cells) / len(scene.cells)
+    cells = [cell for cell in scene.cells if cell.name in places]
+    best = min(cells, key=lambda c: (c.x - x) ** 2 + ((c.y - y) * steep) ** 2, default=None)
+    return None if best is None else best.name

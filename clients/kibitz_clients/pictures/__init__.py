@@ -1,1 +1,0 @@
-"""What boards are made of in pictures; `svg` puts them on a page."""

@@ -1,0 +1,261 @@
+"""The theme of boards in a terminal: how each cell of a scene looks there, as data.
+
+`_KINDS` and `_MARKS` are the tables of the cells and of the highlights; `Overlay` is what is added
+while a person chooses. Every kind of cell reads without colour too:
+
+    ``·`` floor    `` `` seen    ``░`` fog    ``▓`` rock    ``▒✕▒`` wreck    ``×`` gone
+    ``┼`` point    ``▏↑▕`` button             ``:`` floor and ``.`` seen that are in sight
+
+and so do pieces, by the glyph of their seat, or where the game gives them a colour by that:
+
+    ``●`` black              ``○`` white
+
+and the highlights, by the brackets around a cell:
+
+    ``(●)`` has just moved there    ``○`` came from there    ``•`` on its way
+    ``<●>`` acted from there
+    ``[●]`` the cursor              ``◎`` may be chosen next
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from rich.cells import cell_len
+
+from kibitz_clients.render import palette
+from kibitz_games.core.scene import Cell, CellKind, Mark, MarkKind, Scene
+
+Shape: TypeAlias = Literal["", "peg", "hole", "dot", "ring", "hull"]
+"""What is drawn where there is room for more than a character."""
+Sides: TypeAlias = tuple[bool, bool, bool, bool]
+"""Whether there is a line up, right, down, left."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KindStyle:
+    """How an empty cell of some kind looks."""
+
+    text: str = ""
+    fill: str = " "
+    shape: Shape = ""
+    box: bool = False
+
+
+_KINDS: Final[Mapping[CellKind, _KindStyle]] = {
+    "hole": _KindStyle("·", shape="hole"),
+    "home": _KindStyle("·", shape="hole"),
+    "goal": _KindStyle("·", shape="hole"),
+    "floor": _KindStyle("·"),
+    "fog": _KindStyle(fill="░"),
+    "seen": _KindStyle(),
+    "rock": _KindStyle(fill="▓"),
+    "wreck": _KindStyle("✕", fill="▒"),
+    "gone": _KindStyle("×"),
+    "point": _KindStyle(),
+    "number": _KindStyle(box=True),
+    "button": _KindStyle(box=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _MarkStyle:
+    """How a highlight changes a cell: another text where the cell is free, or edges and colour."""
+
+    text: str = ""
+    shape: Shape = ""
+    edges: tuple[str, str] | None = None
+    tint: float = 0.0
+    """The share of the seat's colour in the background."""
+
+
+_MARKS: Final[Mapping[MarkKind, _MarkStyle]] = {
+    "from": _MarkStyle("○", "ring", ("<", ">"), 0.22),
+    "path": _MarkStyle("•", "dot"),
+    "to": _MarkStyle(edges=("(", ")"), tint=0.30),
+    "win": _MarkStyle(edges=("(", ")"), tint=0.38),
+    "vision": _MarkStyle(tint=0.14),
+}
+_VISIBLE_TEXTS: Final[Mapping[str, str]] = {"·": ":", "": "."}
+"""What the texts of free cells become where a seat sees them."""
+_ARROWS: Final = "↑↗→↘↓↙←↖"
+_CROSSINGS: Final = "·╵╶└╷│┌├╴┘─┴┐┤┬┼"
+"""By the sum of 1 for a line up, 2 right, 4 down, 8 left."""
+_DIRECTIONS: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What the person at the terminal is doing, drawn over the scene."""
+
+    cursor: str | None = None
+    picked: tuple[str, ...] = ()
+    targets: frozenset[str] = frozenset()
+    names: bool = False
+    """Whether cells show their names, for typing them."""
+
+
+NO_OVERLAY: Final = Overlay()
+
+
+@dataclass(slots=True)
+class CellStyle:
+    """How one cell is drawn."""
+
+    background: str
+    text: str
+    foreground: str
+    left_edge: str = " "
+    right_edge: str = " "
+    bold: bool = False
+    shape: Shape = ""
+    fill: str = " "
+    """What the rest of the cell is filled with."""
+    fill_foreground: str = palette.DIM
+    lines: Sides | None = None
+    """The lines that meet here, on a board of crossings."""
+    box: bool = False
+    """Whether it stands apart from its neighbours: a card or a button."""
+    key: bool = False
+    """Whether it is pressed rather than stood on."""
+    heading: int | None = None
+    emblem_colour: str = palette.BACKDROP
+    """What the text is drawn in on a piece that is larger than a character."""
+
+    @property
+    def highlighted(self) -> bool:
+        return self.left_edge in "([<"
+
+
+def text_width(cell: Cell) -> int:
+    """Return the columns that the text of a cell needs; buttons make room for themselves."""
+    if cell.kind == "button":
+        return 1
+    return max(1, cell_len(_piece_text(cell) if _has_piece(cell) else cell.glyph))
+
+
+def cell_styles(scene: Scene, overlay: Overlay, room: int) -> dict[str, CellStyle]:
+    """Return the style of every cell; names longer than `room` columns are not shown."""
+    cells = {cell.name: cell for cell in scene.cells}
+    points = {(cell.x, cell.y) for cell in scene.cells if cell.kind == "point"}
+    styles = {name: _base_style(cell, points) for name, cell in cells.items()}
+    for mark in scene.marks:
+        for name in mark.cells:
+            if name in styles:
+                _apply_mark(styles[name], cells[name], mark)
+    if overlay.names and room >= 3:
+        _show_names(styles, cells, room)
+    for name in overlay.targets & styles.keys():
+        _apply_target(styles[name], cells[name], named=overlay.names)
+    for name in overlay.picked:
+        if name in styles:
+            _apply_highlight(styles[name], palette.HINT)
+    if overlay.cursor in styles:
+        _apply_highlight(styles[overlay.cursor], palette.CURSOR)
+    return styles
+
+
+def _base_style(cell: Cell, points: Collection[tuple[float, float]]) -> CellStyle:
+    kind, background = _KINDS[cell.kind], palette.cell_background(cell)
+    style = CellStyle(background, cell.glyph or kind.text, palette.CURSOR, fill=kind.fill)
+    style.fill_foreground = palette.blend(background, palette.TEXT, 0.45 if kind.box else 0.16)
+    if kind.box:
+        style.box = style.bold = True
+        style.key = cell.kind == "button"
+        style.text = style.text or (cell.name if style.key else "")
+    elif cell.kind == "point":
+        style.lines = _grid_lines(cell, points)
+        style.text = style.text or _crossing(style.lines)
+        style.foreground, style.fill_foreground = palette.GRID_LINES, palette.DIM
+    else:
+        faint = style.text == "·"
+        style.foreground = palette.blend(background, palette.TEXT, 0.3 if faint else 0.6)
+        style.shape = kind.shape if faint else ""
+    if cell.kind == "gone" and cell.tint is not None:
+        style.foreground = palette.blend(palette.seat_colour(cell.tint), background, 0.25)
+    if _has_piece(cell):
+        _put_piece(style, cell)
+    return style
+
+
+def _grid_lines(cell: Cell, points: Collection[tuple[float, float]]) -> Sides:
+    up, right, down, left = ((cell.x + x, cell.y + y) in points for x, y in _DIRECTIONS)
+    return up, right, down, left
+
+
+def _crossing(lines: Sides) -> str:
+    return _CROSSINGS[sum(1 << side for side, there in enumerate(lines) if there)]
+
+
+def _has_piece(cell: Cell) -> bool:
+    """Return whether a piece stands on a cell, be it nobody's."""
+    return cell.owner is not None or cell.colour is not None
+
+
+def _put_piece(style: CellStyle, cell: Cell) -> None:
+    """Show the piece on a cell, in the colour of its seat."""
+    style.text, style.bold = _piece_text(cell), True
+    style.foreground = palette.TEXT if cell.owner is None else palette.seat_colour(cell.owner)
+    style.heading = cell.heading
+    if cell.colour is not None:
+        style.emblem_colour = palette.PIECE_TEXT_COLOURS[cell.colour]
+    if cell.heading is not None:
+        style.background = palette.blend(style.background, style.foreground, 0.28)
+        style.shape = "hull"
+    elif cell_len(style.text) == 1:
+        style.shape = "peg"
+
+
+def _piece_text(cell: Cell) -> str:
+    own = palette.seat_glyph(cell.owner or 0)
+    if cell.colour is not None:
+        own = palette.PIECE_GLYPHS[cell.colour]
+    glyph = cell.glyph or own
+    return glyph if cell.heading is None else glyph + heading_arrow(cell.heading)
+
+
+def heading_arrow(heading: int) -> str:
+    """Return the arrow that points to `heading`, in degrees clockwise from north."""
+    return _ARROWS[round(heading / 45) % 8]
+
+
+def _apply_mark(style: CellStyle, cell: Cell, mark: Mark) -> None:
+    colour = palette.TEXT if mark.seat is None else palette.seat_colour(mark.seat)
+    drawn = _MARKS[mark.kind]
+    if drawn.text and _may_replace_text(cell):
+        # A cell that a move comes from stays marked as such where its path passes again.
+        if mark.kind == "from" or style.text != _MARKS["from"].text:
+            style.text, style.foreground, style.shape = drawn.text, colour, drawn.shape
+        return
+    if drawn.tint:
+        style.background = palette.blend(style.background, colour, drawn.tint)
+    if drawn.edges is not None:
+        style.left_edge, style.right_edge = drawn.edges
+    if mark.kind == "vision" and style.fill == " ":
+        style.text = _VISIBLE_TEXTS.get(style.text, style.text)
+
+
+def _may_replace_text(cell: Cell) -> bool:
+    """Return whether a highlight may be drawn in place of what is there."""
+    return not _has_piece(cell) and not cell.glyph and cell.kind not in {"gone", "rock", "wreck"}
+
+
+def _show_names(styles: Mapping[str, CellStyle], cells: Mapping[str, Cell], room: int) -> None:
+    for name, style in styles.items():
+        if cell_len(name) <= room and cells[name].kind not in {"button", "rock"}:
+            style.text, style.shape = name, ""
+            style.foreground = palette.blend(style.foreground, palette.TEXT, 0.4)
+
+
+def _apply_target(style: CellStyle, cell: Cell, named: bool) -> None:
+    style.foreground, style.bold = palette.HINT, True
+    style.background = palette.blend(style.background, palette.HINT, 0.16)
+    if _may_replace_text(cell) and not named:
+        style.text, style.shape = "◎", "ring"
+
+
+def _apply_highlight(style: CellStyle, colour: str) -> None:
+    style.left_edge, style.right_edge = "[", "]"
+    style.background = palette.blend(style.background, colour, 0.30)

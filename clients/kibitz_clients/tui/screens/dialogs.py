@@ -1,0 +1,91 @@
+"""Boxes over a screen: a question, the list of keys, and the rules of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Markdown, Static
+
+from kibitz_clients.render import palette
+from kibitz_clients.tui.screens.base import Dialog
+
+
+class Confirm(Dialog[bool]):
+    """A question with yes and no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("y,enter", "answer(True)", "yes"),
+        ("n,escape", "answer(False)", "no"),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        text = Text(self._question + "\n\n")
+        yield Static(text.append("y", "bold").append(" yes    ").append("n", "bold").append(" no"))
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
+
+
+class Keys(Dialog[None]):
+    """What the keys of a screen do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,question_mark,f1,enter,q", "close", "close"),
+    ]
+
+    def __init__(self, title: str, keys: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._title = title
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        text = Text(self._title + "\n\n", style="bold")
+        width = max(len(key) for key, _ in self._keys) + 3
+        for key, does in self._keys:
+            text.append(key.ljust(width), f"bold {palette.HINT}").append(does + "\n", "not bold")
+        yield Static(text.append("\nescape closes this", f"not bold {palette.DIM}"))
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+class Rules(Dialog[None]):
+    """The rules of a game, a page to scroll through."""
+
+    DEFAULT_CSS = """
+    Rules > VerticalScroll {
+        width: 90%; max-width: 100; height: 90%; padding: 0 1;
+        border: round #6f7a8c; background: #1d222b; color: #d5dae3; scrollbar-size: 1 1;
+    }
+    Rules Markdown { background: #1d222b; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,f2,enter", "close", "close"),
+        ("q", "close", "close"),
+    ]
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self._page = page
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll():
+            yield Markdown(self._page, open_links=False)
+
+    def on_mount(self) -> None:
+        """Let the arrow keys scroll."""
+        page = self.query_one(VerticalScroll)
+        page.border_title = "arrows and page keys scroll, escape closes this"
+        page.focus()
+
+    def action_close(self) -> None:
+        self.dismiss(None)

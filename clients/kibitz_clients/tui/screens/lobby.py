@@ -1,0 +1,233 @@
+"""A lobby: its members, the standings and the running matches."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from kibitz_clients import descriptions
+from kibitz_clients.render import palette
+from kibitz_clients.tui.screens.base import BaseScreen
+from kibitz_clients.tui.screens.dialogs import Keys
+from kibitz_protocol import printable
+from kibitz_protocol.wire.lobbies import LobbyView
+
+KEYS = (
+    ("up down", "choose a running match"),
+    ("enter", "watch it"),
+    ("n", "watch the next running match"),
+    ("f", "follow: go to the next match when one ends"),
+    ("r", "ready, or not ready"),
+    ("s", "start (host)"),
+    ("m", "rematch (host)"),
+    ("b", "back"),
+    ("q", "quit"),
+)
+
+
+class LobbyScreen(BaseScreen):
+    """Shows one lobby; a member gets ready, starts and asks for a rematch here."""
+
+    DEFAULT_CSS = """
+    LobbyScreen { background: #14171d; color: #d5dae3; }
+    LobbyScreen #title { height: 1; background: #1d222b; padding: 0 1; }
+    LobbyScreen VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size: 1 1; }
+    LobbyScreen .head { height: 1; color: #6f7a8c; margin-top: 1; }
+    LobbyScreen OptionList {
+        height: auto; max-height: 12; padding: 0; scrollbar-size: 1 1;
+    }
+    LobbyScreen OptionList, LobbyScreen OptionList:focus {
+        background: #14171d; border: none; background-tint: transparent;
+    }
+    LobbyScreen OptionList > .option-list--option-highlighted { background: #242a35; }
+    LobbyScreen OptionList:focus > .option-list--option-highlighted {
+        background: #39414f; color: #ffffff; text-style: bold;
+    }
+    LobbyScreen #members, LobbyScreen #standings { height: auto; }
+    LobbyScreen #status { height: auto; padding: 0 1; background: #1d222b; }
+    LobbyScreen #keys { height: 1; padding: 0 1; color: #6f7a8c; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("n", "next"),
+        ("f", "follow"),
+        ("r", "ready"),
+        ("s", "start"),
+        ("m", "rematch"),
+        ("b,escape", "back"),
+        ("question_mark", "help"),
+        ("q", "app.quit"),
+    ]
+
+    def __init__(self, lobby: str) -> None:
+        super().__init__()
+        self.lobby = lobby
+        self._notice = ""
+        self._listed: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="title")
+        with VerticalScroll():
+            yield Static("Running", classes="head")
+            yield OptionList(id="live")
+            yield Static("Members", classes="head")
+            yield Static(id="members")
+            yield Static("Standings", classes="head")
+            yield Static(id="standings")
+        yield Static(id="status")
+        yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).focus()
+
+    @property
+    def view(self) -> LobbyView | None:
+        return self.kibitz_app.client_state.lobbies.get(self.lobby)
+
+    def render_content(self) -> None:
+        self.update_static("title", self._title())
+        self.update_static("status", self._status())
+        follow = "on" if self.kibitz_app.follow else "off"
+        keys = f"enter watch  r ready  n next  f follow {follow}  b back  ? help  q quit"
+        self.update_static("keys", keys)
+        view = self.view
+        if view is not None:
+            self.update_static("members", _members(view))
+            self.update_static("standings", _standings(view))
+            self._list_live(view)
+
+    def _list_live(self, view: LobbyView) -> None:
+        lines = [
+            f"match {brief.number}  {brief.game}  "
+            + "  ".join(
+                descriptions.player_label(seat, who) for seat, who in enumerate(brief.seats)
+            )
+            for brief in view.live
+        ]
+        if lines == self._listed and lines:
+            return
+        self._listed = lines
+        options = self.query_one(OptionList)
+        chosen = options.highlighted or 0
+        options.clear_options()
+        options.add_options(
+            Option(Text(line), id=brief.match) for line, brief in zip(lines, view.live, strict=True)
+        )
+        if lines:
+            options.highlighted = min(chosen, len(lines) - 1)
+        else:
+            options.add_option(Option("no match is running", disabled=True))
+
+    def _title(self) -> Text:
+        view = self.view
+        if view is None:
+            return Text(f"lobby {self.lobby} …", "bold")
+        text = Text(printable.line(view.settings.name), "bold")
+        text.append(f" · {self.lobby} · {view.state} · round {view.round}", "not bold")
+        if view.planned:
+            text.append(f" · {view.done} of {view.planned} matches", "not bold")
+        if view.invite and view.settings.joinable == "invite":
+            text.append(f" · invite {printable.line(view.invite)}", "not bold")
+        if not self.kibitz_app.online:
+            text.append("  reconnecting …", "bold #ffb86b")
+        return text
+
+    def _status(self) -> Text:
+        if self._notice:
+            return Text(printable.line(self._notice), "bold #ffb86b")
+        view = self.view
+        mine = (
+            next((m for m in view.members if m.player == self.kibitz_app.player), None)
+            if view
+            else None
+        )
+        trouble = view.house_trouble if view and view.state == "gathering" else []
+        if trouble:
+            return Text(descriptions.house_bot_failure(trouble[-1]), "bold #ffb86b")
+        if view is None or mine is None:
+            return Text("you watch this lobby", palette.DIM)
+        if view.state == "gathering" and not mine.ready:
+            return Text("press r when you are ready", f"bold {palette.HINT}")
+        if view.state == "gathering":
+            return Text("ready; waiting for the others", palette.TEXT)
+        if view.state == "finished":
+            return Text("all matches are played; m asks for a rematch", f"bold {palette.HINT}")
+        return Text("your next match opens by itself", palette.TEXT)
+
+    def answered(self, sentence: str) -> None:
+        self._notice = sentence
+        self.refresh_content()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        if event.option_id is not None:
+            self.kibitz_app.watch_match(event.option_id)
+
+    def action_next(self) -> None:
+        brief = self.kibitz_app.client_state.next_match(self.lobby, 0)
+        if brief is not None:
+            self.kibitz_app.watch_match(brief.match)
+
+    def action_follow(self) -> None:
+        self.kibitz_app.follow = not self.kibitz_app.follow
+        self.refresh_content()
+
+    def action_ready(self) -> None:
+        view = self.view
+        mine = [m for m in view.members if m.player == self.kibitz_app.player] if view else []
+        if mine:
+            self._ask(self.kibitz_app.connection.ready(self.lobby, not mine[0].ready))
+        else:
+            self.answered("you have no seat in this lobby")
+
+    def action_start(self) -> None:
+        self._ask(self.kibitz_app.connection.start(self.lobby))
+
+    def action_rematch(self) -> None:
+        self._ask(self.kibitz_app.connection.rematch(self.lobby))
+
+    def _ask(self, request: Awaitable[object]) -> None:
+        self.kibitz_app.request(request, self.answered)
+
+    def action_back(self) -> None:
+        self.kibitz_app.back()
+
+    def action_help(self) -> None:
+        self.app.push_screen(Keys("A lobby", KEYS))
+
+
+def _grid(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style=palette.DIM, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, justify="right" if column in _NUMBERS else "left")
+    return table
+
+
+_NUMBERS = {"seat", "points", "played", "won", "drawn", "lost"}
+
+
+def _members(view: LobbyView) -> Table:
+    table = _grid("seat", "name", "kind", "")
+    for member in sorted(view.members, key=lambda member: member.seat):
+        state = "ready" if member.ready else "not ready"
+        state = state if member.connected else "away"
+        host = " (host)" if member.player == view.host else ""
+        name = Text(printable.line(member.name) + host)
+        table.add_row(str(member.seat + 1), name, member.kind, state)
+    return table
+
+
+def _standings(view: LobbyView) -> Table:
+    table = _grid("points", "name", "played", "won", "drawn", "lost", "causes")
+    for line in sorted(view.standings, key=lambda line: (-line.points, line.name)):
+        causes = ", ".join(f"{count} {cause}" for cause, count in line.causes.items())
+        counts = (line.played, line.wins, line.draws, line.losses)
+        name = Text(printable.line(line.name))
+        table.add_row(f"{line.points:g}", name, *map(str, counts), causes)
+    return table

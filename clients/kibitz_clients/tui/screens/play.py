@@ -1,0 +1,403 @@
+"""The screen of a match that is played here: a move is picked by its cells, or typed.
+
+As long as the match runs, letters and digits are a move that is typed, on the own turn and
+before it, and never commands: a key that meant something else would lose what somebody types
+quickly. Commands have function and control keys, or are typed after a colon. Nothing on this
+screen is ever focused, so that all keys come here, one after the other.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Static
+
+from kibitz_clients import move_input
+from kibitz_clients.move_input import MoveOption, MoveSelector
+from kibitz_clients.render import palette
+from kibitz_clients.render.terminal.cell_style import Overlay
+from kibitz_clients.timeline import Timeline
+from kibitz_clients.tui.line_edit import LineEdit
+from kibitz_clients.tui.screens.dialogs import Confirm, Keys
+from kibitz_clients.tui.screens.match import MatchScreen
+from kibitz_clients.tui.widgets.board import Board
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.messages import YourTurn
+
+PLAYING_KEYS = (
+    ("letters, digits", "type a move{example}; enter plays it"),
+    ("arrows, mouse", "go to a place, on your turn"),
+    ("tab", "go to the next place that may be picked"),
+    ("enter", "pick it, and play the move when it is whole"),
+    ("escape", "drop what is typed, or take the pick back"),
+    ("ctrl+o", "the other move with the same places"),
+    ("ctrl+r", "resign"),
+    (", .", "step back and forth"),
+    ("home end space", "to the first and the last step; live again"),
+    ("F1 F2", "these keys; the rules of the game"),
+    ("ctrl+q", "quit"),
+    (":", "a command, or how only one of them begins:"),
+)
+COMMANDS: dict[str, str] = {
+    "back": "back",
+    "eyes": "eyes",
+    "follow": "follow",
+    "help": "help",
+    "lobby": "lobby",
+    "names": "names",
+    "next": "next",
+    "other": "other",
+    "play": "play",
+    "quit": "app.quit",
+    "resign": "resign",
+    "rules": "rules",
+}
+"""What may be typed after a colon, and the action that it is."""
+COMMAND_PREFIXES = (":", "/")
+"""What a command begins with."""
+LINE_STARTS = ":/(+-"
+"""What else than letters and digits begins a line."""
+_LIST_COLUMNS = 44
+"""How wide the list of commands is below the keys."""
+_ARROWS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+
+
+class PlayScreen(MatchScreen):
+    """Takes moves while it is the turn of the person here; otherwise follows like its base."""
+
+    DEFAULT_CSS = """
+    PlayScreen #typed { display: none; height: 1; padding: 0 1; background: #242a35; }
+    PlayScreen.typing #typed { display: block; }
+    """
+    AUTO_FOCUS: ClassVar[str | None] = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("left", "arrow('left')"),
+        ("right", "arrow('right')"),
+        ("up", "arrow('up')"),
+        ("down", "arrow('down')"),
+        ("tab", "hop(1)"),
+        ("shift+tab", "hop(-1)"),
+        ("enter", "take"),
+        ("escape", "untake"),
+        ("ctrl+o", "other"),
+        ("ctrl+r", "resign"),
+    ]
+
+    def __init__(self, timeline: Timeline, game: Game | None) -> None:
+        super().__init__(timeline, game)
+        self._cursor: str | None = None
+        self._selector: MoveSelector | None = None
+        # The turn that the selector is for, by its ply: sent again, it is the same turn.
+        self._turn: YourTurn | None = None
+        # A move of the last turn, to show how moves are typed.
+        self._example = ""
+        # What is being typed, and which move it would be.
+        self._line = LineEdit()
+        self._typed_option: MoveOption | None = None
+
+    def compose(self) -> ComposeResult:
+        for widget in super().compose():
+            if widget.id == "keys":
+                yield Static(id="typed")
+            yield widget
+
+    # ------------------------------------------------------------------------------ drawing
+
+    @property
+    def active_selector(self) -> MoveSelector | None:
+        """The choice of a move, while there is one to make and the board shows it."""
+        return self._selector if self.timeline_cursor.is_live else None
+
+    def render_content(self) -> None:
+        self._update_turn(self.kibitz_app.client_state.turns.get(self.match))
+        if not self.can_play:
+            self._line.clear()
+        self._show_line()
+        super().render_content()
+
+    def overlay(self) -> Overlay:
+        picker = self.active_selector
+        if picker is None:
+            return super().overlay()
+        return Overlay(
+            cursor=self._cursor,
+            picked=picker.picked,
+            targets=picker.targets if picker.picked else frozenset(),
+            names=self.show_names,
+        )
+
+    def status(self) -> Text:
+        picker = self.active_selector
+        return super().status() if picker is None or self.notice else self._prompt(picker)
+
+    def _prompt(self, picker: MoveSelector) -> Text:
+        text = Text("Your turn", f"bold {palette.HINT}")
+        text.append(f": {_prompt_text(picker)}", "not bold white")
+        if self._cursor is not None and self._cursor not in picker.picked:
+            text.append(f" · {self._cursor}", "bold white")
+        return text
+
+    @property
+    def can_play(self) -> bool:
+        """Whether the person here has a seat and the match goes on."""
+        return self.timeline.info.you is not None and not self.timeline.over
+
+    def keys(self) -> str:
+        if not self.can_play:
+            return super().keys()
+        if self._line.text.startswith(COMMAND_PREFIXES):
+            return "  ".join(f":{name}" for name in COMMANDS)
+        if self.active_selector is None:
+            return "type ahead  , . step  F1 keys  F2 rules  :lobby :resign :quit"
+        return "type a move, enter plays it  arrows/tab choose  F1 keys  F2 rules  :quit"
+
+    def action_help(self) -> None:
+        if not self.can_play:
+            super().action_help()
+            return
+        example = f", such as {self._example}" if self._example else ""
+        keys = [(key, does.format(example=example)) for key, does in PLAYING_KEYS]
+        keys += [("", line) for line in textwrap.wrap(" ".join(COMMANDS), _LIST_COLUMNS)]
+        self.app.push_screen(Keys("Playing a match", keys))
+
+    # ------------------------------------------------------------------------------- playing
+
+    def action_arrow(self, key: str) -> None:
+        if self.active_selector is None:
+            self.action_step(-1 if key in {"left", "up"} else 1)
+            return
+        across, down = _ARROWS[key]
+        self._cursor = move_input.neighbour_towards(self.scene(), self._cursor, across, down)
+        self.notice = ""
+        self.refresh_content()
+
+    def _update_turn(self, turn: YourTurn | None) -> None:
+        """Make a selector for a new turn, and drop it when the turn is over."""
+        if turn is None or self.game is None:
+            self._selector = None
+            return
+        again = self._turn is not None and turn.ply == self._turn.ply
+        if self._selector is not None and again:
+            return
+        self._selector = MoveSelector(move_input.move_options(self.game, turn))
+        self._turn = turn
+        if again:
+            return
+        self.notice = ""
+        self._example = self._selector.example
+        self._match_typed()
+        if all(cell.name != self._cursor for cell in self.scene().cells):
+            self._cursor = move_input.most_central(self.scene(), self._selector.targets)
+        self.app.bell()
+
+    def on_board_clicked(self, message: Board.Clicked) -> None:
+        if self.active_selector is None:
+            return
+        self._cursor = message.place
+        self._pick(message.place)
+
+    def action_take(self) -> None:
+        picker = self.active_selector
+        if picker is None:
+            return
+        ready = picker.ready
+        there = self._cursor in {None, *picker.picked[-1:]}
+        if ready is not None and (there or not picker.targets):
+            self._send(ready)
+        elif self._cursor is not None:
+            self._pick(self._cursor)
+
+    def _pick(self, place: str) -> None:
+        """Pick a place; picking the last place again plays the move."""
+        assert self._selector is not None, "only a turn has something to pick"
+        ready = self._selector.ready
+        if ready is not None and self._selector.picked[-1:] == (place,):
+            self._send(ready)
+            return
+        self.notice = "" if self._selector.pick(place) else f"no legal move begins at {place}"
+        ready = self._selector.ready
+        if ready is not None and ready.cells == (place,) and self._is_button(place):
+            self._send(ready)
+        self.refresh_content()
+
+    def _is_button(self, place: str) -> bool:
+        """Whether a place is pressed rather than stood on: pressing it is a move at once."""
+        return any(cell.name == place and cell.kind == "button" for cell in self.scene().cells)
+
+    def action_untake(self) -> None:
+        self.notice = ""
+        if self._selector is not None:
+            self._selector.undo_pick()
+        self.refresh_content()
+
+    def action_hop(self, by: int) -> None:
+        if self._selector is None:
+            return
+        places = [cell.name for cell in self.scene().cells if cell.name in self._selector.targets]
+        if places:
+            at = places.index(self._cursor) if self._cursor in places else -1 if by > 0 else 0
+            self._cursor = places[(at + by) % len(places)]
+            self.refresh_content()
+
+    def action_other(self) -> None:
+        if self._selector is not None:
+            self._selector.next_alternative()
+            self.refresh_content()
+
+    def _send(self, choice: MoveOption) -> None:
+        turn = self.kibitz_app.client_state.turns.pop(self.match, None)
+        if turn is None:
+            return
+        self._selector = None
+        self.notice = f"{choice.text} sent …"
+        self.kibitz_app.send_move(self.match, turn, choice, self.answered)
+        self.refresh_content()
+
+    def answered(self, sentence: str) -> None:
+        """Show what became of a request; nothing when it was done."""
+        self.notice = sentence
+        self.refresh_content()
+
+    def action_resign(self) -> None:
+        if self.timeline.info.you is None or self.timeline.over:
+            return
+        self.app.push_screen(Confirm("Resign this match?"), self._resign)
+
+    def _resign(self, sure: bool | None) -> None:
+        if sure:
+            resigning = self.kibitz_app.connection.resign(self.match)
+            self.kibitz_app.request(resigning, self.answered)
+
+    # -------------------------------------------------------------------------------- typing
+
+    def on_key(self, event: events.Key) -> None:
+        """Take what is typed before any key is a command."""
+        character = event.character if event.is_printable else None
+        if not self.can_play:
+            return
+        if not self._line.text:
+            if character is not None and (character.isalnum() or character in LINE_STARTS):
+                event.stop()
+                self._type(character)
+        elif character is not None:
+            event.stop()
+            self._type(character)
+        elif event.key in {"enter", "ctrl+m", "ctrl+j"}:
+            event.stop()
+            self._submit()
+        elif event.key == "escape":
+            event.stop()
+            self._stop_typing()
+        elif self._line.press(event.key):
+            event.stop()
+            self._typed()
+        elif event.key in {"tab", "shift+tab", "up", "down"}:
+            event.stop()  # they would move what is picked on the board behind
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Type what is pasted; whoever pastes says with enter that it is to be played."""
+        event.stop()
+        if self.can_play:
+            self._type(event.text)
+
+    def _type(self, text: str) -> None:
+        self.notice = ""
+        self._line.insert(text)
+        self._typed()
+
+    def _typed(self) -> None:
+        self._match_typed()
+        self.refresh_content()
+
+    def _match_typed(self) -> None:
+        """Find out which move the line would be now."""
+        self._typed_option = None
+        text = self._line.text
+        if (
+            text
+            and not text.startswith(COMMAND_PREFIXES)
+            and self._selector is not None
+            and self.game
+        ):
+            found = move_input.parse_typed(self.game, self._selector, text)
+            self._typed_option = found if isinstance(found, MoveOption) else None
+
+    def _show_line(self) -> None:
+        self.set_class(bool(self._line.text), "typing")
+        text, at = self._line.text, self._line.cursor
+        shown = Text("> ", f"bold {palette.HINT}", no_wrap=True)
+        shown.append(text[:at], "not bold white").append(text[at : at + 1] or " ", "reverse white")
+        shown.append(text[at + 1 :], "not bold white")
+        if self._typed_option is not None:
+            shown.append(f"   enter plays {self._typed_option.text}", f"not bold {palette.DIM}")
+        self.update_static("typed", shown)
+
+    def _submit(self) -> None:
+        text = self._line.text.strip()
+        if text.startswith(COMMAND_PREFIXES):
+            self._stop_typing()
+            self._command(text[1:].strip().lower())
+        elif self.game is None:
+            self.notice = "this client does not know the game, and cannot play it"
+            self._stop_typing()
+        elif self._selector is None:
+            # It stays in the line, and enter plays it when the turn has come.
+            self.notice = "it is not your turn yet"
+            self.refresh_content()
+        else:
+            self._stop_typing()
+            self._play(self.game, self._selector, text)
+
+    def _play(self, game: Game, picker: MoveSelector, text: str) -> None:
+        """Play a move that was typed, or pick a place, or say why it is neither."""
+        if not text:
+            return
+        choice = move_input.parse_typed(game, picker, text, self._turn)
+        place = next((c.name for c in self.scene().cells if c.name == text.lower()), None)
+        if isinstance(choice, MoveOption):
+            self._send(choice)
+        elif place is not None and MoveSelector(picker.options).pick(place):
+            self._cursor = place
+            self._pick(place)
+        else:
+            self.notice = choice
+            self.refresh_content()
+
+    def _command(self, word: str) -> None:
+        """Carry out what was typed after a colon."""
+        found = [name for name in COMMANDS if name.startswith(word)]
+        if word in COMMANDS:
+            found = [word]
+        if len(found) == 1:
+            self.call_later(self.run_action, COMMANDS[found[0]])
+        else:
+            known = ", ".join(f":{name}" for name in found or COMMANDS)
+            self.notice = f":{word} may be {known}" if found else f"no :{word}; there are {known}"
+        self.refresh_content()
+
+    def _stop_typing(self) -> None:
+        self._line.clear()
+        self._typed()
+
+
+def _prompt_text(picker: MoveSelector) -> str:
+    """Say what is to be picked next."""
+    ready, count = picker.ready, len(picker.targets)
+    if ready is not None and (picker.picked or not picker.targets):
+        more = (
+            f", ctrl+o for another of {len(picker.alternatives)}"
+            if len(picker.alternatives) > 1
+            else ""
+        )
+        return f"{ready.text}, enter plays it, escape takes it back{more}"
+    if picker.picked:
+        again = ", this one again for it alone" if picker.picked[-1] in picker.targets else ""
+        return f"{' '.join(picker.picked)} picked, now one of {count} places{again}"
+    if picker.options:
+        return f"pick one of {count} places; {len(picker.options)} moves"
+    return "type a move"

@@ -1,0 +1,113 @@
+"""The board: a scene at the largest scale that fits, centred, with its text below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kibitz_clients.render import palette
+from kibitz_clients.render.terminal import canvas
+from kibitz_clients.render.terminal.canvas import DrawnBoard
+from kibitz_clients.render.terminal.cell_style import NO_OVERLAY, Overlay
+from kibitz_games.core.scene import Scene
+
+_BACK = Style(color=palette.DIM, bgcolor=palette.BACKDROP)
+
+
+class Board(Widget):
+    """Draws a scene; a click on a cell posts `Board.Clicked`."""
+
+    DEFAULT_CSS = "Board { width: 1fr; height: 1fr; }"
+
+    class Clicked(Message):
+        """A place was clicked."""
+
+        def __init__(self, place: str) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.scene = Scene("square", ())
+        self._overlay = NO_OVERLAY
+        self._drawn_board = DrawnBoard([], {})
+        self._lines: list[str] = []
+
+    @property
+    def drawn_board(self) -> DrawnBoard:
+        """What is drawn now."""
+        return self._drawn_board
+
+    def show(self, scene: Scene, overlay: Overlay = NO_OVERLAY) -> None:
+        """Draw `scene`, with `overlay` over it."""
+        if (scene, overlay) != (self.scene, self._overlay) or not self._drawn_board.rows:
+            self.scene, self._overlay = scene, overlay
+            self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        left, top = self._corner()
+        place = self._drawn_board.at(event.x - left, event.y - top)
+        if place is not None:
+            self.post_message(self.Clicked(place))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        left, top = self._corner()
+        row = y - top
+        if 0 <= row < self._drawn_board.height:
+            drawn = [Segment(" " * left, _BACK), *self._drawn_board.segments(row)]
+            return Strip(drawn).crop_extend(0, width, _BACK)
+        line = row - self._drawn_board.height - self._gap()
+        if 0 <= line < len(self._lines):
+            return _text(self._lines[line], width)
+        return Strip.blank(width, _BACK)
+
+    def _draw(self) -> None:
+        width, height = self.size
+        if width and height:
+            self._drawn_board = canvas.draw(
+                self.scene, canvas.fit_tile_size(self.scene, width, height), self._overlay
+            )
+            room = height - self._drawn_board.height
+            lines = list(pack_lines(self.scene.text, min(width, max(50, self._drawn_board.width))))
+            # Half a text says less than none.
+            self._lines = lines if len(lines) <= room else []
+            self.refresh()
+
+    def _gap(self) -> int:
+        """An empty line before the text, where there is room for it."""
+        room = self.size.height - self._drawn_board.height
+        return 1 if self._lines and room > len(self._lines) else 0
+
+    def _corner(self) -> tuple[int, int]:
+        used = self._drawn_board.height + self._gap() + len(self._lines)
+        left = max(0, (self.size.width - self._drawn_board.width) // 2)
+        return left, max(0, (self.size.height - used) // 2)
+
+
+def pack_lines(texts: Iterable[str], width: int) -> Iterable[str]:
+    """Put short texts beside each other on lines of at most `width` characters."""
+    line = ""
+    for text in texts:
+        joined = f"{line}   {text}" if line else text
+        if line and len(joined) > width:
+            yield line
+            line = text
+        else:
+            line = joined
+    if line:
+        yield line
+
+
+def _text(line: str, width: int) -> Strip:
+    left = max(0, (width - len(line)) // 2)
+    return Strip([Segment(" " * left + line, _BACK)]).crop_extend(0, width, _BACK)

@@ -1,0 +1,117 @@
+"""The course of a match: one line a step, the shown one marked, scrolling along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kibitz_clients import descriptions
+from kibitz_clients.render import palette
+from kibitz_clients.timeline import Frame, Timeline
+from kibitz_games.core.game import Game
+from kibitz_games.core.scene import PieceColour
+from kibitz_protocol.wire.records import Moved
+
+_BACK = Style(bgcolor=palette.BACKDROP)
+_SHOWN = Style(bgcolor="#39414f")
+
+
+class Moves(ScrollView):
+    """The steps of a timeline; a click on one posts `Moves.Clicked`."""
+
+    DEFAULT_CSS = "Moves { height: 1fr; overflow-x: hidden; scrollbar-size: 1 1; }"
+    can_focus = False
+
+    class Clicked(Message):
+        """A step was clicked: the frame with this number."""
+
+        def __init__(self, seq: int) -> None:
+            super().__init__()
+            self.seq = seq
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._game: Game | None = None
+        self._steps: list[Frame] = []
+        self._at = 0
+        self._colours: Sequence[PieceColour] = ()
+
+    def show(
+        self,
+        game: Game | None,
+        timeline: Timeline,
+        at: int,
+        colours: Sequence[PieceColour] = (),
+    ) -> None:
+        """Show the steps of a timeline, with number `at` marked and in sight.
+
+        `colours` are those of the pieces, by seat, where the game gives them some.
+        """
+        self._colours = colours
+        steps = timeline.steps
+        moved = at != self._at or len(steps) != len(self._steps)
+        if steps == self._steps and at == self._at:
+            return
+        self._game, self._steps, self._at = game, steps, at
+        self.virtual_size = Size(self.size.width, len(steps))
+        if moved:
+            self._go()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self._steps))
+        self._go()
+
+    def _go(self) -> None:
+        """Scroll the marked step to the middle."""
+        top = max(0, self._at - max(1, self.size.height) // 2)
+        self.scroll_to(y=top, animate=False, immediate=True)
+
+    def on_click(self, event: events.Click) -> None:
+        row = event.y + round(self.scroll_y)
+        if 0 <= row < len(self._steps):
+            self.post_message(self.Clicked(self._steps[row].seq))
+
+    def render_line(self, y: int) -> Strip:
+        row = y + round(self.scroll_y)
+        width = self.size.width
+        if row >= len(self._steps):
+            return Strip.blank(width, _BACK)
+        back = _SHOWN if row == self._at else _BACK
+        text = step_line(self._game, self._steps[row], self._colours)
+        text.truncate(width, overflow="ellipsis", pad=True)
+        segments = [
+            Segment(segment.text, (segment.style or Style()) + back)
+            for segment in text.render(self.app.console, end="")
+            if isinstance(segment.style, Style | None)
+        ]
+        return Strip(segments).crop_extend(0, width, back)
+
+
+def step_line(game: Game | None, frame: Frame, colours: Sequence[PieceColour] = ()) -> Text:
+    """Write one step: ply, seat, what happened, and what the bot said of it."""
+    line = Text(no_wrap=True)
+    entry = frame.entry
+    if entry is None:
+        return line.append("    start" if frame.seq == 0 else "    joined here", palette.DIM)
+    number = str(frame.ply) if frame.is_turn else ""
+    line.append(f"{number:>3} ", palette.DIM)
+    seat = descriptions.acting_seat(frame)
+    if seat is not None:
+        line.append(f"{palette.piece_glyph(seat, colours)} ", f"bold {palette.seat_colour(seat)}")
+    said = descriptions.step_text(game, frame)
+    line.append(said, palette.TEXT if isinstance(entry, Moved) else f"italic {palette.TEXT}")
+    if frame.comment is not None:
+        line.append(
+            " " * max(1, 8 - cell_len(said)) + descriptions.comment_text(frame.comment), palette.DIM
+        )
+    return line

@@ -1,0 +1,1 @@
+"""Generates pages of the documents from the code and from measured results."""

@@ -1,0 +1,63 @@
+"""Write the generated pages: `python -m docs.generate`; `--check` says which are out of date."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import docs.generate
+from benchmarks.strength import results
+from docs.generate import bots, environments, event_files, messages, strength
+from kibitz.builtin_games import load_games
+
+DOCS = Path(docs.generate.__file__).parents[1]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the pages, or compare them; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a page differs")
+    check = parser.parse_args(argv).check
+    changed = [path for path, text in pages().items() if _text(path) != text]
+    for path in changed:
+        if check:
+            print(f"out of date: {path}", file=sys.stderr)
+        else:
+            path.write_text(pages()[path], encoding="utf-8")
+            print(f"written: {path}")
+    return 1 if check and changed else 0
+
+
+def pages() -> Mapping[Path, str]:
+    """Return every generated page with the text that it should have."""
+    games = load_games("plain")
+    found = {
+        DOCS / "strength.md": strength.page(results.load()),
+        DOCS / "reference" / "house-bots.md": bots.page(games),
+        DOCS / "reference" / "event-files.md": event_files.page(),
+        DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),
+        DOCS / "reference" / "records.md": messages.records_page(_schema("record")),
+    }
+    learning = DOCS / "how-to" / "learning.md"
+    found[learning] = environments.page(learning.read_text(encoding="utf-8"), games)
+    for name in games:
+        path = DOCS / "games" / f"{name}.md"
+        found[path] = bots.game_page(path.read_text(encoding="utf-8"), name)
+    return found
+
+
+def _schema(name: str) -> Any:
+    """Return a schema that `make schema` has written."""
+    return json.loads((DOCS / "protocol" / f"{name}.schema.json").read_text(encoding="utf-8"))
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

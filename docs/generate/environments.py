@@ -1,0 +1,33 @@
+"""The table of what learning programs get of each game, from the games themselves."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+
+from docs.generate.markdown import between, table
+from kibitz_games.core.game import Game
+from kibitz_games.core.position import Position
+
+BEGIN = "<!-- games: `python -m docs.generate` writes what is between the marks -->"
+END = "<!-- games end -->"
+
+
+def page(text: str, games: Mapping[str, Game]) -> str:
+    """Return the page with the table of the games; raises `NoMarkersError`."""
+    rows = [_row(game) for game in games.values()]
+    heads = ("game", "shape of the observation", "actions", "what the observation has")
+    return between(text, BEGIN, END, table(heads, rows))
+
+
+def _row(game: Game) -> list[str]:
+    """Return what is true with the usual options and the fewest seats."""
+    position = Position(game)
+    shape = game.features(position.view(0), 0).shape
+    text = (inspect.getdoc(game.features) or "").partition("\n")[0]
+    return [
+        f"`{game.info.name}`",
+        " x ".join(map(str, shape)),
+        f"{game.num_distinct_actions(position.state):,}",
+        text.partition(";")[0].removeprefix("Return ").rstrip("."),
+    ]

@@ -1,0 +1,77 @@
+"""Fields of a JSON Schema in words and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+Schema: TypeAlias = Mapping[str, Any]
+Link: TypeAlias = Callable[[str], str]
+"""Takes the name of a definition and returns what stands for it: a link, or a word."""
+
+
+def kind(field: Schema, link: Link) -> str:
+    """Say in words what a value may be: ``whole number from 1 to 9 or null``."""
+    return " or ".join(dict.fromkeys(_kinds(field, link)))
+
+
+def default(field: Schema) -> str:
+    """Say what a value is when nothing is said."""
+    match field.get("default"):
+        case None | [] | "" | {}:
+            return "none"
+        case bool(value):
+            return "true" if value else "false"
+        case dict():
+            return "see there"
+        case int(value) | float(value):
+            return f"`{_number(value)}`"
+        case value:
+            return f"`{value}`"
+
+
+def _kinds(field: Schema, link: Link) -> Iterator[str]:
+    if "$ref" in field:
+        yield link(field["$ref"].rpartition("/")[2])
+    for alternatives in ("anyOf", "oneOf", "allOf"):
+        for each in field.get(alternatives, ()):
+            yield from (word for word in _kinds(each, link) if word)
+    if "enum" in field or "const" in field:
+        yield from (f"`{value}`" for value in field.get("enum", [field.get("const")]))
+    else:
+        yield from _plain_kind(field, link)
+
+
+def _plain_kind(field: Schema, link: Link) -> Iterator[str]:
+    match field.get("type"):
+        case "integer":
+            yield f"whole number{_range(field)}"
+        case "number":
+            yield f"number{_range(field)}"
+        case "boolean":
+            yield "true or false"
+        case "array" if "items" in field:
+            yield f"list of {kind(field['items'], link)}"
+        case "array":
+            yield f"list of {len(field['prefixItems'])} texts"
+        case "object":
+            yield "object"
+        case "string":
+            yield "moment" if field.get("format") == "date-time" else "text"
+
+
+SAFE_INTEGER = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exactly; as a bound it is left out."""
+
+
+def _range(field: Schema) -> str:
+    """Say which numbers may be: `` from 1 to 9``, `` above 0 and below 0.5``."""
+    words = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to"}
+    least = field.keys() & {"minimum", "exclusiveMinimum"}
+    words["exclusiveMaximum"] = "and below" if least else "below"
+    said = {key: word for key, word in words.items() if abs(field.get(key, 2**53)) < SAFE_INTEGER}
+    return "".join(f" {word} {_number(field[key])}" for key, word in said.items())
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:g}"

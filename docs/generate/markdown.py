@@ -1,0 +1,31 @@
+"""Parts of pages in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class NoMarkersError(ValueError):
+    """A page lacks the lines between which generated text stands."""
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table, ended by an empty line."""
+    lines = [_row(heads), "|" + "---|" * len(heads), *map(_row, rows)]
+    return "\n".join([*lines, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def between(page: str, begin: str, end: str, text: str) -> str:
+    """Return a page with `text` between the lines `begin` and `end`, in place of what is there.
+
+    Raises `NoMarkersError` where one of the lines is missing.
+    """
+    before, first, rest = page.partition(f"{begin}\n")
+    _, last, after = rest.partition(end)
+    if not first or not last:
+        raise NoMarkersError(f"expected the lines {begin!r} and {end!r} in the page")
+    return f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}"

@@ -1,0 +1,114 @@
+"""The reference of messages and records, from the JSON Schemas in `docs/protocol`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from docs.generate import json_schema
+from docs.generate.json_schema import Schema
+from docs.generate.markdown import table
+
+MESSAGES = """# Messages
+
+Every message of the protocol with its fields. [The protocol](../protocol/README.md) explains how
+they are used. For programs there are [a JSON Schema](../protocol/messages.schema.json) of the
+same, and [an AsyncAPI document](../protocol/asyncapi.json).
+
+The heading of a message is its `type`. Every message of a client has an `id` of the client's own
+choosing, larger than all before it; the answer carries it back as `re`."""
+RECORDS = """# Records
+
+A record is a file of JSON lines: the setup, a line for each entry, and a footer with the result
+and a hash over all lines. [The protocol](../protocol/README.md#records) says how the hash is
+made, and [`kibitz.read_record`](sdk.md#kibitz.read_record) reads one. For programs there is [a
+JSON Schema](../protocol/record.schema.json) of a line.
+
+The heading of an entry is its `kind`."""
+
+
+def messages_page(schema: Schema) -> str:
+    """Return the page of messages: those of clients, those of the server, then their parts."""
+    definitions = schema["$defs"]
+    groups = {
+        "From the client": _members(definitions["ClientMessage"]),
+        "From the server": _members(definitions["ServerMessage"]),
+    }
+    return _page(MESSAGES, groups, definitions, tag="type")
+
+
+def records_page(schema: Schema) -> str:
+    """Return the page of records: setup and footer, the entries, then their parts."""
+    definitions = schema["$defs"]
+    groups = {
+        "First and last line": ["Setup", "Footer"],
+        "Entries": _members(definitions["Entry"]),
+    }
+    return _page(RECORDS, groups, definitions, tag="kind")
+
+
+def _members(union: Schema) -> list[str]:
+    """Return the names of a union's members in their order."""
+    return [each["$ref"].rpartition("/")[2] for each in union["oneOf"]]
+
+
+def _page(head: str, groups: Mapping[str, list[str]], definitions: Schema, tag: str) -> str:
+    named = {name for names in groups.values() for name in names}
+    parts = [
+        name
+        for name, definition in definitions.items()
+        if name not in named and "oneOf" not in definition
+    ]
+    lines = [f"{head}\n"]
+    for title, names in {**groups, "Parts": parts}.items():
+        lines.append(f"## {title}\n")
+        for name in names:
+            lines += _section(name, definitions, tag)
+    return "\n".join(lines)
+
+
+def _section(name: str, definitions: Schema, tag: str) -> Iterator[str]:
+    """Yield the heading of a definition, what it says of itself, and its fields."""
+    definition = definitions[name]
+    yield f"### {_title(name, definitions, tag)}\n"
+    yield from [f"{_text(definition['description'])}\n"] if "description" in definition else []
+    constant = _constant(definition, tag)
+    properties = definition.get("properties", {}).items()
+    fields = [(key, field) for key, field in properties if key != tag or constant is None]
+    if fields:
+        required = definition.get("required", ())
+        yield table(
+            ("field", "value", "default", "what it is"),
+            [_row(key, field, key in required, definitions, tag) for key, field in fields],
+        )
+    elif "enum" in definition:
+        yield ", ".join(f"`{value}`" for value in definition["enum"]) + "\n"
+
+
+def _row(key: str, field: Schema, required: bool, definitions: Schema, tag: str) -> list[str]:
+    link = json_schema.kind(field, lambda name: _link(name, definitions, tag))
+    default = "required" if required else json_schema.default(field)
+    return [f"`{key}`", link, default, _text(field.get("description", ""))]
+
+
+def _title(name: str, definitions: Schema, tag: str) -> str:
+    """Return the heading: what stands on the wire for messages, the model's name for parts."""
+    constant = _constant(definitions[name], tag)
+    return name if constant is None else f"`{constant}`"
+
+
+def _link(name: str, definitions: Schema, tag: str) -> str:
+    definition = definitions.get(name, {})
+    if not {"properties", "enum"} & definition.keys():
+        return "any JSON" if name == "JsonValue" else name
+    title = _title(name, definitions, tag)
+    return f"[{title}](#{re.sub(r'[^a-z0-9_]', '', title.lower())})"
+
+
+def _constant(definition: Schema, tag: str) -> Any:
+    return definition.get("properties", {}).get(tag, {}).get("const")
+
+
+def _text(text: str) -> str:
+    return " ".join(text.replace("``", "`").split())

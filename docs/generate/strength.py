@@ -1,0 +1,230 @@
+"""The page of measured strength, from what was kept of the events of `benchmarks/strength`.
+
+Cross-tables come first. What would be many tables of one kind is one: a bot that met several others
+one by one (a gauntlet) has a row for each of them, a bot that sat down with copies of another one
+has a row for each number of seats. Claims come last, and only those that do not hold have a row.
+The page has figures only, so the same results make the same page whenever they are rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from benchmarks.strength.results import CaseResult, PlayerResult
+from docs.generate.markdown import table
+from kibitz_arena.report import formatting
+from kibitz_games.core import registry
+
+HEAD = """# Strength
+
+How strong the house bots are, as it was measured: each table is an event that was played on a
+server of its own, with a process for every bot. [How the bots search](explanation/search.md)
+explains the algorithms.
+
+- Counts such as 6-1-3 are games won, drawn and lost: in a cross-table by the bot of the row
+  against the bot of the column, elsewhere by the bot that the table or the row is about.
+- *Score* is the share of all points, a drawn game counting as half. The interval says where the
+  true share lies in 19 of 20 such measurements ([how it is
+  computed](explanation/ratings.md#claims)).
+- *Mean score* is in the points of the game itself.
+- *p99 move* is what 99 of 100 of a bot's moves took at most, on the machine that played.
+- *Faults* are games that a bot lost by a crash, on time, or by an illegal move. Where nothing is
+  said there were none.
+
+`python -m benchmarks.strength NAME --write` plays an event again and keeps its result, and
+`python -m docs.generate` writes this page from what was kept. The events, with the parameters of
+every bot, are in `benchmarks/strength/matrix.yaml`."""
+NEVER_MET = "–"
+ITSELF = "·"
+
+Named = tuple[str, CaseResult]
+"""The name of an event and its result."""
+
+
+def page(results: Mapping[str, CaseResult]) -> str:
+    """Return the page of these results, by the names of their events."""
+    ordered = sorted(results.items(), key=lambda pair: (pair[1].event.game, pair[0]))
+    parts = [f"{HEAD}\n"]
+    for game, group in groupby(ordered, key=lambda pair: pair[1].event.game):
+        title = registry.get(game).info.title
+        parts += [f"## {title}\n", *_game([*group])]
+    return "\n".join([*parts, *_claims(ordered)])
+
+
+def _game(results: Sequence[Named]) -> Iterator[str]:
+    """Yield the parts of a game's section."""
+    crossed = [pair for pair in results if _kind(pair[1]) == "cross"]
+    if crossed:
+        yield "### Cross-tables\n"
+        for name, result in crossed:
+            yield from _cross_table(name, result)
+    for kind, title, rows in (
+        ("gauntlet", "One bot against each of the others", _gauntlet_rows),
+        ("copies", "One bot at a table with copies of another", _copies_rows),
+        ("pair", "Pairs", _pair_rows),
+    ):
+        chosen = [result for _, result in results if _kind(result) == kind]
+        if chosen:
+            yield f"### {title}\n"
+            yield from rows(chosen)
+
+
+def _kind(result: CaseResult) -> str:
+    """Say which table an event belongs to."""
+    if len(result.players) == 2:
+        return "pair"
+    if result.event.format == "gauntlet":
+        return "gauntlet"
+    others = {player.what for player in _others(result)}
+    return "copies" if len(others) == 1 else "cross"
+
+
+def _challenger(result: CaseResult) -> PlayerResult:
+    """Return the entrant whom the event is about: alone of its kind, or who has met everybody."""
+    bots = [player.what for player in result.players]
+    single = [player for player in result.players if bots.count(player.what) == 1]
+    return max(single or result.players, key=lambda player: player.games)
+
+
+def _others(result: CaseResult) -> list[PlayerResult]:
+    first = _challenger(result)
+    return [player for player in result.players if player is not first]
+
+
+def _conditions(result: CaseResult) -> str:
+    """Say under what an event was played: ``2 seats, size=3, clock move=2``."""
+    event = result.event
+    parts = [f"{event.seats} seats", formatting.game_options(event), formatting.clock(event)]
+    return ", ".join(part for part in parts if part)
+
+
+def _faults(result: CaseResult) -> str:
+    return "" if result.faults() == "none" else f"; faults: {result.faults()}"
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def _cross_table(name: str, result: CaseResult) -> Iterator[str]:
+    names = [player.name for player in result.players]
+    yield f"`{name}`: {_conditions(result)}{_faults(result)}\n"
+    yield table(
+        ("entrant", *names, "games", "score", "95% interval", "mean score", "p99 move"),
+        [
+            [player.name, *map(_cell, row), str(player.games), *_figures(player)]
+            for player, row in zip(result.players, result.crosstable, strict=True)
+        ],
+    )
+
+
+def _gauntlet_rows(results: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield one table for all gauntlets of the same bot under the same conditions."""
+    keyed = sorted(results, key=_gauntlet)
+    for (challenger, conditions), group in groupby(keyed, key=_gauntlet):
+        rows = [row for result in group for row in _gauntlet_lines(result)]
+        rows.sort(key=lambda row: row[0])
+        yield f"`{challenger}`: {conditions}\n"
+        yield table(
+            ("opponent", "games", "won-drawn-lost", "score", "95% interval"),
+            [line for _, line in rows],
+        )
+
+
+def _gauntlet(result: CaseResult) -> tuple[str, str]:
+    return _challenger(result).name, _conditions(result) + _faults(result)
+
+
+def _gauntlet_lines(result: CaseResult) -> Iterator[tuple[float, list[str]]]:
+    """Yield an opponent's place in the order of the table, the strongest first, and its row.
+
+    An opponent has met nobody else, so its share is what the challenger's lacks.
+    """
+    first = result.players.index(_challenger(result))
+    for player in _others(result):
+        counts = result.crosstable[first][result.players.index(player)]
+        score = formatting.percent(1 - player.score, 1)
+        interval = _interval(1 - player.high, 1 - player.low)
+        yield -player.score, [player.name, str(player.games), _cell(counts), score, interval]
+
+
+def _copies_rows(results: Sequence[CaseResult]) -> Iterator[str]:
+    """Yield one table for all bots that met copies of one other."""
+    ordered = sorted(results, key=lambda result: (result.event.seats, -_challenger(result).score))
+    rows = [_copies_row(result) for result in ordered]
+    yield table(
+        ("bot", "others", "conditions", "games", "score", "95% interval", "mean score", "p99 move"),
+        rows,
+    )
+
+
+def _copies_row(result: CaseResult) -> list[str]:
+    first, others = _challenger(result), _others(result)
+    opponents = f"{len(others)} x {others[0].what.removeprefix('bot ')}"
+    conditions = _conditions(result) + _faults(result)
+    return [first.name, opponents, conditions, str(first.games), *_figures(first)]
+
+
+def _pair_rows(results: Sequence[CaseResult]) -> Iterator[str]:
+    yield table(
+        (
+            *("bot", "opponent", "conditions", "games", "won-drawn-lost", "score"),
+            *("95% interval", "mean score", "p99 move"),
+        ),
+        [_pair_row(result) for result in results],
+    )
+
+
+def _pair_row(result: CaseResult) -> list[str]:
+    first, second = result.players
+    counts = _cell(result.crosstable[0][1])
+    conditions = _conditions(result) + _faults(result)
+    names = [first.name, second.name]
+    return [*names, conditions, str(first.games), counts, *_figures(first)]
+
+
+def _figures(player: PlayerResult) -> list[str]:
+    """Return score, interval, mean score, and how long moves took."""
+    score, mean = formatting.percent(player.score, 1), formatting.decimal(player.mean_score, 1)
+    interval = _interval(player.low, player.high)
+    return [score, interval, mean, f"{player.p99_ms / 1000:.2f} s"]
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{formatting.percent(low, 1)} to {formatting.percent(high, 1)}"
+
+
+def _cell(counts: str | None) -> str:
+    """Return a cell of a cross-table; in some formats not everybody meets everybody."""
+    if counts is None:
+        return ITSELF
+    return NEVER_MET if counts == "0-0-0" else counts
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+
+def _claims(results: Sequence[Named]) -> Iterator[str]:
+    """Yield how many claims of the events hold, and those that do not."""
+    checked = [(name, result, claim) for name, result in results for claim in result.claims]
+    failed = [each for each in checked if not each[2].holds]
+    yield "## Claims\n"
+    held = len(checked) - len(failed)
+    yield f"The events are to show {len(checked)} claims. {held} of them hold.\n"
+    if failed:
+        yield "These do not:\n"
+        yield table(
+            ("claim", "event", "conditions", "games", "won-drawn-lost", "measured", "95% interval"),
+            [
+                [
+                    claim.claim,
+                    name,
+                    _conditions(result),
+                    str(claim.games),
+                    formatting.claim_counts(claim),
+                    formatting.claim_measured(claim),
+                    formatting.claim_bounds(claim),
+                ]
+                for name, result, claim in failed
+            ],
+        )

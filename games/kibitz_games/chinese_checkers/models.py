@@ -1,0 +1,419 @@
+"""What travels: the models, and the only door between them and states."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
+from kibitz_games.compiled.calls import play
+from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model
+
+Stop = Literal["any", "no-foreign", "no-active"]
+Win = Literal["own-or-parked", "full", "any"]
+Repetition = Literal["draw", "adjudicate"]
+Reason = Literal["goal", "repetition", "stall", "length", "dropped"]
+
+
+def _boolean(value: object) -> object:
+    """Refuse numbers: to a `Literal` 1 is as good as True."""
+    if value is not True:
+        raise ValueError("expected true")
+    return value
+
+
+Yes = Annotated[Literal[True], BeforeValidator(_boolean)]
+
+
+class Options(Model):
+    """What a host may choose."""
+
+    board: geo.Board = Field("star", description="The common star, or the rhombus for two.")
+    size: int | None = Field(
+        None,
+        ge=1,
+        le=9,
+        description="Side of a star's triangles (1-5, usually 4) or of the rhombus (3-9, usually"
+        " 9).",
+    )
+    pegs: int | None = Field(
+        None,
+        ge=1,
+        le=geo.MAX_PEGS,
+        description="Pegs of each player on the rhombus; a star's triangles are always full.",
+    )
+    corners: tuple[int, ...] | None = Field(
+        None,
+        min_length=2,
+        max_length=6,
+        description="Corner of each seat, clockwise from the top: N 0, NE 1, SE 2, S 3, SW 4,"
+        " NW 5. Usually opposite and evenly spread.",
+    )
+    stop: Stop = Field(
+        "any",
+        description="Where a peg may end its move: anywhere; not in a triangle that is neither"
+        " its home nor its goal; not in the home or goal of another active player.",
+    )
+    passing: bool = Field(
+        True, alias="pass", description="A chain may pass through what `stop` forbids."
+    )
+    sticky_goal: bool = Field(False, description="A peg in its goal stays in the goal.")
+    long_jumps: bool = Field(
+        False,
+        description="A jump may be over a peg at a distance, into the hole as far behind it, all"
+        " holes between being empty.",
+    )
+    win: Win = Field(
+        "own-or-parked",
+        description="Whose pegs fill a goal, besides at least one of the player's own: the own"
+        " ones and those of the seat whose home it is; only the own ones (full); or anybody's.",
+    )
+    repetition: Repetition = Field(
+        "draw",
+        description="What the third occurrence of a position is to those who have not finished:"
+        " a draw; or they are ranked by the way that is left to them (adjudicate).",
+    )
+    opening: tuple[str, ...] | None = Field(
+        None,
+        max_length=64,
+        description="Moves that are made before play, such as 3-14+117-106; who is next begins.",
+        examples=[["3-14", "117-106"]],
+    )
+
+
+class Move(Model):
+    """A peg from one hole to another, or a pass, legal only where nothing else is."""
+
+    source: int | None = Field(None, alias="from", ge=0, lt=geo.MAX_HOLES)
+    target: int | None = Field(None, alias="to", ge=0, lt=geo.MAX_HOLES)
+    passing: Yes | None = Field(None, alias="pass")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Move:
+        holes = (self.source is not None) + (self.target is not None)
+        if holes != (0 if self.passing else 2):
+            raise ValueError('expected {"from": hole, "to": hole} or {"pass": true}')
+        return self
+
+
+class Last(Model):
+    """The last action; `path` has every hole where the peg touched down, both ends included."""
+
+    source: int | None = Field(None, alias="from", ge=0, lt=geo.MAX_HOLES)
+    target: int | None = Field(None, alias="to", ge=0, lt=geo.MAX_HOLES)
+    path: list[int] | None = None
+    passing: Yes | None = Field(None, alias="pass")
+
+
+class View(Model):
+    """A position; nothing is hidden, so everybody's view is the same.
+
+    `options` has size and pegs filled in, no corners, which follow per seat, and no opening, after
+    which play begins as if nothing had been before. `ranks` has 0
+    for a seat that still plays, `best` each seat's smallest distance so far, `idle` the plies
+    without progress, `repeats` how often the position has occurred.
+    """
+
+    options: Options
+    ply: int = Field(ge=0, le=rules.MAX_PLIES)
+    to_act: int = Field(ge=-1, lt=rules.SEATS)
+    turn: int = Field(ge=0, lt=rules.SEATS, description="Who would be next if it were not over.")
+    over: Reason | None = None
+    idle: int = Field(ge=0)
+    repeats: int = Field(ge=1)
+    corners: list[int] = Field(min_length=2, max_length=rules.SEATS)
+    ranks: list[int]
+    best: list[int]
+    pegs: list[list[int]]
+    last: Last | None = None
+
+
+# ------------------------------------------------------------------------------------- options
+
+
+def start(options: Options, seats: int) -> np.record:
+    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    size = _size(options)
+    pegs = _pegs(options, size)
+    corners = _corners(options, seats)
+    shape = geo.geometry(options.board, size)
+    homes = tuple(shape.home(corner, pegs) for corner in corners)
+    state = _position(options, size, corners, homes)
+    return _opened(options, size, corners, state) if options.opening else state
+
+
+def _opened(options: Options, size: int, corners: tuple[int, ...], state: np.record) -> np.record:
+    """Return the first state after an opening: nobody has been anywhere before."""
+    for written in options.opening or ():
+        try:
+            play(state, decode(state, parse_move(written)))
+        except IllegalAction as error:
+            raise InvalidSetup("options.opening", f"{written!r}: {error}") from None
+    seen = view(state)
+    if seen.over is not None or any(seen.ranks):
+        raise InvalidSetup("options.opening", "expected an opening in which nobody finishes")
+    pegs = tuple(tuple(holes) for holes in seen.pegs)
+    return _position(options, size, corners, pegs, seen.turn)
+
+
+def _position(
+    options: Options,
+    size: int,
+    corners: tuple[int, ...],
+    pegs: tuple[tuple[int, ...], ...],
+    turn: int = 0,
+    out: tuple[int, ...] = (),
+) -> np.record:
+    return rules.make_state(
+        table=geo.ALL.index((options.board, size)),
+        stop=rules.STOPS.index(options.stop),
+        through=options.passing,
+        sticky=options.sticky_goal,
+        long_jumps=options.long_jumps,
+        win=rules.WINS.index(options.win),
+        repetition=rules.REPETITIONS.index(options.repetition),
+        corners=corners,
+        pegs=pegs,
+        turn=turn,
+        out=out,
+    )
+
+
+def _size(options: Options) -> int:
+    size = geo.COMMON[options.board] if options.size is None else options.size
+    offered = geo.SIZES[options.board]
+    if size not in offered:
+        message = f"a {options.board} has size {offered[0]} to {offered[-1]}, not {size}"
+        raise InvalidSetup("options.size", message)
+    return size
+
+
+def _pegs(options: Options, size: int) -> int:
+    usual = geo.usual_pegs(options.board, size)
+    pegs = usual if options.pegs is None else options.pegs
+    if options.board == "star" and pegs != usual:
+        raise InvalidSetup("options.pegs", f"a star of size {size} has {usual} pegs, not {pegs}")
+    if options.board == "rhombus" and 2 * pegs >= size * size:
+        raise InvalidSetup("options.pegs", f"a rhombus of size {size} has no room for {pegs} pegs")
+    return pegs
+
+
+def _corners(options: Options, seats: int) -> tuple[int, ...]:
+    if seats not in geo.LAYOUTS:
+        raise InvalidSetup("seats", f"expected 2 to 6 players, not {seats}")
+    offered = geo.corners_of(options.board)
+    if seats > len(offered):
+        raise InvalidSetup("seats", f"a {options.board} is for {len(offered)}, not {seats}")
+    corners = options.corners or geo.LAYOUTS[seats]
+    fit = len(corners) == len(set(corners)) == seats and set(corners) <= set(offered)
+    if not fit:
+        message = f"expected {seats} different corners out of {list(offered)}, not {list(corners)}"
+        raise InvalidSetup("options.corners", message)
+    return tuple(corners)
+
+
+# ---------------------------------------------------------------------------------------- moves
+
+
+@functools.cache
+def move(source: int, target: int) -> Move:
+    """Return the move of a peg; moves are frozen, so one object serves for all."""
+    return Move(source=source, target=target)
+
+
+PASS = Move(passing=True)
+
+
+def encode(holes: int, action: int) -> Move:
+    """Turn an action into its wire move."""
+    return PASS if action == holes * holes else move(*divmod(action, holes))
+
+
+def decode(state: Any, wire: Move) -> int:
+    """Turn a wire move into a legal action, or raise `IllegalAction`."""
+    holes = int(state["holes"])
+    if wire.source is None or wire.target is None:
+        return _decode_pass(state, holes)
+    if wire.source >= holes or wire.target >= holes:
+        raise IllegalAction(f"holes are numbered 0 to {holes - 1}; got {format_move(wire)}")
+    action = wire.source * holes + wire.target
+    if not rules.allows_in(as_array(state), action):
+        raise IllegalAction(_reason(state, wire.source, wire.target))
+    return action
+
+
+def _decode_pass(state: Any, holes: int) -> int:
+    if not rules.allows_in(as_array(state), holes * holes):
+        over = int(state["side"]) < 0
+        raise IllegalAction("the play is over" if over else "a pass while there are moves")
+    return holes * holes
+
+
+def _reason(state: Any, source: int, target: int) -> str:
+    """Say what is wrong with a move that is not legal."""
+    seat, board = int(state["side"]), state["board"]
+    owner = (int(board[source]) + 15) >> 4
+    if seat < 0:
+        return "the play is over"
+    if owner == 0:
+        return f"hole {source} is empty"
+    if owner != seat + 1:
+        return f"the peg in hole {source} belongs to seat {owner - 1}, not to seat {seat}"
+    if board[target] != 0:
+        return f"hole {target} is occupied"
+    return f"no step and no chain of jumps from {source} may end in {target}"
+
+
+def format_move(wire: Move) -> str:
+    """Write a move as a person would."""
+    return "pass" if wire.passing else f"{wire.source}-{wire.target}"
+
+
+def parse_move(written: str) -> Move:
+    """Read what `text` writes."""
+    if written.strip().lower() == "pass":
+        return PASS
+    match = re.fullmatch(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*", written)
+    holes = [int(part) for part in match.groups()] if match else []
+    if not holes or max(holes) >= geo.MAX_HOLES:
+        raise IllegalAction(f"expected two holes as in 3-14, or pass, not {written!r}")
+    return move(*holes)
+
+
+# ---------------------------------------------------------------------------------------- views
+
+
+_FIELDS = RecordReader(
+    rules.STATE,
+    *("geometry", "each", "stop", "through", "sticky", "long_jumps", "win", "repetition"),
+    *("seats", "holes", "ply", "side", "turn", "end", "since", "history", "corner", "rank"),
+    *("best", "pegs"),
+)
+_SLOTS = rules.STATE["pegs"].shape[1]
+
+
+def view(state: np.record) -> View:
+    """Return the view of everybody."""
+    *chosen, seats, holes, ply, side, turn, end, since, history, corner, rank, best, pegs = _FIELDS(
+        state
+    )
+    each = chosen[1]
+    fields = {
+        "options": _options(*chosen),
+        "ply": ply,
+        "to_act": side,
+        "turn": turn,
+        "over": rules.REASONS[end] or None,
+        "idle": since,
+        "repeats": int(rules.occurrences_in(as_array(state))),
+        "corners": [*corner[:seats]],
+        "ranks": [*rank[:seats]],
+        "best": [*best[:seats]],
+        "pegs": [sorted(pegs[at : at + each]) for at in range(0, seats * _SLOTS, _SLOTS)],
+        "last": _last(state, holes, history[ply - 1]) if ply > 0 else None,
+    }
+    return View.unchecked(fields)
+
+
+def _last(state: np.record, holes: int, action: int) -> Last:
+    if action == holes * holes:
+        return _LAST_PASS
+    out = np.empty(rules.CELLS, np.int32)
+    length = rules.shortest_path_in(as_array(state), action, kernel_array(out))
+    path = out[:length].tolist()
+    fields = {"source": path[0], "target": path[-1], "path": path, "passing": None}
+    return Last.unchecked(fields)
+
+
+def dump(seen: View) -> dict[str, Any]:
+    """Return what `model_dump` would, in a third of the time; the lists are the view's own."""
+    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
+    fields["options"] = _dumped(seen.options)
+    if seen.last is not None:
+        fields["last"] = _dump_last(seen.last)
+    return fields
+
+
+@functools.lru_cache(maxsize=256)
+def _dumped(options: Options) -> dict[str, Any]:
+    return options.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _dump_last(last: Last) -> dict[str, Any]:
+    if last.passing:
+        return {"pass": True}
+    return {"from": last.source, "to": last.target, "path": last.path}
+
+
+_LAST_PASS = Last(passing=True)
+
+
+@functools.cache
+def _options(
+    table: int,
+    pegs: int,
+    stop: int,
+    through: int,
+    sticky: int,
+    long_jumps: int,
+    win: int,
+    repetition: int,
+) -> Options:
+    board, size = geo.ALL[table]
+    return Options.model_validate(
+        {
+            "board": board,
+            "size": size,
+            "pegs": pegs,
+            "stop": rules.STOPS[stop],
+            "pass": bool(through),
+            "sticky_goal": bool(sticky),
+            "long_jumps": bool(long_jumps),
+            "win": rules.WINS[win],
+            "repetition": rules.REPETITIONS[repetition],
+        }
+    )
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [2 * seats, holes]: pegs and goal of each seat, `seat` first."""
+    size, seats = _size(seen.options), len(seen.corners)
+    shape = geo.geometry(seen.options.board, size)
+    planes = np.zeros((2 * seats, shape.holes), np.float32)
+    for i in range(seats):
+        other = (seat + i) % seats
+        planes[2 * i, seen.pegs[other]] = 1
+        planes[2 * i + 1, list(shape.home((seen.corners[other] + 3) % 6, len(seen.pegs[0])))] = 1
+    return planes
+
+
+def state_from_view(seen: View) -> np.record:
+    """Return the state that a view shows; positions before it are not known to it."""
+    size = _size(seen.options)
+    pegs = tuple(tuple(holes) for holes in seen.pegs)
+    corners, out = tuple(seen.corners), tuple(seen.ranks)
+    st: Any = _position(seen.options, size, corners, pegs, seen.turn, out)
+    st.best[: len(corners)] = seen.best
+    st.ply = st.floor = seen.ply
+    st.since, st.side = seen.idle, seen.to_act
+    st.prior = seen.repeats - 1
+    st.seen[int(st.key) % rules.FILTER] = seen.repeats
+    st.end = rules.REASONS.index(seen.over or "")
+    st.marks[0] = 0
+    st.marks[seen.ply - seen.idle] = rules.DROP
+    if seen.last is not None:
+        st.history[seen.ply - 1] = _action(seen.last, int(st.holes))
+    state: np.record = st
+    return state
+
+
+def _action(last: Last, holes: int) -> int:
+    if last.source is None or last.target is None:
+        return holes * holes
+    return last.source * holes + last.target

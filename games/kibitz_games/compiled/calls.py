@@ -1,0 +1,82 @@
+"""The operations on a single state, as Python calls them: with Python's own values, in 1 us or two.
+
+A kernel that Python hands a record takes 5 us to find out what it is; these hand it over as an
+array (see `records.as_array`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games.compiled import operations
+from kibitz_games.compiled.kernels import Int, as_array, kernel, kernel_array
+
+StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+"""What `as_array` gives: an array whose one element is the state."""
+
+
+@kernel
+def _generate(states: StateArray, moves: operations.Moves) -> Any:
+    return operations.generate(states[0], moves)
+
+
+@kernel
+def _play(states: StateArray, action: Int) -> None:
+    operations.play(states[0], action)
+
+
+@kernel
+def _undo(states: StateArray, action: Int) -> None:
+    operations.undo(states[0], action)
+
+
+@kernel
+def _forfeit(states: StateArray, seat: Int) -> None:
+    operations.forfeit(states[0], seat)
+
+
+@kernel
+def _compute_key(states: StateArray) -> Any:
+    return operations.compute_key(states[0])
+
+
+@kernel
+def _returns(states: StateArray, out: operations.Values) -> None:
+    operations.returns(states[0], out)
+
+
+def legal(state: np.record) -> list[int]:
+    """Return the legal actions in the order in which they are generated."""
+    moves = np.empty(operations.max_actions(state.dtype), np.int32)
+    count = _generate(as_array(state), kernel_array(moves))
+    actions: list[int] = moves[:count].tolist()
+    return actions
+
+
+def play(state: np.record, action: int) -> None:
+    """Apply a legal action."""
+    _play(as_array(state), action)
+
+
+def undo(state: np.record, action: int) -> None:
+    """Take back `action`, the last one played."""
+    _undo(as_array(state), action)
+
+
+def forfeit(state: np.record, seat: int) -> None:
+    """Take a seat out of a play that goes on."""
+    _forfeit(as_array(state), seat)
+
+
+def compute_key(state: np.record) -> int:
+    """Return the key of the position, computed from scratch."""
+    return int(_compute_key(as_array(state)))
+
+
+def returns(state: np.record) -> tuple[float, ...]:
+    """Return the score of each seat, 0.0 to 1.0; the play must be over."""
+    out = np.zeros(operations.MAX_SEATS)
+    _returns(as_array(state), kernel_array(out))
+    return tuple(out[: int(state["seats"])].tolist())

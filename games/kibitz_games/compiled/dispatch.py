@@ -1,0 +1,91 @@
+"""Functions that are dispatched on the type of the record that is their first argument.
+
+In plain mode a call looks up the implementation by the dtype of its argument; in compiled mode
+numba does the same while it compiles, so that a call costs what a direct call costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+
+_tables: dict[str, dict[Any, Callable[..., Any]]] = {}
+
+
+def operation(function: Callable[..., Any]) -> Any:
+    """Turn a bare signature into a generic function that needs an implementation for each type."""
+    return _dispatched(function, None)
+
+
+def default_operation(function: Callable[..., Any]) -> Any:
+    """Turn a kernel into a generic function that does what its body says where a type has none."""
+    return _dispatched(function, kernels.kernel(function))
+
+
+def _dispatched(function: Callable[..., Any], default: Callable[..., Any] | None) -> Any:
+    """Return a generic function with a table of its own; `default` serves other types."""
+    name = function.__name__
+    table = _tables.setdefault(name, {})
+
+    def dispatch(*args: Any) -> Any:
+        implementation = table.get(args[0].dtype, default)
+        if implementation is None:
+            raise missing(name, args[0].dtype)
+        return implementation(*args)
+
+    dispatch.__name__ = dispatch.__qualname__ = name
+    dispatch.__doc__ = function.__doc__
+    if kernels.compiled():
+        _overload(dispatch, table, default, function.__code__.co_argcount)
+    return dispatch
+
+
+def _overload(
+    dispatch: Callable[..., Any], table: dict[Any, Any], default: Any, arity: int
+) -> None:
+    """Teach numba to resolve calls of `dispatch` by the record type of the first argument."""
+    from numba.extending import overload
+
+    def one(a: Any) -> Any:
+        chosen = table.get(a, default)
+        return None if chosen is None else lambda a: chosen(a)
+
+    def two(a: Any, b: Any) -> Any:
+        chosen = table.get(a, default)
+        return None if chosen is None else lambda a, b: chosen(a, b)
+
+    def three(a: Any, b: Any, c: Any) -> Any:
+        chosen = table.get(a, default)
+        return None if chosen is None else lambda a, b, c: chosen(a, b, c)
+
+    options: Any = kernels.FLAGS
+    overload(dispatch, jit_options=options, strict=False)((one, two, three)[arity - 1])
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all generic functions."""
+    return tuple(_tables)
+
+
+def set_implementation(name: str, dtype: np.dtype[Any], function: Callable[..., Any]) -> None:
+    """Let records of type `dtype` have this implementation of a generic function."""
+    _tables[name][dtype] = function
+    if kernels.compiled():
+        import numba
+
+        _tables[name][numba.from_dtype(dtype)] = function
+
+
+def implementation(name: str, dtype: np.dtype[Any]) -> Callable[..., Any] | None:
+    """Return the own implementation that a type has, or None."""
+    return _tables[name].get(dtype)
+
+
+def missing(name: str, dtype: Any) -> TypeError:
+    """Return the error that a type has no implementation of `name`."""
+    label = dtype.names[-1] if getattr(dtype, "names", None) else dtype
+    return TypeError(f"no {name!r} for records of type {label}")

@@ -1,0 +1,49 @@
+"""Whether the kernels of this process are machine code or plain Python; settled once.
+
+1. ``KIBITZ_PLAIN=1``, ``NUMBA_DISABLE_JIT=1`` or a missing numba: plain, whatever else is said;
+2. else what `set_mode` was told before the first kernel was decorated;
+3. else compiled.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Literal
+
+Mode = Literal["compiled", "plain"]
+
+_PLAIN_VARIABLES = ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")
+_requested_mode: Mode = "compiled"
+_fixed_mode: Mode | None = None
+
+
+def set_mode(requested: Mode) -> Mode:
+    """Ask for a mode; return the one in force.
+
+    Call it before a game is imported. The answer differs from `requested` where the environment
+    forbids compiling, or where an earlier import has settled the mode.
+    """
+    global _requested_mode
+    _requested_mode = requested
+    return _fixed_mode or _permitted_mode()
+
+
+def get_mode() -> Mode:
+    """Return the mode of this process, and settle it."""
+    global _fixed_mode
+    if _fixed_mode is None:
+        _fixed_mode = _permitted_mode()
+    return _fixed_mode
+
+
+def compiled() -> bool:
+    """Return whether kernels of this process are machine code; this settles the mode."""
+    return get_mode() == "compiled"
+
+
+def _permitted_mode() -> Mode:
+    forbidden = (os.environ.get(name, "0") not in ("", "0") for name in _PLAIN_VARIABLES)
+    if any(forbidden) or importlib.util.find_spec("numba") is None:
+        return "plain"
+    return _requested_mode

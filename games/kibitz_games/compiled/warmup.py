@@ -1,0 +1,31 @@
+"""Compiling the operations of a game before they are needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+
+
+def warm_up_operations(state: np.record) -> None:
+    """Compile or load every operation for the type of `state` by calling each of them once.
+
+    `state` must not be over; it is left as it was.
+    """
+    st, out = state.copy(), np.zeros(op.MAX_SEATS)
+    moves = np.zeros(op.max_actions(st.dtype), np.int32)
+    op.generate(st, moves)
+    action = int(moves[0])
+    op.move_score(st, action)
+    seat = op.to_act(st)
+    if op.offers(st.dtype, "set_side_to_move"):
+        op.set_side_to_move(st, op.set_side_to_move(st, seat))
+    if op.offers(st.dtype, "policy_weight"):
+        op.policy_weight(st, action)
+    op.tactical_moves(st, moves)
+    op.generate_stage(st, 0, moves)
+    op.play(st, action)
+    op.undo(st, action)
+    op.terminal(st)
+    op.compute_key(st)
+    op.returns(st, out)

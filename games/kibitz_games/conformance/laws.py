@@ -1,0 +1,268 @@
+"""The laws that every game must keep, as functions for tests of any game.
+
+`check_laws` plays at random and raises `ConformanceError` with the law, the setup and the ply. It
+is how the registered games are tested, and how a game from elsewhere can be held to the same.
+`digest` sums up plays, so that compiled and plain kernels, or two machines, can be compared:
+``python -m kibitz_games.conformance.laws GAME [PLIES]`` prints it for some setups.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Model, State
+
+Spellings = Callable[[Game, State], Iterable[Model]]
+"""Everything that somebody might send as a move in a state, legal or not."""
+
+
+class ConformanceError(AssertionError):
+    """A game broke one of the laws."""
+
+
+@dataclass(frozen=True)
+class LawSetup:
+    """One play that the laws are checked on; it depends on nothing else."""
+
+    game: Game
+    options: Model
+    seats: int
+    seed: int
+
+    def start(self) -> State:
+        sent = json.loads(json.dumps(self.game.dump(self.options)))
+        _require(self.game.Options.from_wire(sent) == self.options, "options survive the wire")
+        deal = self.game.deal(self.options, self.seats, self.seed)
+        return self.game.start(self.options, self.seats, json.loads(json.dumps(deal)))
+
+    def __str__(self) -> str:
+        options = self.game.dump(self.options)
+        return f"{self.game.info.name} {options}, {self.seats} seats, seed {self.seed}"
+
+
+def check_laws(
+    game: Game,
+    *,
+    seeds: Iterable[int] = range(2),
+    seats: Sequence[int] | None = None,
+    options: Sequence[Model] | None = None,
+    plies: int | None = None,
+    spellings: Spellings | None = None,
+    drops: bool = True,
+) -> int:
+    """Check all laws on plays with each seed, number of seats and options; return the plies.
+
+    A setup that the game refuses counts as none. `plies` cuts plays short; `spellings` adds
+    the law that everything except the legal moves is refused, tested at two plies of each
+    play; `drops` repeats each play with seats that leave at random moments.
+    """
+    total = 0
+    for chosen in options or (game.Options(),):
+        for players in seats or game.info.seats:
+            for seed in seeds:
+                setup = LawSetup(game, chosen, players, seed)
+                for leaving in (False, True) if drops and game.info.drops else (False,):
+                    total += _check_play(setup, plies, spellings, leaving)
+    return total
+
+
+def epsilon_greedy(
+    state: State, legal: Sequence[int], source: random.Random, noise: float = 0.1
+) -> int:
+    """Choose an action: mostly one of those that `operations.order` likes best."""
+    if source.random() < noise:
+        return source.choice(legal)
+    liked = [int(op.move_score(state, action)) for action in legal]
+    best = max(liked)
+    return source.choice([a for a, like in zip(legal, liked, strict=True) if like == best])
+
+
+def _check_play(
+    setup: LawSetup, plies: int | None, spellings: Spellings | None, leaving: bool
+) -> int:
+    game, source = setup.game, random.Random(setup.seed)
+    state, ply, limit = setup.start(), 0, game.info.max_plies if plies is None else plies
+    tested = {0, source.randrange(1, 40)}
+    while game.to_act(state) != TERMINAL and ply < limit:
+        try:
+            if leaving and source.random() < 0.02:
+                game.forfeit(state, source.randrange(setup.seats))
+            _check_position(setup, state)
+            if game.to_act(state) == TERMINAL:
+                break
+            if spellings is not None and ply in tested:
+                _check_refusals(game, state, spellings)
+            ply += 1
+            _check_action(game, state, epsilon_greedy(state, game.legal(state), source))
+        except AssertionError as broken:
+            raise ConformanceError(f"{broken} ({setup}, ply {ply}, leaving {leaving})") from broken
+    _check_position(setup, state)
+    if plies is None and game.to_act(state) != TERMINAL:
+        raise ConformanceError(f"not over after max_plies = {limit} ({setup})")
+    return ply
+
+
+def _require(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise ConformanceError(sentence)
+
+
+def _check_position(setup: LawSetup, state: State) -> None:
+    """Check what must hold in every position."""
+    game, before = setup.game, state.tobytes()
+    over, legal = game.to_act(state) == TERMINAL, game.legal(state)
+    _require(game.count_legal(state) == len(legal), "count is the number of legal actions")
+    _require(over == (not legal), "legal is empty exactly when the play is over")
+    _require(over == (game.outcome(state) is not None), "there is an outcome exactly when over")
+    _require(len(set(legal)) == len(legal), "no action is listed twice")
+    _require(-1 <= game.to_act(state) < setup.seats, "the seat to act exists")
+    any_state: Any = state
+    _require(any_state.key == op.compute_key(state), "the incremental key is the one from scratch")
+    _require(bool(op.terminal(state)) == over, "the operation `terminal` agrees with the game")
+    _require(
+        sorted(_staged_actions(state)) == sorted(legal),
+        "the portions together are the legal actions",
+    )
+    for viewer in (None, *range(setup.seats if game.info.hidden else 1)):
+        _check_view(game, state, viewer)
+    _check_outcome(setup, state)
+    _require(state.tobytes() == before, "looking changes nothing")
+
+
+def _staged_actions(state: State) -> list[int]:
+    """Return the actions of all portions, one after the other."""
+    st, found = state.copy(), list[int]()
+    moves = np.zeros(op.max_actions(st.dtype), np.int32)
+    k = 0
+    while (n := int(op.generate_stage(st, k, moves))) >= 0:
+        found += moves[:n].tolist()
+        k += 1
+    return found
+
+
+def _check_view(game: Game, state: State, viewer: int | None) -> None:
+    view = game.view(state, viewer)
+    sent = json.loads(json.dumps(game.dump(view)))
+    _require(game.View.model_validate(sent) == view, "a view survives the wire")
+    plain = view.model_dump(mode="json", by_alias=True, exclude_none=True)
+    _require(sent == plain, "dump gives what the model gives")
+    world = game.sample(view, 1)
+    _require(game.view(world, viewer) == view, "view(sample(view)) = view")
+    if viewer is not None and viewer == game.to_act(state):
+        _require(
+            game.legal(world) == game.legal(state), "what is legal follows from the mover's view"
+        )
+
+
+def _check_outcome(setup: LawSetup, state: State) -> None:
+    outcome = setup.game.outcome(state)
+    if outcome is None:
+        return
+    _require(bool(outcome.reason), "an outcome says why")
+    _require(len(outcome.ranks) == len(outcome.scores) == setup.seats, "every seat has its place")
+    _require(min(outcome.ranks) == 1, "somebody is first")
+    _require(all(0 <= score <= 1 for score in outcome.scores), "scores are shares")
+    for a, first in enumerate(outcome.ranks):
+        for b, second in enumerate(outcome.ranks):
+            better = outcome.scores[a] > outcome.scores[b]
+            _require(better == (first < second), "a better rank has the better score")
+    out = np.zeros(op.MAX_SEATS)
+    op.returns(state, out)
+    _require(
+        tuple(out[: setup.seats]) == outcome.scores, "the operation `returns` gives the scores"
+    )
+
+
+def _check_action(game: Game, state: State, action: int) -> None:
+    """Play an action, after checking that it is reversible and survives the wire."""
+    wire = game.encode(state, action)
+    sent = game.Move.model_validate_json(json.dumps(game.dump(wire)))
+    _require(sent == wire == game.Move.from_wire(game.dump(wire)), "a move survives the wire")
+    _require(game.decode(state, sent) == action, "decode(encode(action)) = action")
+    _require(game.parse_move(game.format_move(wire)) == wire, "parse(text(move)) = move")
+    seat = game.to_act(state)
+    names = {cell.name for cell in game.scene(game.view(state, seat)).cells}
+    _require(set(game.move_cells(wire)) <= names, "a move touches cells of the mover's scene")
+    _check_reversible(game, state, action)
+    if game.info.on_flag == "skip":
+        _require(game.skip(state) not in game.legal(state), "nobody may choose to skip")
+        _check_reversible(game, state, game.skip(state))
+    game.play(state, action)
+
+
+def _check_reversible(game: Game, state: State, action: int) -> None:
+    """Check an action and its undoing; the state is as it was."""
+    before, copy = state.tobytes(), state.copy()
+    game.play(state, action)
+    after = state.tobytes()
+    _require(copy.tobytes() == before, "a copy shares nothing")
+    game.undo(state, action)
+    _require(state.tobytes() == before, "undo restores every byte")
+    game.play(state, action)
+    _require(state.tobytes() == after, "the same action does the same")
+    game.undo(state, action)
+
+
+def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
+    """Check that decode accepts exactly the legal actions out of everything one may send."""
+    before, accepted = state.tobytes(), set()
+    world = game.sample(game.view(state, game.to_act(state)), 2)
+    for wire in spellings(game, state):
+        answer = _decode_or_refusal(game, state, wire)
+        _require(
+            answer == _decode_or_refusal(game, world, wire),
+            "an answer tells only what the mover can see",
+        )
+        if isinstance(answer, int):
+            accepted.add(answer)
+        _require(answer != "", "a refusal says why")
+    _require(accepted == set(game.legal(state)), "decode accepts the legal actions and no others")
+    _require(state.tobytes() == before, "decode changes nothing")
+
+
+def _decode_or_refusal(game: Game, state: State, wire: Model) -> int | str:
+    """Return the action that a wire move stands for, or the sentence that refuses it."""
+    try:
+        return game.decode(state, wire)
+    except IllegalAction as refusal:
+        return str(refusal)
+
+
+def digest(game: Game, setups: Iterable[tuple[Model, int, int]], plies: int) -> str:
+    """Return a hash of all bytes, legal lists and views of plays cut at `plies`.
+
+    A setup is options, seats and a seed.
+    """
+    total = hashlib.sha256()
+    for options, seats, seed in setups:
+        setup = LawSetup(game, options, seats, seed)
+        source, state = random.Random(seed), setup.start()
+        for _ in range(plies):
+            legal = game.legal(state)
+            total.update(state.tobytes() + repr(legal).encode())
+            total.update(game.view(state, None).model_dump_json().encode())
+            if not legal:
+                break
+            game.play(state, epsilon_greedy(state, legal, source))
+    return total.hexdigest()
+
+
+def _main(name: str, plies: int = 12) -> None:
+    from kibitz_games.core import registry
+
+    game = registry.get(name)
+    setups = [(game.Options(), seats, seed) for seats in game.info.seats for seed in range(2)]
+    sys.stdout.write(digest(game, setups, plies) + "\n")
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,0 +1,91 @@
+"""Views that show the fields of a state as they are: for games in which nothing is hidden.
+
+A field of the view shows the state's field of the same name: a number as an int, an array as a
+list, nested where it has two axes. Where the view declares text (``str``, or ``list[str]`` for an
+array of two axes), each number is the character of `symbols` at that place. Four names stand for
+what every state has: ``to_act`` the field ``side``, ``over`` the reason for the end in words, and
+``winner`` and ``forfeited`` a seat, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic
+
+import numpy as np
+
+from kibitz_games.compiled import snapshot
+from kibitz_games.core.model import Model, State, ViewT
+
+_SOURCES = {"to_act": "side", "over": "end"}
+_SEATS_OR_NONE = ("winner", "forfeited")
+
+
+class BoardView(Model):
+    """The view of a game on a board, in which nothing is hidden.
+
+    ``board`` has a string for each row, a character for each cell.
+    """
+
+    board: list[str]
+    ply: int
+    to_act: int
+    over: str | None = None
+    winner: int | None = None
+    forfeited: int | None = None
+
+
+class DeclaredView(Generic[ViewT]):
+    """Makes views out of states by the names of their fields, and states out of such views."""
+
+    def __init__(
+        self, model: type[ViewT], dtype: np.dtype[Any], reasons: Sequence[str], symbols: str
+    ) -> None:
+        self._model, self._dtype, self._reasons, self._symbols = model, dtype, reasons, symbols
+        self._sources = {name: _SOURCES.get(name, name) for name in model.model_fields}
+        unknown = [own for own, name in self._sources.items() if name not in (dtype.names or ())]
+        if unknown:
+            raise TypeError(f"no field {unknown[0]!r} in the state: override `view` and `sample`")
+        self._shown = {own: self._converter(own) for own in self._sources}
+
+    def _converter(self, own: str) -> Callable[[Any], Any]:
+        """Return what turns a value of the state into what a field of the view shows."""
+        annotation, symbols = self._model.model_fields[own].annotation, self._symbols
+        if own == "over":
+            return lambda end: self._reasons[int(end)] or None
+        if own in _SEATS_OR_NONE:
+            return lambda seat: None if seat < 0 else int(seat)
+        if annotation is str:
+            return lambda row: "".join(symbols[value] for value in row.tolist())
+        if annotation == list[str]:
+            return lambda rows: ["".join(symbols[value] for value in row) for row in rows.tolist()]
+        return lambda value: value.tolist()
+
+    def view(self, state: State) -> ViewT:
+        """Return the view of a state; it shares nothing with it."""
+        fields = {own: self._shown[own](state[name]) for own, name in self._sources.items()}
+        return self._model.unchecked(fields)
+
+    def state(self, view: ViewT) -> Any:
+        """Return a state with the fields that a view shows, and no key yet."""
+        st = snapshot.new_state(self._dtype, self._seats(view))
+        for own, name in self._sources.items():
+            st[name] = self._hidden(own, getattr(view, own))
+        return st
+
+    def _seats(self, view: ViewT) -> int:
+        """Return the number of seats: as the view says, or two."""
+        return int(getattr(view, "seats", 2))
+
+    def _hidden(self, own: str, shown: Any) -> Any:
+        """Return the value of the state that a field of the view shows."""
+        annotation = self._model.model_fields[own].annotation
+        if own == "over":
+            return self._reasons.index(shown or "")
+        if shown is None:
+            return -1
+        if annotation is str:
+            return [self._symbols.index(character) for character in shown]
+        if annotation == list[str]:
+            return [[self._symbols.index(character) for character in row] for row in shown]
+        return shown

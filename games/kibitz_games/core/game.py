@@ -1,0 +1,405 @@
+"""What a game is: the interface between rules and everything that hosts, plays or draws them.
+
+A game is one stateless object of a class ``Game[Options, Move, View]``. Whoever writes one gives
+`GameInfo`, the three models, a type of state with the operations on it (`compiled.operations`), and
+overrides what the defaults below do not fit; `docs/add-a-game.md` goes through it.
+
+A *state* is a numpy structured record that `play` changes in place and `undo` restores byte for
+byte; copying a state is `state.copy()`. An *action* is a small non-negative integer; what travels
+on the wire is the game's `Move` model, and `encode` and `decode` are the only door between the two.
+`view` is the only way that anything about a state leaves the server.
+
+Callers may rely on the laws that `tests/games/conformance/test_laws.py` holds every registered game
+to: `legal` is empty exactly when the play is over, every legal action applies and every other one
+is refused by `decode`, the play ends by `max_plies`, and the same setup and actions give the
+same bytes, compiled or plain.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast, get_args
+
+import numpy as np
+from pydantic import create_model
+
+from kibitz_games.core.model import Features as Features
+from kibitz_games.core.model import GameError as GameError
+from kibitz_games.core.model import IllegalAction as IllegalAction
+from kibitz_games.core.model import InvalidSetup as InvalidSetup
+from kibitz_games.core.model import Json as Json
+from kibitz_games.core.model import Model as Model
+from kibitz_games.core.model import MoveT as MoveT
+from kibitz_games.core.model import NoOptions as NoOptions
+from kibitz_games.core.model import OptionsT as OptionsT
+from kibitz_games.core.model import State as State
+from kibitz_games.core.model import UnknownRules as UnknownRules
+from kibitz_games.core.model import ViewT as ViewT
+from kibitz_games.core.scene import Scene
+
+TERMINAL = -1
+"""What `Game.to_act` answers when the play is over: the end is a seat too."""
+
+TimeoutPolicy = Literal["forfeit", "random", "skip"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameInfo:
+    """Static facts of a game, which hosts, lobbies and searches check before they start."""
+
+    name: str
+    """Identifier on the wire and on the command line, for example ``chinese-checkers``."""
+    title: str
+    summary: str
+    """One line for a list of games."""
+    rules_version: int
+    """Raised when the behaviour of the rules changes, and only then. A match keeps the version that
+    it began under: see `Game.earlier_versions`."""
+    seats: tuple[int, ...]
+    """Numbers of players that some options allow; `Game.start` has the last word."""
+    hidden: bool = False
+    """Whether some seat may not see everything."""
+    on_flag: TimeoutPolicy = "forfeit"
+    """What happens to a seat whose time ran out: it drops out (``forfeit``); or the server
+    plays a legal action for it, drawn from the seed (``random``); or its turn passes with
+    nothing done (``skip``, by the game's action `Game.skip`)."""
+    balanced: bool = False
+    """Whether a single match says little, because of who begins or of what was dealt. Such a
+    game is played in blocks: a group of players takes every seat in turn, on one deal."""
+    max_plies: int
+    """An upper bound on the length of any play."""
+    legal_rule: str = ""
+    """Says in words which actions are legal, for games where a list would be long and the rule
+    is plain (``any empty cell``); turns then carry the rule and a count instead of the list."""
+    drops: bool = True
+    """Whether the rest may play on after a seat has dropped out of a game of three or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of a play by the rules: per seat a rank (1 is best, ties share) and a score."""
+
+    ranks: tuple[int, ...]
+    scores: tuple[float, ...]
+    reason: str
+    """Why it ended, in the game's words: ``goal``, ``repetition``, ``stall``, ``length``, ..."""
+    points: tuple[float, ...] = field(default=(), repr=False)
+    """What each seat has by the game's own count, where it counts; `scores` are shares of 1."""
+
+
+_FORMER_NAMES = {
+    "text": "format_move",
+    "parse": "parse_move",
+    "touches": "move_cells",
+    "full_view": "referee_view",
+    "drop": "forfeit",
+    "under": "at_version",
+    "earlier": "earlier_versions",
+    "count": "count_legal",
+    "actions": "num_distinct_actions",
+    "moves": "dump_moves",
+}
+"""What members of `Game` were called before; both names work for one release."""
+
+
+def _warn_of_former_name(former: str, present: str) -> None:
+    message = f"Game.{former} is called Game.{present} now; the former name goes with 0.3"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+class Game(Generic[OptionsT, MoveT, ViewT]):
+    """The rules of one kind of game. Subclasses are stateless; one instance is registered.
+
+    Three kinds of methods have defaults. Those about the play (`to_act` to `outcome`) ask the
+    operations that were implemented for `state_type`. Those about moves (`encode` to `move_cells`)
+    do for a `Move` that is one integer, the action itself. Those about views (`view`, `sample`,
+    `scene`, `features`) do where nothing is hidden: a `View` gets the fields of the state that have
+    the names of its own, see `core.declared`.
+    """
+
+    info: ClassVar[GameInfo]
+    earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {}
+    """The options under which the present rules do what an earlier version did, by version.
+
+    A change of the rules is an option with a new default. What the game did before is another
+    value of that option, and stands here; so there is one source of rules, and matches of every
+    version are played on and replayed by it.
+    """
+    Options: type[OptionsT]
+    """What a host may choose, every field with a default and a description."""
+    Move: type[MoveT]
+    """An action on the wire: a flat object of integers, strings and booleans."""
+    View: type[ViewT]
+    """What one viewer may know of a state."""
+    state_type: ClassVar[np.dtype[Any]]
+    """The type of the states, for which operations are implemented."""
+    reasons: ClassVar[tuple[str, ...]] = ("", "dropped")
+    """Words for the field ``end`` of a state, which is an index here: the first for a play that
+    goes on, the last for one that ended because a seat left."""
+    action_names: ClassVar[tuple[str, ...]] = ()
+    """How people write each action of a `Move` that is one integer; empty for its number."""
+    symbols: ClassVar[str] = ".xo"
+    """Characters of a ``board`` in a view: an empty cell, then the pieces of each seat."""
+
+    def __init_subclass__(cls, **facts: Any) -> None:
+        """Take the three models from ``Game[Options, Move, View]``, and methods by former names."""
+        super().__init_subclass__(**facts)
+        for former, present in _FORMER_NAMES.items():
+            if former in cls.__dict__:
+                _warn_of_former_name(former, present)
+                setattr(cls, present, cls.__dict__[former])
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for name, model in zip(("Options", "Move", "View"), get_args(base), strict=False):
+                if isinstance(model, type) and name not in cls.__dict__:
+                    setattr(cls, name, model)
+
+    def at_version(self, version: int) -> Self:
+        """Return this game with the rules of a version: itself for the present one.
+
+        Records and running matches say their version. The rules of an earlier one differ in
+        their `info` and their `Options`: what was not an option then has one value only.
+        Raises `UnknownRules`.
+        """
+        if version == self.info.rules_version:
+            return self
+        if version not in self.earlier_versions:
+            known = ", ".join(map(str, sorted([*self.earlier_versions, self.info.rules_version])))
+            name = self.info.name
+            raise UnknownRules(f"{name} has the rules versions {known}, and none is {version}")
+        return cast(Self, _at_version(self, version))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Find a method by the name that it had in kibitz 0.1, for one release."""
+            if name not in _FORMER_NAMES:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            _warn_of_former_name(name, _FORMER_NAMES[name])
+            return getattr(self, _FORMER_NAMES[name])
+
+    # --------------------------------------------------------------------------------- the play
+
+    def deal(self, options: OptionsT, seats: int, seed: int) -> dict[str, Json]:
+        """Draw everything random of the start from `seed`; `{}` for a game without chance.
+
+        The result is logged with the setup, so that a replay never draws again.
+        """
+        return {}
+
+    def start(self, options: OptionsT, seats: int, deal: Mapping[str, Json]) -> State:
+        """Return the first state, or raise `InvalidSetup`.
+
+        By default a state of zeros, which `set_up` completes, for the numbers of seats in `info`.
+        """
+        if seats not in self.info.seats:
+            allowed = " or ".join(map(str, self.info.seats))
+            raise InvalidSetup("seats", f"expected {allowed} players, not {seats}")
+        state = self._snapshot.new_state(self.state_type, seats)
+        self.set_up(state, options, deal)
+        state["key"] = self._calls.compute_key(state)
+        return cast(State, state)
+
+    def set_up(self, state: Any, options: OptionsT, deal: Mapping[str, Json]) -> None:
+        """Complete the first state of a play, whose own fields are all 0; by default as it is.
+
+        Raise `InvalidSetup` for options that the models cannot refuse.
+        """
+
+    def to_act(self, state: State) -> int:
+        """Return the seat to act, or `TERMINAL`: the state's ``side``."""
+        return int(state["side"])
+
+    def legal(self, state: State) -> list[int]:
+        """Return the legal actions in a fixed order; empty exactly when the play is over.
+
+        Where the rules force a pass, the pass is the only legal action.
+        """
+        return cast(list[int], self._calls.legal(state))
+
+    def count_legal(self, state: State) -> int:
+        """Return the number of legal actions; a game may know it without listing them."""
+        return len(self.legal(state))
+
+    def play(self, state: State, action: int) -> None:
+        """Apply a legal action in place. Behaviour is undefined for any other action."""
+        self._calls.play(state, action)
+
+    def undo(self, state: State, action: int) -> None:
+        """Take back `action`, the last one played; the state's bytes are as they were."""
+        self._calls.undo(state, action)
+
+    def skip(self, state: State) -> int:
+        """Return the action of a seat that let its time run out, where `on_flag` is ``skip``.
+
+        `play` and `undo` take it like any other, but it is not legal: nobody may choose it, and
+        no wire move stands for it.
+        """
+        raise NotImplementedError(f"{self.info.name} skips no turns")
+
+    def forfeit(self, state: State, seat: int) -> None:
+        """Take `seat` out of the play (resignation, lost on time, left); not undoable.
+
+        It ranks below every seat that has not left, and above those that left before.
+        When one seat is left the play is over. Nothing changes for a seat that has finished
+        already, so that whoever has nothing left to do may go. Raises `GameError` for a seat that
+        does not exist.
+        """
+        seats = int(state["seats"])
+        if not 0 <= seat < seats:
+            raise GameError(f"expected a seat from 0 to {seats - 1}, not {seat}")
+        if int(state["side"]) != TERMINAL and self.in_play(state, seat):
+            self._calls.forfeit(state, seat)
+
+    def in_play(self, state: State, seat: int) -> bool:
+        """Return whether a seat may still leave a play that goes on; by default each may."""
+        return True
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the outcome, or None while the play goes on.
+
+        By default the scores are those of the operation `returns`, and ranks follow from them.
+        """
+        if int(state["side"]) != TERMINAL:
+            return None
+        scores = self._calls.returns(state)
+        ranks = tuple(1 + sum(other > score for other in scores) for score in scores)
+        return Outcome(ranks, scores, self.reasons[int(state["end"])], self.points(state))
+
+    def points(self, state: State) -> tuple[float, ...]:
+        """Return what each seat has by the game's own count; empty where nothing is counted."""
+        return ()
+
+    # -------------------------------------------------------------------------------- the moves
+
+    def decode(self, state: State, move: MoveT) -> int:
+        """Turn a wire move into an action, or raise `IllegalAction`: the only legality check."""
+        return cast(int, self._codec.decode(move, self.legal(state)))
+
+    def encode(self, state: State, action: int) -> MoveT:
+        """Turn an action into its wire move."""
+        return cast(MoveT, self._codec.encode(action))
+
+    def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
+        """Return `actions` as they travel: ``dump(encode(...))`` of each.
+
+        Every turn lists them, so a game may answer from a table; callers change nothing in them.
+        """
+        return [self.dump(self.encode(state, action)) for action in actions]
+
+    def format_move(self, move: MoveT) -> str:
+        """Write a wire move as a person would: ``"3-14"``."""
+        return cast(str, self._codec.format(move))
+
+    def parse_move(self, text: str) -> MoveT:
+        """Read what `format_move` writes, or raise `IllegalAction` with what was expected."""
+        return cast(MoveT, self._codec.parse(text))
+
+    def spellings(self, move: MoveT) -> tuple[str, ...]:
+        """Return all ways in which a person may write a move; `format_move`'s comes first.
+
+        Case and separators are forgiven by whoever compares them.
+        """
+        return (self.format_move(move),)
+
+    def move_cells(self, move: MoveT) -> tuple[str, ...]:
+        """Return the names of the scene's cells that a person picks, in order, to make a move."""
+        return (self.format_move(move),)
+
+    def num_distinct_actions(self, state: State) -> int:
+        """Return how many actions there are in plays like the one of `state`: all are smaller."""
+        return cast(int, self._codec.count)
+
+    # -------------------------------------------------------------------------------- the views
+
+    def view(self, state: State, seat: int | None) -> ViewT:
+        """Return what `seat` may know, or what the public may know when `seat` is None."""
+        if self.info.hidden:
+            raise NotImplementedError(f"{self.info.name} hides something, so it makes its views")
+        return cast(ViewT, self._declared.view(state))
+
+    def referee_view(self, state: State) -> ViewT:
+        """Return the view of a referee, who may know everything."""
+        if self.info.hidden:
+            raise NotImplementedError(f"{self.info.name} hides something, so it makes its views")
+        return self.view(state, None)
+
+    def sample(self, view: ViewT, seed: int) -> State:
+        """Return a state that is consistent with `view`; the state itself if nothing is hidden.
+
+        By default what the view does not tell, such as earlier plies, is as at the start.
+        """
+        state = self._declared.state(view)
+        state["key"] = self._calls.compute_key(state)
+        return cast(State, state)
+
+    def scene(self, view: ViewT) -> Scene:
+        """Draw a view; by default its ``board``, a list of rows of `symbols`.
+
+        `action_names` that are no cells of the board become buttons above it.
+        """
+        from kibitz_games.core import grid
+
+        return grid.board_scene(view, self.symbols, action_names=self.action_names)
+
+    def features(self, view: ViewT, seat: int) -> Features:
+        """Return what a learner in `seat` sees of a view: numbers from -1 to 1.
+
+        The shape is the same for all views of plays with the same options and seats, and has at
+        most three axes. The own seat comes first wherever seats are told apart. By default a plane
+        for each seat over the view's ``board``, float32 [seats, rows, columns].
+        """
+        from kibitz_games.core import grid
+
+        return grid.board_features(view, self.symbols, seat)
+
+    def dump(self, model: Model) -> dict[str, Any]:
+        """Return `model` as the JSON object that travels, absent options left out."""
+        return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    # ------------------------------------------------------------- what the defaults are made of
+    # Imported when they are first used: a program settles the mode of its kernels before that.
+
+    @functools.cached_property
+    def _calls(self) -> Any:
+        from kibitz_games.compiled import calls
+
+        return calls
+
+    @functools.cached_property
+    def _snapshot(self) -> Any:
+        from kibitz_games.compiled import snapshot
+
+        return snapshot
+
+    @functools.cached_property
+    def _codec(self) -> Any:
+        from kibitz_games.core.codec import IntegerCodec
+
+        return IntegerCodec(self.Move, self.action_names)
+
+    @functools.cached_property
+    def _declared(self) -> Any:
+        from kibitz_games.core.declared import DeclaredView
+
+        return DeclaredView(self.View, self.state_type, self.reasons, self.symbols)
+
+
+@functools.cache
+def _at_version(game: Game, version: int) -> Game:
+    """Return a game of a class of its own, whose options are what they were."""
+    fixed: Any = {
+        name: (Literal[value], value) for name, value in game.earlier_versions[version].items()
+    }
+    facts = {
+        "__module__": type(game).__module__,
+        "info": replace(game.info, rules_version=version),
+        "earlier_versions": {},
+        "Options": create_model("Options", __base__=game.Options, **fixed),
+    }
+    kind = type(type(game).__name__, (type(game),), facts)
+    made: Game = object.__new__(kind)
+    vars(made).update(vars(game))
+    return made

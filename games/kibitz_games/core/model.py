@@ -1,0 +1,100 @@
+"""What games are described with: the base of their models, their errors, and names of types.
+
+Exceptions, all `ValueError`:
+
+    GameError
+     +-- InvalidSetup     options or number of seats that the game does not offer
+     +-- IllegalAction    a move that is not legal in the present state
+     +-- UnknownRules     a version of the rules that the game does not know
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import to_json
+from typing_extensions import TypeVar
+
+State: TypeAlias = np.record
+Features: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+
+class GameError(ValueError):
+    """Something asked of a game that its rules do not allow; `str()` is fit for a person."""
+
+
+class InvalidSetup(GameError):
+    """Options or a number of seats that the game does not offer.
+
+    `path` names the offending option (``"options.board"``) or ``"seats"``.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+
+
+class IllegalAction(GameError):
+    """A move that is not legal now; the message reveals nothing that the mover cannot see."""
+
+
+class UnknownRules(GameError):
+    """A version of the rules that the game never had, or that is newer than it."""
+
+
+class Model(BaseModel):
+    """Base of every game's `Options`, `Move` and `View`: frozen, and strict about extras."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @classmethod
+    def from_wire(cls, sent: Mapping[str, Any]) -> Self:
+        """Read what somebody sent, as `docs/protocol` says. Raises `ValidationError`.
+
+        Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers. Fields have their names
+        on the wire and no others. It is read as JSON, where a tuple is a list.
+        """
+        return cls.model_validate_json(to_json(sent), strict=True, by_alias=True, by_name=False)
+
+    @classmethod
+    def unchecked(cls, fields: dict[str, Any]) -> Self:
+        """Return a model of values that need no validation; `fields` must have every field.
+
+        For views on their way out: validating each would double what it costs to make one. The
+        laws validate what comes out of it.
+        """
+        made = cls.__new__(cls)
+        _set_attribute(made, "__dict__", fields)
+        _set_attribute(made, "__pydantic_fields_set__", _field_names(cls))
+        _set_attribute(made, "__pydantic_extra__", None)
+        _set_attribute(made, "__pydantic_private__", None)
+        return made
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a field as it travels. For one release, as views were JSON objects before."""
+        kind = type(self).__name__
+        warnings.warn(f"{kind}[{name!r}] is .{name} now", DeprecationWarning, stacklevel=2)
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)[name]
+
+
+_set_attribute = object.__setattr__  # a frozen model's own would refuse
+
+
+@functools.cache
+def _field_names(model: type[Model]) -> set[str]:
+    return set(model.model_fields)
+
+
+class NoOptions(Model):
+    """The options of a game in which a host has nothing to choose."""
+
+
+OptionsT = TypeVar("OptionsT", bound=Model, default=Any)
+MoveT = TypeVar("MoveT", bound=Model, default=Any)
+ViewT = TypeVar("ViewT", bound=Model, default=Any)

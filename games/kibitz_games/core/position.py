@@ -1,0 +1,196 @@
+"""A position of any game that moves can be played on and taken back: what a board is in chess.
+
+It is used by bots, replays, clients, training and tests. It knows the rules only; the server has
+its own match state, with clocks and causes. ::
+
+    position = Position(registry.get("number-merge"), seed=7)
+    while position.outcome is None:
+        position.push(position.legal[0])
+    position.pop()
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Self, TypeAlias
+
+from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model, Outcome, State
+from kibitz_games.core.scene import Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The seat to act played this action."""
+
+    seat: int
+    action: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeited:
+    """A seat left the play."""
+
+    seat: int
+
+
+HistoryEntry: TypeAlias = Played | Forfeited
+
+
+@dataclass
+class Position:
+    """A state of a game, with the actions that led to it from where it began.
+
+    `options` and `seats` default to the game's own defaults; `deal`, what chance decides at the
+    start, is drawn from `seed` unless it is given. Raises `InvalidSetup`. A position may also begin
+    in the middle of a play: see `from_state` and `from_view`.
+
+    Actions are the small integers of `Game.legal`; `push_move` takes what people and programs
+    write instead. Nothing else has a reference to `state`, so it may be given to a search that
+    changes it and restores it.
+    """
+
+    game: Game
+    options: Model | None = None
+    seats: int | None = None
+    seed: int = 0
+    deal: Mapping[str, Json] | None = None
+    history: list[HistoryEntry] = field(default_factory=list, init=False)
+    """What was done since the position began, oldest first; `push` appends and `pop` removes."""
+
+    def __post_init__(self) -> None:
+        self.options = self.game.Options() if self.options is None else self.options
+        self.seats = self.game.info.seats[0] if self.seats is None else self.seats
+        if self.deal is None:
+            self.deal = self.game.deal(self.options, self.seats, self.seed)
+        self.state: State = self.game.start(self.options, self.seats, self.deal)
+
+    @classmethod
+    def from_state(cls, game: Game, state: State) -> Self:
+        """Return the position of a copy of `state`; its `options` and `deal` are unknown (None)."""
+        made = cls.__new__(cls)
+        made.game, made.options, made.seed, made.deal = game, None, 0, None
+        made.seats, made.state, made.history = int(state["seats"]), state.copy(), []
+        return made
+
+    @classmethod
+    def from_view(cls, game: Game, view: Model, seed: int = 0) -> Self:
+        """Return a position that agrees with a view: the position itself if nothing is hidden.
+
+        In a game with hidden information what the view does not tell is drawn from `seed`, so that
+        different seeds give different positions which the viewer cannot tell apart.
+        """
+        return cls.from_state(game, game.sample(view, seed))
+
+    def copy(self) -> Self:
+        """Return an independent copy, with its own state and history."""
+        made = self.from_state(self.game, self.state)
+        made.options, made.seats, made.seed, made.deal = (
+            self.options,
+            self.seats,
+            self.seed,
+            self.deal,
+        )
+        made.history = self.history.copy()
+        return made
+
+    @property
+    def to_act(self) -> int:
+        """The seat to act, or `TERMINAL` (-1) when the play is over."""
+        return self.game.to_act(self.state)
+
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions in a fixed order, empty exactly when the play is over."""
+        return self.game.legal(self.state)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Ranks, scores and reason of the end, or None while the play goes on."""
+        return self.game.outcome(self.state)
+
+    @property
+    def key(self) -> int:
+        """The 64-bit hash of the position and of the seat to act (Zobrist key)."""
+        return int(self.state["key"])
+
+    def push(self, action: int) -> None:
+        """Play a legal action. Behaviour is undefined for any other: nothing is checked."""
+        seat = self.to_act
+        self.game.play(self.state, action)
+        self.history.append(Played(seat, action))
+
+    def push_move(self, move: Model | str) -> int:
+        """Play a move as it travels, or as a person writes it; return its action.
+
+        Raises `IllegalAction` for what cannot be read or is not legal now, and changes nothing
+        then.
+        """
+        wire = self.game.parse_move(move) if isinstance(move, str) else move
+        action = self.game.decode(self.state, wire)
+        self.push(action)
+        return action
+
+    def pop(self) -> int:
+        """Take back the last action and return it.
+
+        Raises `IllegalAction` where nothing was played, or where a seat has left since: that cannot
+        be taken back.
+        """
+        match self.history[-1:]:
+            case [Played(action=action)]:
+                self.game.undo(self.state, action)
+                self.history.pop()
+                return action
+            case _:
+                raise IllegalAction("there is no action to take back")
+
+    def skip(self) -> None:
+        """Let the turn pass as if the time had run out, in a game that skips then."""
+        self.push(self.game.skip(self.state))
+
+    def forfeit(self, seat: int) -> None:
+        """Take a seat out of the play; this cannot be taken back."""
+        self.game.forfeit(self.state, seat)
+        self.history.append(Forfeited(seat))
+
+    def replay(self, entries: Iterable[HistoryEntry]) -> None:
+        """Do what was done in another position that began as this one did."""
+        for entry in entries:
+            match entry:
+                case Played(action=action):
+                    self.push(action)
+                case Forfeited(seat=seat):
+                    self.forfeit(seat)
+
+    def move(self, action: int) -> Model:
+        """Return an action as the move that travels."""
+        move: Model = self.game.encode(self.state, action)
+        return move
+
+    def format(self, action: int) -> str:
+        """Return an action as a person writes it."""
+        return self.game.format_move(self.move(action))
+
+    def view(self, seat: int | None = None) -> Model:
+        """Return what a seat, or the public, may know."""
+        view: Model = self.game.view(self.state, seat)
+        return view
+
+    def scene(self, seat: int | None = None) -> Scene:
+        """Draw what a seat, or the public, may know."""
+        return self.game.scene(self.view(seat))
+
+    def random_playout(self, source: random.Random) -> Outcome:
+        """Play a copy to its end with uniformly random legal actions; return the outcome.
+
+        This position stays as it is. The play ends, since every game bounds its length
+        (`GameInfo.max_plies`).
+        """
+        game, state = self.game, self.state.copy()
+        while game.to_act(state) != TERMINAL:
+            game.play(state, source.choice(game.legal(state)))
+        outcome = game.outcome(state)
+        assert outcome is not None, "a play that is over has an outcome"
+        return outcome

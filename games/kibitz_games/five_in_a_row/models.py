@@ -1,0 +1,329 @@
+"""What travels: the models, and the only door between them and states."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from kibitz_games.compiled.calls import play
+from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.five_in_a_row import geometry as geo
+from kibitz_games.five_in_a_row import rules
+
+Colour = Literal["black", "white"]
+First = Literal["random", "seat-0", "seat-1"]
+Reason = Literal["five", "full", "dead", "dropped"]
+COLOURS: tuple[Colour, Colour] = ("black", "white")
+FIRSTS: tuple[First, ...] = ("random", "seat-0", "seat-1")
+
+
+class Options(Model):
+    """What a host may choose."""
+
+    size: int = Field(
+        10,
+        ge=geo.SMALLEST,
+        le=geo.LARGEST,
+        description="Columns and rows of the board, 5 to 20.",
+    )
+    exact: bool = Field(
+        False, description="Exactly five in a row win; otherwise longer rows win as well."
+    )
+    first: First = Field(
+        "random",
+        description="Who begins, with black: drawn at random, or always the same seat.",
+    )
+    dead_board_draw: bool = Field(
+        False,
+        description="A draw as soon as no five cells in a row are left on which anybody could"
+        " still win; otherwise only when the board is full.",
+    )
+    opening: tuple[str, ...] = Field(
+        (),
+        description="Cells of stones placed before play, such as h8+g7: black, white, black"
+        " and so on.",
+    )
+    swap: bool = Field(
+        False,
+        description="Who begins places black, white and black; the other then chooses a colour,"
+        " and white goes on.",
+    )
+
+
+class Move(Model):
+    """A stone on an empty cell; or a colour, where the swap lets a player choose one."""
+
+    x: int | None = Field(None, ge=0, lt=geo.LARGEST, description="Column, from 0 at the left.")
+    y: int | None = Field(None, ge=0, lt=geo.LARGEST, description="Row, from 0 at the top.")
+    colour: Colour | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Move:
+        coordinates = (self.x is not None) + (self.y is not None)
+        if coordinates != (0 if self.colour else 2):
+            raise ValueError('expected {"x": column, "y": row} or {"colour": "black" or "white"}')
+        return self
+
+
+class View(Model):
+    """A position; nothing is hidden, so everybody's view is the same.
+
+    ``board[y][x]`` is ``.`` for an empty cell, ``x`` for black and ``o`` for white. `moves` are
+    the cells of all stones as [x, y] in playing order; the first `opening` of them were placed
+    before play.
+    """
+
+    options: Options
+    ply: int = Field(ge=0, le=rules.MAX_PLIES)
+    to_act: int = Field(ge=-1, le=1)
+    over: Reason | None = None
+    winner: int | None = Field(None, ge=0, le=1)
+    opener: int = Field(ge=0, le=1, description="The seat that began.")
+    colours: list[Colour] | None = Field(
+        None, description="The colour of each seat; absent until it was chosen after a swap."
+    )
+    board: list[str]
+    moves: list[tuple[int, int]]
+    opening: int = Field(ge=0, description="How many of `moves` were placed before play.")
+    last: Move | None = None
+    line: list[tuple[int, int]] | None = Field(
+        None, description="The row that has won, as [x, y] from one end to the other."
+    )
+
+
+# ------------------------------------------------------------------------------------- options
+
+
+def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
+    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    if seats != 2:
+        raise InvalidSetup("seats", f"expected 2 players, not {seats}")
+    if options.swap and options.opening:
+        raise InvalidSetup("options.opening", "an opening and a swap exclude each other")
+    return _start(options, _opener(options, deal))
+
+
+def _opener(options: Options, deal: Mapping[str, Json]) -> int:
+    """Return the seat that begins: the option says it, or what was dealt."""
+    return int(deal["first"] == 1) if options.first == "random" else FIRSTS.index(options.first) - 1
+
+
+def _start(options: Options, opener: int) -> np.record:
+    state = rules.make_state(
+        size=options.size,
+        exact=options.exact,
+        dead_draw=options.dead_board_draw,
+        swap=options.swap,
+        first=FIRSTS.index(options.first),
+        opener=opener,
+    )
+    for text in options.opening:
+        _place(state, text)
+    if options.opening and not (_room(state) and rules.any_window_open(state)):
+        raise InvalidSetup("options.opening", "expected an opening after which somebody can win")
+    return state
+
+
+def _room(state: Any) -> bool:
+    return int(state["stones"]) < int(state["width"]) ** 2
+
+
+def _place(state: Any, text: str) -> None:
+    """Put a stone of the opening, or raise `InvalidSetup`."""
+    at, size = geo.read(text), int(state["width"])
+    if at is None or max(at) >= size:
+        message = f"expected cells a1 to {geo.name(size - 1, size - 1)}, not {text!r}"
+        raise InvalidSetup("options.opening", message)
+    cell = geo.cell(*at)
+    if state["board"][cell] != rules.EMPTY:
+        raise InvalidSetup("options.opening", f"expected different cells, but {text!r} comes twice")
+    rules.place_opening_stone(state, cell)
+    if rules.winning_step(state, cell):
+        raise InvalidSetup("options.opening", f"expected no five, but {text!r} makes one")
+
+
+# ---------------------------------------------------------------------------------------- moves
+
+
+CHOICES = tuple(Move(colour=colour) for colour in COLOURS)
+
+
+@functools.cache
+def move(x: int, y: int) -> Move:
+    """Return the move of a stone; moves are frozen, so one object serves for all."""
+    return Move(x=x, y=y)
+
+
+def encode(action: int) -> Move:
+    """Turn an action into its wire move."""
+    return CHOICES[action] if action < rules.CHOICES else move(*geo.place(action))
+
+
+def decode(state: Any, wire: Move) -> int:
+    """Turn a wire move into a legal action, or raise `IllegalAction`."""
+    action = _action(wire)
+    if not rules.allows_in(as_array(state), action):
+        raise IllegalAction(_reason(state, wire))
+    return action
+
+
+def _action(wire: Move) -> int:
+    if wire.x is None or wire.y is None:
+        return rules.TAKE_BLACK if wire.colour == "black" else rules.TAKE_WHITE
+    return geo.cell(wire.x, wire.y)
+
+
+def _reason(state: Any, wire: Move) -> str:
+    """Say what is wrong with a move that is not legal."""
+    size = int(state["width"])
+    if int(state["side"]) < 0:
+        return "the play is over"
+    if rules.choosing(state):
+        return f"expected a colour, black or white, not {format_move(wire)}"
+    if wire.x is None or wire.y is None:
+        return f"expected an empty cell, not {format_move(wire)}"
+    if max(wire.x, wire.y) >= size:
+        return f"expected a cell from a1 to {geo.name(size - 1, size - 1)}, not {format_move(wire)}"
+    return f"expected an empty cell, but there is a stone on {format_move(wire)}"
+
+
+def format_move(wire: Move) -> str:
+    """Write a move as a person would."""
+    return str(wire.colour) if wire.x is None or wire.y is None else geo.name(wire.x, wire.y)
+
+
+def parse_move(written: str) -> Move:
+    """Read what `text` writes."""
+    word = written.strip().lower()
+    if word in COLOURS:
+        return CHOICES[COLOURS.index(word)]
+    if (at := geo.read(word)) is None:
+        raise IllegalAction(f"expected a cell such as h8, or black or white, not {written!r}")
+    return move(*at)
+
+
+# ---------------------------------------------------------------------------------------- views
+
+
+PAIRS = tuple(geo.place(cell) for cell in range(geo.CELLS))
+LISTS = tuple([*pair] for pair in PAIRS)
+"""Column and row of each cell, as models have them and as they travel; nobody changes them."""
+
+
+_FIELDS = RecordReader(
+    rules.STATE,
+    *("width", "exact", "first", "dead_draw", "swap", "placed", "stones", "ply", "side", "end"),
+    *("winner", "opener", "black", "unsettled", "history", "board"),
+)
+_STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE]), b".xo")
+
+
+def view(state: np.record) -> View:
+    """Return the view of everybody."""
+    size, exact, first, dead_draw, swap, placed, stones, ply, side, end, *rest = _FIELDS(state)
+    winner, opener, black, unsettled, history, board = rest
+    cells = tuple(history[:stones])
+    drawn = board.translate(_STONES).decode("ascii", "replace")
+    corners = range(geo.ORIGIN, geo.ORIGIN + size * geo.PITCH, geo.PITCH)
+    fields = {
+        "options": _options(size, exact, first, dead_draw, swap, cells[:placed]),
+        "ply": ply,
+        "to_act": side,
+        "over": rules.REASONS[end] or None,
+        "winner": None if winner < 0 else winner,
+        "opener": opener,
+        "colours": None if unsettled else [*COLOURS] if black == 0 else [*COLOURS[::-1]],
+        "board": [drawn[corner : corner + size] for corner in corners],
+        "moves": [PAIRS[cell] for cell in cells],
+        "opening": placed,
+        "last": None,
+        "line": _winning_row(state) if end == rules.END_FIVE else None,
+    }
+    if swap and not unsettled and stones == rules.SWAP_STONES:
+        fields["last"] = CHOICES[rules.TAKE_BLACK if black != opener else rules.TAKE_WHITE]
+    elif ply > 0:
+        fields["last"] = encode(cells[-1])
+    return View.unchecked(fields)
+
+
+def _winning_row(state: np.record) -> list[tuple[int, int]]:
+    """Return the cells of the row that has won, from one end to the other."""
+    out = np.empty(geo.LARGEST, np.int32)
+    length = rules.winning_row_in(as_array(state), kernel_array(out))
+    return [PAIRS[cell] for cell in out[:length].tolist()]
+
+
+@functools.lru_cache(maxsize=1024)
+def _options(
+    size: int, exact: int, first: int, dead_draw: int, swap: int, opening: tuple[int, ...]
+) -> Options:
+    return Options(
+        size=size,
+        exact=bool(exact),
+        first=FIRSTS[first],
+        dead_board_draw=bool(dead_draw),
+        swap=bool(swap),
+        opening=tuple(geo.name(*geo.place(cell)) for cell in opening),
+    )
+
+
+def dump(seen: View) -> dict[str, Any]:
+    """Return what `model_dump` would, in a fraction of the time."""
+    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
+    fields["options"] = _dumped(seen.options)
+    fields["moves"] = _pairs(seen.moves)
+    if seen.last is not None:
+        fields["last"] = dump_move(seen.last)
+    if seen.line is not None:
+        fields["line"] = _pairs(seen.line)
+    return fields
+
+
+def _pairs(cells: Sequence[tuple[int, int]]) -> list[list[int]]:
+    return [LISTS[geo.ORIGIN + y * geo.PITCH + x] for x, y in cells]
+
+
+@functools.lru_cache(maxsize=1024)
+def _dumped(options: Options) -> dict[str, Any]:
+    return options.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@functools.cache
+def dump_move(wire: Move) -> dict[str, Any]:
+    """Return a move as it travels; callers change nothing in it."""
+    return wire.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [3, size, size], rows before columns; black comes first before a swap."""
+    own = "o" if seen.colours is not None and seen.colours[seat] == "white" else "x"
+    cells = np.array([list(row) for row in seen.board])
+    planes = np.full((3, *cells.shape), seen.colours is not None, np.float32)
+    planes[0] = cells == own
+    planes[1] = (cells != own) & (cells != ".")
+    return planes
+
+
+def state_from_view(seen: View) -> np.record:
+    """Return the state that a view shows, byte for byte, by playing its moves again."""
+    state = _start(seen.options, seen.opener)
+    for i in range(seen.opening, len(seen.moves)):
+        if i == rules.SWAP_STONES:
+            _choose(state, seen)
+        play(state, geo.cell(*seen.moves[i]))
+    _choose(state, seen)
+    if seen.over == "dropped" and seen.winner is not None:
+        rules.forfeit(state, 1 - seen.winner)
+    return state
+
+
+def _choose(state: np.record, seen: View) -> None:
+    """Choose the colour that was chosen, where that is what comes next."""
+    if rules.choosing(state) and seen.colours is not None:
+        chooser = 1 - seen.opener
+        play(state, COLOURS.index(seen.colours[chooser]))

@@ -1,0 +1,289 @@
+"""What travels: the models, and the only door between them and states."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from kibitz_games.compiled.kernels import RecordReader, as_array
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model
+from kibitz_games.line_nim import geometry as geo
+from kibitz_games.line_nim import maps, rules
+
+Reason = Literal["last cell", "dropped"]
+
+
+class Options(Model):
+    """What a host may choose."""
+
+    free: int | None = Field(
+        None,
+        ge=maps.FEWEST,
+        le=maps.MOST,
+        description="How many cells of the map are free; usually drawn, all numbers alike.",
+        examples=[20],
+    )
+    map: tuple[str, ...] | None = Field(
+        None,
+        min_length=1,
+        max_length=geo.CELLS,
+        description="The free cells, instead of a map that is drawn: single cells and straight"
+        " rows of them, such as e5-h5 and f6, all connected.",
+        examples=[["e5-h5", "f6"]],
+    )
+
+
+class Move(Model):
+    """A line of one to three free cells, from a start cell on in a direction.
+
+    Directions: 1 up-left, 2 up-right, 3 left, 4 right, 5 down-left, 6 down-right. A single cell
+    needs none. The same line may be spelt from either end.
+    """
+
+    x: int = Field(ge=0, lt=geo.SIDE, description="Column of the start cell.")
+    y: int = Field(ge=0, lt=geo.SIDE, description="Row of the start cell.")
+    length: int = Field(ge=1, le=geo.LONGEST)
+    direction: int | None = Field(None, ge=1, le=6)
+
+    @model_validator(mode="after")
+    def _directed(self) -> Move:
+        if self.length > 1 and self.direction is None:
+            raise ValueError(f"a line of {self.length} cells needs a direction from 1 to 6")
+        return self
+
+
+class View(Model):
+    """A position; nothing is hidden, so everybody's view is the same.
+
+    `options` has ``free`` filled in where the map was drawn. ``rows[y][x]`` is ``.`` for a free
+    cell, ``#`` for an obstacle, ``0`` or ``1`` for a cell which that seat has crossed out.
+    `last` is the last line, spelt as `Game.encode` does: from its topmost, leftmost cell.
+    """
+
+    options: Options
+    ply: int = Field(ge=0, le=rules.MAX_PLIES)
+    to_act: int = Field(ge=-1, lt=rules.SEATS)
+    over: Reason | None = None
+    loser: int | None = Field(None, ge=0, lt=rules.SEATS)
+    free: int = Field(ge=0, le=geo.CELLS, description="How many cells are left.")
+    rows: list[str] = Field(min_length=geo.SIDE, max_length=geo.SIDE)
+    last: Move | None = None
+
+
+# ------------------------------------------------------------------------------------- options
+
+
+def deal(options: Options, seed: int) -> dict[str, Json]:
+    """Draw the map, or nothing where the host has written one."""
+    if options.map is not None:
+        return {}
+    n = maps.size(seed) if options.free is None else options.free
+    return {"rows": maps.rows(maps.grow(seed, n))}
+
+
+def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
+    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    if seats != rules.SEATS:
+        raise InvalidSetup("seats", f"expected 2 players, not {seats}")
+    if options.map is None:
+        return rules.make_state(maps.read_rows([str(row) for row in _list(dealt["rows"])]))
+    if options.free is not None:
+        message = f"the map says how many cells are free; leave {options.free} out"
+        raise InvalidSetup("options.free", message)
+    try:
+        return rules.make_state(maps.read(options.map), given=True)
+    except ValueError as error:
+        raise InvalidSetup("options.map", str(error)) from None
+
+
+def _list(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected the rows of a map, not {value!r}")
+    return value
+
+
+# ---------------------------------------------------------------------------------------- moves
+
+
+def encode(action: int) -> Move:
+    """Turn an action into its usual spelling: from the head of the line on."""
+    return _CANONICAL[action]
+
+
+def _canonical_spelling(line: tuple[int, ...], heading: int | None) -> Move:
+    y, x = divmod(line[0], geo.SIDE)
+    return Move(x=x, y=y, length=len(line), direction=heading)
+
+
+_CANONICAL = tuple(map(_canonical_spelling, geo.LINES, geo.DIRECTION_OF))
+
+
+def _spellings() -> Iterator[tuple[tuple[int, int, int | None], int | None]]:
+    for cell in range(geo.CELLS):
+        yield (cell, 1, None), geo.LINE_OF[frozenset((cell,))]
+        for d in geo.DIRECTIONS:
+            for length in range(1, geo.LONGEST + 1):
+                way = geo.walk(cell, length, d)
+                yield (cell, length, d), None if way is None else geo.LINE_OF[frozenset(way)]
+
+
+_LINES = dict(_spellings())
+"""The line of each spelling (start cell, length, direction); None where it leaves the board."""
+
+
+def line_of_move(wire: Move) -> int | None:
+    """Return the line that a move means, or None where it leaves the board."""
+    return _LINES[geo.SIDE * wire.y + wire.x, wire.length, wire.direction]
+
+
+def decode(state: np.record, wire: Move) -> int:
+    """Turn any spelling of a legal line into its action, or raise `IllegalAction`."""
+    action = line_of_move(wire)
+    if action is None or not rules.allows_in(as_array(state), action):
+        raise IllegalAction(_reason(state, wire, action))
+    return action
+
+
+_DIRECTIONS = ("", "up-left", "up-right", "left", "right", "down-left", "down-right")
+
+
+def _reason(state: Any, wire: Move, action: int | None) -> str:
+    """Say what is wrong with a move that is not legal."""
+    if int(state.side) < 0:
+        return "the play is over"
+    if action is None:
+        return f"the line leaves the board: {format_move(wire)}"
+    for cell in geo.LINES[action]:
+        value = int(state.board[cell])
+        if value == rules.OBSTACLE:
+            return f"cell {geo.NAMES[cell]} is an obstacle"
+        if value >= rules.GONE:
+            return f"cell {geo.NAMES[cell]} is crossed out already"
+    raise AssertionError(f"a line of free cells was refused: {format_move(wire)}")
+
+
+def format_move(wire: Move) -> str:
+    """Write a move as a person would: a cell, or the ends of a line, ``f7-h7``."""
+    action = line_of_move(wire)
+    if action is not None:
+        return "-".join(geo.NAMES[cell] for cell in ends(action))
+    start = geo.NAMES[geo.SIDE * wire.y + wire.x]
+    return f"{wire.length} cells from {start} {_DIRECTIONS[wire.direction or 0]}"
+
+
+def spellings(wire: Move) -> tuple[str, ...]:
+    """Return a line by its ends from either side, and by all of its cells."""
+    action = line_of_move(wire)
+    if action is None:
+        return (format_move(wire),)
+    cells = [geo.NAMES[cell] for cell in geo.LINES[action]]
+    ways = ([cells[0], cells[-1]], [cells[-1], cells[0]], cells, cells[::-1])
+    return tuple(dict.fromkeys([format_move(wire), *("-".join(way) for way in ways)]))
+
+
+def ends(action: int) -> tuple[int, ...]:
+    """Return the ends of a line, the only cell of a single one."""
+    cells = geo.LINES[action]
+    return cells if len(cells) == 1 else (cells[0], cells[-1])
+
+
+def move_cells(wire: Move) -> tuple[str, ...]:
+    """Return the two ends of a line, a single cell twice, so that none begins another."""
+    action = line_of_move(wire)
+    if action is None:
+        raise IllegalAction(f"the line leaves the board: {format_move(wire)}")
+    cells = geo.LINES[action]
+    return geo.NAMES[cells[0]], geo.NAMES[cells[-1]]
+
+
+def parse_move(written: str) -> Move:
+    """Read what `text` writes, a line from either of its ends."""
+    cells = geo.parse_row(written)
+    if cells is None or len(cells) > geo.LONGEST:
+        raise IllegalAction(
+            f"expected a cell as in f7, or the ends of a line of two or three as in f7-h7,"
+            f" not {written!r}"
+        )
+    return encode(geo.LINE_OF[frozenset(cells)])
+
+
+# ---------------------------------------------------------------------------------------- views
+
+
+_FIELDS = RecordReader(
+    rules.STATE, "ply", "side", "end", "loser", "free", "given", "history", "board"
+)
+_MARKS = bytes.maketrans(bytes([rules.OBSTACLE, rules.FREE, rules.GONE, rules.GONE + 1]), b"#.01")
+"""What a view writes for each cell: obstacles, free cells, and those that each seat crossed out."""
+
+
+def view(state: np.record) -> View:
+    """Return the view of everybody."""
+    ply, side, end, loser, free, given, history, board = _FIELDS(state)
+    drawn = board[: geo.CELLS].translate(_MARKS).decode()
+    fields = {
+        "options": _options(drawn.translate(_AREA), bool(given)),
+        "ply": ply,
+        "to_act": side,
+        "over": rules.REASONS[end] or None,
+        "loser": None if loser < 0 else loser,
+        "free": free,
+        "rows": [drawn[at : at + geo.SIDE] for at in range(0, geo.CELLS, geo.SIDE)],
+        "last": encode(history[ply - 1]) if ply > 0 else None,
+    }
+    return View.unchecked(fields)
+
+
+_AREA = str.maketrans("01", "..")
+"""Turns the cells that are gone into free ones, as they were at the start."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _options(area: str, given: bool) -> Options:
+    if given:
+        return Options(map=maps.write(maps.read_rows([area])))
+    return Options(free=area.count(maps.FREE))
+
+
+def dump(seen: View) -> dict[str, Any]:
+    """Return what `model_dump` would, in a third of the time; the list is the view's own."""
+    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
+    fields["options"] = _dumped(seen.options)
+    if seen.last is not None:
+        fields["last"] = _dumped(seen.last)
+    return fields
+
+
+@functools.lru_cache(maxsize=4096)
+def _dumped(model: Model) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+@functools.cache
+def dump_action(action: int) -> dict[str, Any]:
+    """Return an action as it travels; every turn lists many, so each is made once."""
+    return _CANONICAL[action].model_dump(mode="json", exclude_none=True)
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [2, 12, 12]: free cells, and cells crossed out by whomever."""
+    cells = np.array([list(row) for row in seen.rows])
+    return np.stack([cells == ".", (cells != ".") & (cells != "#")]).astype(np.float32)
+
+
+def state_from_view(seen: View) -> np.record:
+    """Return the state that a view shows; the lines before its last one are not known to it."""
+    drawn = "".join(seen.rows)
+    free, *gone = ([c for c, mark in enumerate(drawn) if mark == kind] for kind in ".01")
+    given = seen.options.map is not None
+    st: Any = rules.make_state(free, gone=(gone[0], gone[1]), ply=seen.ply, given=given)
+    if seen.last is not None:
+        st.history[seen.ply - 1] = line_of_move(seen.last)
+    if seen.loser is not None:
+        st.side, st.end, st.loser = -1, rules.REASONS.index(seen.over or ""), seen.loser
+    state: np.record = st
+    return state

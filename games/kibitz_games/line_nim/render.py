@@ -1,0 +1,80 @@
+"""The drawing of a view: the cells that were free at the start, as an island of hexagons.
+
+Obstacles never change and nothing is done with them, so they are left out: what surrounds the
+island is empty, and the board takes no more room than it needs. Names of columns and rows stand
+at its edge.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from kibitz_games.core.scene import Cell, Label, Mark, Scene
+from kibitz_games.line_nim import geometry as geo
+from kibitz_games.line_nim import models as line_nim_models
+from kibitz_games.line_nim.maps import FREE, OBSTACLE
+from kibitz_games.line_nim.models import View
+
+GLYPHS = ("x", "o")
+"""What seat 0 and seat 1 cross cells out with."""
+
+
+def scene(view: View) -> Scene:
+    """Draw a view; a cell is named by the letter of its column and the number of its row."""
+    drawn = "".join(view.rows)
+    area = tuple(cell for cell, mark in enumerate(drawn) if mark != OBSTACLE)
+    cells = tuple(_cell(cell, drawn[cell]) for cell in area)
+    return Scene("hex", cells, _marks(view), tuple(_text(view, drawn)), _labels(area))
+
+
+@functools.cache
+def _cell(cell: int, mark: str) -> Cell:
+    name, (x, y) = geo.NAMES[cell], _place(cell)
+    if mark == FREE:
+        return Cell(name, x, y, "floor")
+    return Cell(name, x, y, "gone", tint=int(mark), glyph=GLYPHS[int(mark)])
+
+
+def _place(cell: int) -> tuple[int, int]:
+    y, x = divmod(cell, geo.SIDE)
+    return 2 * x + y % 2, y
+
+
+@functools.lru_cache(maxsize=256)
+def _labels(area: tuple[int, ...]) -> tuple[Label, ...]:
+    """Name the columns above the island and the rows to its left."""
+    columns = sorted({cell % geo.SIDE for cell in area})
+    rows = sorted({cell // geo.SIDE for cell in area})
+    left, top = min(_place(cell)[0] for cell in area), rows[0]
+    above = [Label(geo.COLUMNS[x], 2 * x + top % 2, top - 1) for x in columns]
+    return (*above, *(Label(str(y + 1), left - 2, y) for y in rows))
+
+
+def _marks(view: View) -> tuple[Mark, ...]:
+    action = None if view.last is None else line_nim_models.line_of_move(view.last)
+    if action is None:
+        return ()
+    crossed = tuple(geo.NAMES[cell] for cell in geo.LINES[action])
+    return (Mark("to", crossed, (view.ply - 1) % 2),)
+
+
+def _text(view: View, drawn: str) -> Iterator[str]:
+    if view.loser is not None:
+        did = "crossed out the last cell" if view.over == "last cell" else "left"
+        yield f"seat {view.loser} {did}, seat {1 - view.loser} wins"
+    else:
+        yield f"seat {view.to_act} ({GLYPHS[view.to_act]}) to move"
+    if view.free:
+        parts = geo.components(frozenset(c for c, mark in enumerate(drawn) if mark == FREE))
+        noun = "cell" if view.free == 1 else "cells"
+        yield f"{view.free} {noun} free{_sizes(parts)}"
+
+
+def _sizes(parts: list[tuple[int, ...]]) -> str:
+    """Tell the sizes of the parts where there are several, equal ones together: ``3x1``."""
+    if len(parts) < 2:
+        return ""
+    sizes = [len(part) for part in parts]
+    told = [f"{sizes.count(n)}x{n}" if sizes.count(n) > 1 else str(n) for n in dict.fromkeys(sizes)]
+    return f" in {len(parts)} parts: {' + '.join(told)}"

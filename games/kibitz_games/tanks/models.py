@@ -1,0 +1,337 @@
+"""What travels: the models, and the only door between them and states."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, StringConstraints
+
+from kibitz_games.compiled.kernels import RecordReader
+from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model
+from kibitz_games.tanks import geometry as geo
+from kibitz_games.tanks import rules
+
+Word = Literal["up", "down", "right", "left", "turn-right", "turn-left", "fire"]
+Memory = Literal["last", "report", "also-destroyed"]
+Reason = Literal["turns", "dropped"]
+Seat = Annotated[int, Field(ge=0, lt=geo.SEATS)]
+Coordinate = Annotated[int, Field(ge=1, le=geo.SIDE)]
+Slot = Annotated[int, Field(ge=0, le=rules.MAX_TURNS)]
+Code = Literal[-3, -2, -1, 0, 11, 22, 33, 44]
+Row = Annotated[list[Code], Field(min_length=geo.SIDE, max_length=geo.SIDE)]
+Trail = Annotated[str, StringConstraints(pattern=f"^[0-9a-f]{{{geo.SIDE}}}$")]
+
+WORDS: tuple[Word, ...] = ("up", "down", "right", "left", "turn-right", "turn-left", "fire")
+"""The actions from `rules.UP` on."""
+SHORT: dict[str, Word] = {
+    "u": "up",
+    "d": "down",
+    "r": "right",
+    "l": "left",
+    "tr": "turn-right",
+    "tl": "turn-left",
+    "f": "fire",
+}
+
+
+class Options(Model):
+    """What a host may choose."""
+
+    start: geo.Start = Field(
+        "corners",
+        description="Where the tanks start: in the corners, or a step or two out of them as in"
+        " the report's first table.",
+    )
+    rocks: geo.Rocks = Field("classic", description="The 29 rocks of the report, or none.")
+    turns: int = Field(
+        rules.MAX_TURNS,
+        ge=geo.SEATS,
+        le=rules.MAX_TURNS,
+        description="Turns of all four together; those of the dead count too.",
+    )
+    memory: Memory = Field(
+        "last",
+        description="Which tanks are on a local board: each living one where it was last known to"
+        " be; or, as in the report, every mark until its place is seen again (report); or each one"
+        " where it was last known to be, destroyed or not (also-destroyed).",
+    )
+
+
+class Move(Model):
+    """One of the seven actions; one that the board forbids does nothing."""
+
+    action: Word
+
+
+class Shot(Model):
+    """A shot, which everybody hears: who fired from where, and whom it destroyed."""
+
+    slot: Slot
+    seat: Seat
+    row: Coordinate
+    column: Coordinate
+    victim: Seat | None = None
+
+
+class Wreck(Model):
+    """What is left of a tank: whose it was, who destroyed it when, and where it is."""
+
+    seat: Seat
+    by: Seat
+    slot: Slot
+    row: Coordinate
+    column: Coordinate
+
+
+class Tank(Model):
+    """What only a referee may know of each tank; `visited` counts places."""
+
+    row: Coordinate
+    column: Coordinate
+    hull: geo.Hull
+    score: int = Field(ge=0)
+    visited: int = Field(ge=1)
+
+
+class View(Model):
+    """What a viewer may know.
+
+    Everybody knows whose turn it is, who lives and who dropped out (in that order), each seat's
+    last shot (`shots`, by time), those of them that fell in the last four slots (`events`: for
+    a player everything since the own last move), and the wrecks.
+
+    A seat knows also its own place, hull and score, its `local` board (-1 unknown, 0 free, -2
+    rock, -3 wreck, 11, 22, 33 and 44 the tanks of seats 0 to 3) and where it has been
+    (`visited`, a character 0 or 1 for each place).
+
+    A referee knows also the true `board`, with the same codes, all `tanks`, and who has been
+    where (`trails`, a hexadecimal digit for each place with a bit for each seat, 1 for seat 0).
+    """
+
+    options: Options
+    ply: int = Field(ge=0, le=rules.MAX_TURNS)
+    slot: Slot
+    left: int = Field(ge=0, le=rules.MAX_TURNS, description="Slots that are left.")
+    to_act: int = Field(ge=-1, lt=geo.SEATS)
+    over: Reason | None = None
+    alive: list[bool] = Field(min_length=geo.SEATS, max_length=geo.SEATS)
+    dropped: list[Seat]
+    events: list[Shot]
+    shots: list[Shot]
+    wrecks: list[Wreck]
+    seat: Seat | None = None
+    row: Coordinate | None = None
+    column: Coordinate | None = None
+    hull: geo.Hull | None = None
+    score: int | None = Field(None, ge=0)
+    local: list[Row] | None = Field(None, min_length=geo.SIDE, max_length=geo.SIDE)
+    visited: list[Trail] | None = Field(None, min_length=geo.SIDE, max_length=geo.SIDE)
+    board: list[Row] | None = Field(None, min_length=geo.SIDE, max_length=geo.SIDE)
+    trails: list[Trail] | None = Field(None, min_length=geo.SIDE, max_length=geo.SIDE)
+    tanks: list[Tank] | None = Field(None, min_length=geo.SEATS, max_length=geo.SEATS)
+
+
+def start(options: Options, seats: int) -> np.record:
+    """Return the first state, or raise `InvalidSetup`."""
+    if seats != geo.SEATS:
+        raise InvalidSetup("seats", f"expected {geo.SEATS} players, not {seats}")
+    marks = rules.MEMORIES.index(options.memory)
+    return rules.make_state(options.start, options.rocks, options.turns, marks)
+
+
+# ---------------------------------------------------------------------------------------- moves
+
+MOVES: tuple[Move, ...] = tuple(Move(action=word) for word in WORDS)
+_ACTIONS = {word: rules.UP + at for at, word in enumerate(WORDS)}
+
+
+def encode(action: int) -> Move:
+    """Turn an action into its wire move."""
+    return MOVES[action - rules.UP]
+
+
+def decode(state: Any, move: Move) -> int:
+    """Turn a wire move into an action; only the end of the play forbids any."""
+    if int(state["side"]) < 0:
+        raise IllegalAction("the play is over")
+    return _ACTIONS[move.action]
+
+
+SYNONYMS = {"shoot": "fire"}
+"""Other words for an action, which people type."""
+
+
+def spellings(move: Move) -> tuple[str, ...]:
+    """Return the word of an action, and the others that mean it."""
+    known = (SHORT | SYNONYMS).items()
+    return (move.action, *(word for word, action in known if action == move.action))
+
+
+def parse_move(written: str) -> Move:
+    """Read an action by its word, by its short form, or by another word for it."""
+    word = written.strip().lower()
+    try:
+        return MOVES[WORDS.index((SHORT | SYNONYMS).get(word) or word)]
+    except ValueError:
+        known = ", ".join(f"{long} ({short})" for short, long in SHORT.items())
+        raise IllegalAction(f"expected one of {known}, not {written!r}") from None
+
+
+# ---------------------------------------------------------------------------------------- views
+
+
+_PUBLIC = RecordReader(
+    rules.STATE,
+    *("ply", "slot", "side", "end", "turns", "start", "rocks", "marks"),
+    *("left", "fell", "fired", "place", "shots"),
+)
+_OWN = RecordReader(rules.STATE, "place", "hull", "cells", "kills")
+_TRUTH = RecordReader(rules.STATE, "board", "visited")
+_MEMORY = RecordReader(rules.STATE, "memory", "visited")
+
+
+def view(state: np.record, viewer: int) -> View:
+    """Return the view of a seat, of `rules.PUBLIC` or of `rules.REFEREE`.
+
+    This is the only place where something of a state becomes part of a view.
+    """
+    fields = _public(state)
+    if viewer == rules.REFEREE:
+        board, visited = _TRUTH(state)
+        fields["board"], fields["trails"] = _codes(board, 0), _trails(visited, _ALL_TRAILS)
+        fields["tanks"] = [_tank(*facts) for facts in zip(*_OWN(state), strict=True)]
+    elif viewer != rules.PUBLIC:
+        cell, hull, cells, kills = (facts[viewer] for facts in _OWN(state))
+        fields["seat"], (fields["row"], fields["column"]) = viewer, geo.place(cell)
+        fields["hull"], fields["score"] = geo.HULLS[hull], _points(cells, kills)
+        memory, visited = _MEMORY(state)
+        fields["local"] = _codes(memory, viewer * geo.CELLS)
+        fields["visited"] = _trails(visited, _OWN_TRAIL[viewer])
+    return View.unchecked(fields)
+
+
+_ROWS = tuple(range(geo.STRIDE + 1, geo.CELLS - geo.STRIDE, geo.STRIDE))
+"""Where each row of the board begins, without its border."""
+_ALL_TRAILS = bytes(b"0123456789abcdef" * 16)
+"""Turns the bits of the seats that have been on a place into a hexadecimal digit."""
+_OWN_TRAIL = tuple(
+    bytes(b"01"[bits >> seat & 1] for bits in range(256)) for seat in range(geo.SEATS)
+)
+"""Turns them into 0 or 1, for each seat: whether it has been there."""
+
+
+def _points(cells: int, kills: int) -> int:
+    return rules.NEW_CELL * cells + rules.KILL * kills
+
+
+def _codes(cells: tuple[int, ...], first: int) -> list[list[int]]:
+    """Return the rows of a board whose first place, of its border, is at `first`."""
+    return [[*cells[first + row : first + row + geo.SIDE]] for row in _ROWS]
+
+
+def _trails(visited: bytes, characters: bytes) -> list[str]:
+    drawn = visited.translate(characters).decode()
+    return [drawn[row : row + geo.SIDE] for row in _ROWS]
+
+
+def _public(state: np.record) -> dict[str, Any]:
+    """Return what everybody may know, and all else as unknown."""
+    ply, slot, side, end, turns, start, rocks, marks, *seats = _PUBLIC(state)
+    left, fell, fired, place, shots_at = seats
+    wrecks = [_wreck(seat, when - 1, place[seat]) for seat, when in enumerate(fell) if when]
+    victims = {wreck.slot: wreck.seat for wreck in wrecks}
+    shots = sorted((when - 1, seat) for seat, when in enumerate(fired) if when)
+    heard = [_shot(when, seat, shots_at[when], victims.get(when)) for when, seat in shots]
+    gone = sorted((when, seat) for seat, when in enumerate(left) if when)
+    fields = _EMPTY_FIELDS.copy()
+    fields["options"] = _options(start, rocks, turns, marks)
+    fields["ply"], fields["slot"], fields["left"] = ply, slot, turns - slot
+    fields["to_act"], fields["over"] = side, rules.REASONS[end] or None
+    fields["alive"] = [when == 0 for when in fell]
+    fields["dropped"] = [seat for _, seat in gone]
+    fields["events"] = [shot for shot in heard if shot.slot >= slot - geo.SEATS]
+    fields["shots"], fields["wrecks"] = heard, wrecks
+    return fields
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _shot(slot: int, seat: int, cell: int, victim: int | None) -> Shot:
+    row, column = geo.place(cell)
+    fields = {"slot": slot, "seat": seat, "row": row, "column": column, "victim": victim}
+    return Shot.unchecked(fields)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _wreck(seat: int, slot: int, cell: int) -> Wreck:
+    row, column = geo.place(cell)
+    by = slot % geo.SEATS
+    return Wreck.unchecked({"seat": seat, "by": by, "slot": slot, "row": row, "column": column})
+
+
+def _tank(cell: int, hull: int, cells: int, kills: int) -> Tank:
+    row, column = geo.place(cell)
+    fields = {"row": row, "column": column, "hull": geo.HULLS[hull]}
+    return Tank.unchecked(fields | {"score": _points(cells, kills), "visited": cells})
+
+
+@functools.cache
+def _options(start: int, rocks: int, turns: int, marks: int) -> Options:
+    return Options.model_validate(
+        {
+            "start": tuple(geo.STARTS)[start],
+            "rocks": tuple(geo.ROCKS)[rocks],
+            "turns": turns,
+            "memory": rules.MEMORIES[marks],
+        }
+    )
+
+
+_EMPTY_FIELDS: dict[str, Any] = dict.fromkeys(View.model_fields)
+"""The order of the fields, and what a viewer knows who may know nothing."""
+
+
+def dump(seen: View) -> dict[str, Any]:
+    """Return what `model_dump` would, in a fraction of the time; the lists are the view's own."""
+    fields = {name: value for name, value in seen.__dict__.items() if value is not None}
+    fields["options"] = _dumped(seen.options)
+    fields["events"] = [_dump_flat(shot) for shot in seen.events]
+    fields["shots"] = [_dump_flat(shot) for shot in seen.shots]
+    fields["wrecks"] = [_dump_flat(wreck) for wreck in seen.wrecks]
+    if seen.tanks is not None:
+        fields["tanks"] = [_dump_flat(tank) for tank in seen.tanks]
+    return fields
+
+
+@functools.lru_cache(maxsize=256)
+def _dumped(options: Options) -> dict[str, Any]:
+    return options.model_dump(mode="json")
+
+
+def _dump_flat(model: Model) -> dict[str, Any]:
+    return {name: value for name, value in model.__dict__.items() if value is not None}
+
+
+def features(seen: View, seat: int) -> Features:
+    """Return float32 [11, 15, 15], rows before columns, of what `seat` knows.
+
+    Unknown, free, rock or wreck, tanks of others, itself, where it has been; four planes that
+    are 1 all over for the hull that it has (up, right, down, left); and the share of slots left.
+    """
+    assert seen.local is not None, "only a seat's own view has something to learn from"
+    assert seen.visited is not None
+    local, own = np.array(seen.local), 11 * (seat + 1)
+    planes = np.zeros((11, *local.shape), np.float32)
+    planes[:6] = (
+        local == -1,
+        local == 0,
+        local <= -2,
+        (local > 0) & (local != own),
+        local == own,
+        np.array([list(trail) for trail in seen.visited]) == "1",
+    )
+    if seen.hull is not None:
+        planes[6 + geo.HULLS.index(seen.hull)] = 1
+    planes[10] = seen.left / seen.options.turns
+    return planes

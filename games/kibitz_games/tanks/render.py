@@ -1,0 +1,201 @@
+"""The drawing of a view: the board as its viewer knows it, and a pad of buttons for a player.
+
+A place is named by row and column, ``8,3``; a button by the word of its action. Places that a
+player knows nothing of are fog, those where it has been are ``seen``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kibitz_games.compiled.kernels import kernel_array
+from kibitz_games.core.game import TERMINAL
+from kibitz_games.core.scene import Cell, CellKind, Label, Mark, Scene
+from kibitz_games.tanks import geometry as geo
+from kibitz_games.tanks import rules
+from kibitz_games.tanks.models import WORDS, Shot, View, Word
+
+Board = dict[geo.Place, int]
+"""The code of every place, as in a view."""
+
+PAD_X = geo.SIDE + 1
+PAD: dict[Word, tuple[int, str]] = {
+    "up": (1, "↑"),
+    "left": (2, "←"),
+    "right": (3, "→"),
+    "down": (4, "↓"),
+    "turn-left": (6, "↺"),
+    "turn-right": (7, "↻"),
+    "fire": (9, "*"),
+}
+"""The row of each button, and what is on it."""
+CELL_KINDS: dict[int, CellKind] = {rules.UNKNOWN: "fog", rules.ROCK: "rock", rules.WRECK: "wreck"}
+
+
+def scene(view: View) -> Scene:
+    """Draw a view; a seat's own one has buttons while its tank acts."""
+    board = _board(view)
+    cells = [_cell(view, place, code) for place, code in board.items()]
+    if _can_act(view):
+        cells += [_button(word) for word in WORDS]
+    return Scene("square", tuple(cells), tuple(_marks(view, board)), _text(view), _labels())
+
+
+def _board(view: View) -> Board:
+    """Return what the viewer knows of every place; what is public is known to all."""
+    rows: Sequence[Sequence[int]] = view.board or view.local or _public(view)
+    board = {
+        (row, column): code
+        for row, codes in enumerate(rows, 1)
+        for column, code in enumerate(codes, 1)
+    }
+    return board | {(wreck.row, wreck.column): rules.WRECK for wreck in view.wrecks}
+
+
+def _public(view: View) -> list[list[int]]:
+    """Return the board with the rocks, and each living tank where it last fired."""
+    codes = dict.fromkeys(geo.ROCKS[view.options.rocks], rules.ROCK)
+    for shot in view.shots:
+        if view.alive[shot.seat]:
+            codes[shot.row, shot.column] = rules.TANK * (shot.seat + 1)
+    span = range(1, geo.SIDE + 1)
+    return [[codes.get((row, column), rules.FREE) for column in span] for row in span]
+
+
+def _can_act(view: View) -> bool:
+    """Return whether this is the view of a seat that still acts."""
+    if view.seat is None or view.to_act == TERMINAL:
+        return False
+    return view.alive[view.seat] and view.seat not in view.dropped
+
+
+def name(place: geo.Place) -> str:
+    """Return the name of the cell of a place."""
+    return f"{place[0]},{place[1]}"
+
+
+def _cell(view: View, place: geo.Place, code: int) -> Cell:
+    owner = code // rules.TANK - 1 if code > 0 else None
+    trail = _trail(view, place)
+    ground = CELL_KINDS.get(code) or ("seen" if view.visited and trail else "floor")
+    tint = _tint(trail) if view.trails and ground == "floor" else None
+    return _cached_cell(
+        place, ground, owner, tint, None if owner is None else _heading(view, owner)
+    )
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _cached_cell(
+    place: geo.Place, ground: CellKind, owner: int | None, tint: int | None, heading: int | None
+) -> Cell:
+    row, column = place
+    x, y = column - 1, row - 1
+    return Cell(name(place), x, y, kind=ground, owner=owner, tint=tint, heading=heading)
+
+
+def _trail(view: View, place: geo.Place) -> int:
+    """Return the bits of the seats that are shown to have been on a place."""
+    rows = view.trails or view.visited
+    return 0 if rows is None else int(rows[place[0] - 1][place[1] - 1], 16)
+
+
+def _tint(trail: int) -> int | None:
+    """Return the seat that alone has been on a place."""
+    return trail.bit_length() - 1 if trail.bit_count() == 1 else None
+
+
+def _heading(view: View, seat: int) -> int | None:
+    """Return where a tank faces, in degrees, or None where the viewer may not know."""
+    hull = view.tanks[seat].hull if view.tanks else view.hull if seat == view.seat else None
+    return None if hull is None else 90 * geo.HULLS.index(hull)
+
+
+@functools.cache
+def _button(word: Word) -> Cell:
+    row, glyph = PAD[word]
+    return Cell(word, PAD_X, row, kind="button", glyph=glyph)
+
+
+@functools.cache
+def _labels() -> tuple[Label, ...]:
+    """Number the rows on the left and the columns above."""
+    span = range(1, geo.SIDE + 1)
+    rows = tuple(Label(str(row), -1, row - 1) for row in span)
+    return rows + tuple(Label(str(column), column - 1, -1) for column in span)
+
+
+def _marks(view: View, board: Board) -> Iterator[Mark]:
+    """Mark what the viewer looks at, and the shots of the last round."""
+    if _can_act(view):
+        yield Mark("vision", tuple(_visible_cells(view, board)), view.seat)
+    wrecks = {wreck.seat: (wreck.row, wreck.column) for wreck in view.wrecks}
+    for shot in view.events:
+        place = (shot.row, shot.column)
+        if shot.victim is not None:
+            target = wrecks[shot.victim]
+            yield Mark("path", tuple(map(name, _between(place, target))), shot.seat)
+            yield Mark("to", (name(target),), shot.seat)
+        yield Mark("from", (name(place),), shot.seat)
+
+
+def _visible_cells(view: View, board: Board) -> Iterator[str]:
+    """Yield the places in the own cone; fog hides nothing here, so it goes on behind it."""
+    assert view.seat is not None
+    assert view.row is not None
+    assert view.column is not None
+    assert view.hull is not None
+    codes = np.full(geo.CELLS, rules.EDGE, np.int8)
+    for place, code in board.items():
+        codes[geo.number(place)] = rules.FREE if code == rules.UNKNOWN else code
+    seen = np.zeros(geo.CELLS, np.uint8)
+    own = geo.number((view.row, view.column))
+    rules.mark_visible(kernel_array(codes), own, geo.HULLS.index(view.hull), kernel_array(seen))
+    return (name(geo.place(cell)) for cell in np.flatnonzero(seen).tolist())
+
+
+def _between(here: geo.Place, there: geo.Place) -> list[geo.Place]:
+    """Return the places strictly between two of one row or column."""
+    (row, column), (last_row, last_column) = here, there
+    steps = max(abs(last_row - row), abs(last_column - column))
+    down, right = (last_row - row) // steps, (last_column - column) // steps
+    return [(row + k * down, column + k * right) for k in range(1, steps)]
+
+
+def _text(view: View) -> tuple[str, ...]:
+    head = f"slot {view.slot} of {view.options.turns}, "
+    head += f"over: {view.over}" if view.over else f"seat {view.to_act} to act"
+    return (head, *_own_line(view), *(_seat_line(view, seat) for seat in range(geo.SEATS)))
+
+
+def _own_line(view: View) -> Iterator[str]:
+    if view.seat is not None:
+        place = f"{view.row},{view.column}"
+        yield f"you: seat {view.seat} at {place} facing {view.hull}, {view.score} points"
+
+
+def _seat_line(view: View, seat: int) -> str:
+    """Tell about a seat what the viewer knows besides its own line."""
+    parts = [f"seat {seat}"]
+    if view.tanks:
+        tank = view.tanks[seat]
+        parts.append(f"at {tank.row},{tank.column} facing {tank.hull}, {tank.score} points,")
+    parts.append(_status(view, seat))
+    if view.alive[seat] and not view.tanks:
+        parts += [_last_shot(shot) for shot in view.shots if shot.seat == seat]
+    return " ".join(parts)
+
+
+def _status(view: View, seat: int) -> str:
+    gone = ", dropped out" if seat in view.dropped else ""
+    for wreck in view.wrecks:
+        if wreck.seat == seat:
+            where = "" if view.tanks else f" at {wreck.row},{wreck.column}"
+            return f"destroyed by seat {wreck.by}{where}{gone}"
+    return f"alive{gone}"
+
+
+def _last_shot(shot: Shot) -> str:
+    return f"(fired at slot {shot.slot} from {shot.row},{shot.column})"

@@ -1,0 +1,163 @@
+"""The house bots in words: all of them as a table, and each explained.
+
+What a search or an evaluation is, is said where it is written: the explanation quotes the first
+paragraph of its docstring, and the one that names its source.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+from kibitz.text import game_guide
+from kibitz.text.layout import two_columns, wrap
+from kibitz_bots.catalog import Parameter, Personality
+from kibitz_bots.catalog.personality import EngineSpec
+
+if TYPE_CHECKING:
+    from kibitz_games.core.game import Game
+
+HEADS = ("bot", "algorithm", "evaluation", "seats")
+"""Of the columns before what a bot is in a line."""
+NONE = "-"
+"""Stands where there is nothing to name."""
+INDENT = "  "
+
+
+def table(bots: Sequence[Personality], games: Mapping[str, Game], width: int) -> Iterator[str]:
+    """Yield the bots, grouped by their games, in lines of `width` columns."""
+    rows = [_row(bot, games[bot.game]) for bot in bots]
+    edges = [max(map(len, column)) + 2 for column in zip(HEADS, *rows, strict=True)]
+    yield from _line(HEADS, "what it does", edges, width)
+    for game, group in groupby(zip(bots, rows, strict=True), lambda pair: pair[0].game):
+        yield ""
+        yield game
+        for bot, row in group:
+            yield from _line(row, bot.summary, edges, width)
+
+
+def _row(bot: Personality, game: Game) -> tuple[str, ...]:
+    cells = (bot.algorithm or NONE, bot.evaluation or NONE, spans(seats(bot, game)))
+    return (INDENT + bot.short, *cells)
+
+
+def _line(cells: Sequence[str], text: str, edges: Sequence[int], width: int) -> list[str]:
+    head = "".join(cell.ljust(edge) for cell, edge in zip(cells, edges, strict=True))
+    return wrap(text, width, " " * len(head), head)
+
+
+def seats(bot: Personality, game: Game) -> tuple[int, ...]:
+    """Return with how many seats a bot plays."""
+    return bot.seats or game.info.seats
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Write numbers that follow each other as a span: ``2-4, 6``."""
+    starts = [numbers[0], *(b for a, b in pairwise(numbers) if b != a + 1)]
+    ends = [*(a for a, b in pairwise(numbers) if b != a + 1), numbers[-1]]
+    both = zip(starts, ends, strict=True)
+    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in both)
+
+
+def lines(bot: Personality, game: Game, width: int) -> Iterator[str]:
+    """Yield the explanation of one bot, wrapped at `width` columns."""
+    yield from wrap(f"{bot.name}: {bot.summary}", width)
+    yield ""
+    yield from two_columns(_facts(bot, game), width)
+    yield ""
+    yield "Parameters" if bot.parameters else "No parameters"
+    for each in bot.parameters:
+        yield from wrap(f"{each.name}: {each.expected}; {default(each)}.", width, INDENT)
+        yield from wrap(f"{each.summary}.", width, 2 * INDENT)
+    yield ""
+    yield "As in"
+    yield INDENT + example(bot, game)
+
+
+def _facts(bot: Personality, game: Game) -> list[tuple[str, str]]:
+    said = descriptions(bot)
+    named = [("algorithm", bot.algorithm or NONE), ("evaluation", bot.evaluation or NONE)]
+    facts = [(part, _introducing(name, said.get(part, ""))) for part, name in named]
+    return [("seats", spans(seats(bot, game))), *facts]
+
+
+def _introducing(name: str, text: str) -> str:
+    """Put a name before what is said of it, unless that begins with the name itself."""
+    if text.casefold().startswith(f"{name}:".casefold()):
+        return text
+    return f"{name}: {text}" if text else name
+
+
+def default(parameter: Parameter) -> str:
+    """Say what a parameter is when nothing is said."""
+    return "none if not said" if parameter.default is None else f"{parameter.default} if not said"
+
+
+def descriptions(bot: Personality) -> dict[str, str]:
+    """Return what the sources say of a bot's ``algorithm`` and ``evaluation``.
+
+    Imports them. A bot that is no search with an evaluation is explained by what builds it.
+    """
+    if not isinstance(bot.build, EngineSpec):
+        return _said(algorithm=bot.build)
+    sources: dict[str, object] = {"algorithm": inspect.getmodule(bot.build.search())}
+    if bot.build.evaluation is not None:
+        sources["evaluation"] = bot.build.evaluation()
+    return _said(**sources)
+
+
+def _said(**sources: object) -> dict[str, str]:
+    texts = {part: doc_excerpt(inspect.getdoc(source) or "") for part, source in sources.items()}
+    return {part: text for part, text in texts.items() if text}
+
+
+def doc_excerpt(docstring: str) -> str:
+    """Return the first paragraph of a docstring, and the one that names the source."""
+    first, *others = [" ".join(each.split()) for each in docstring.split("\n\n")]
+    return " ".join([first.removeprefix("Return "), *(o for o in others if o.startswith("Source"))])
+
+
+def example(bot: Personality, game: Game) -> str:
+    """Return a command that lets the bot play: with a parameter, against random players."""
+    number = game_guide.seats_for(game, {}, seats(bot, game)) or game.info.seats[0]
+    others = [f"{bot.game}/random"] * (number - 1)
+    return " ".join(["kibitz play", bot.game, spec(bot), *others])
+
+
+def spec(bot: Personality) -> str:
+    """Return the bot's name with a parameter, where it has one, as it is typed."""
+    if not bot.parameters:
+        return bot.name
+    knob = ([each for each in bot.parameters if each.example is not None] or bot.parameters)[-1]
+    value = knob.default if knob.example is None else knob.example
+    return f"{bot.name}:{knob.name}={value}"
+
+
+def summary_json(bot: Personality, game: Game) -> dict[str, Any]:
+    """Return a bot as JSON has it."""
+    return {
+        "name": bot.name,
+        "game": bot.game,
+        "seats": list(seats(bot, game)),
+        "algorithm": bot.algorithm or None,
+        "evaluation": bot.evaluation or None,
+        "summary": bot.summary,
+        "parameters": [_parameter(each) for each in bot.parameters],
+    }
+
+
+def details_json(bot: Personality, game: Game) -> dict[str, Any]:
+    """Return all that is known of a bot as JSON has it."""
+    return summary_json(bot, game) | {"about": descriptions(bot), "example": example(bot, game)}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "type": parameter.type.__name__,
+        "least": parameter.least,
+        "default": parameter.default,
+        "summary": parameter.summary,
+    }

@@ -1,0 +1,225 @@
+"""`kibitz arena`: a whole tournament, from its file or from flags to its tables."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kibitz.options import connection
+from kibitz.options import match as options_match
+from kibitz.options.program import WithProgram
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import EXIT_INTERRUPTED, draining, run
+from kibitz.process.isolation.backends import BackendError
+from kibitz.process.isolation.launch import is_local
+from kibitz.text import result_tables
+from kibitz.tournament_source import EXIT_UNABLE, resolve, with_concurrency
+from kibitz.tournaments import LocalServices, choose_isolation
+from kibitz_arena.journal import JournalError
+from kibitz_arena.report import export
+from kibitz_arena.report import text as report_text
+from kibitz_arena.results import Results
+from kibitz_arena.runner.directory import (
+    TournamentDirectory,
+)
+from kibitz_arena.runner.hosting import START_SECONDS, ServerOptions
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.publish import publish
+from kibitz_arena.runner.tournament_runner import TournamentRunner
+from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament import Tournament
+
+FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
+
+
+@click.command(cls=WithProgram, short_help="Hold a whole event: tournaments with ratings.")
+@click.argument("words", nargs=-1, metavar="[EVENT.yaml | DIRECTORY]")
+@click.option("--game", metavar="GAME", help="Hold an event that these flags say.")
+@click.option("--players", multiple=True, metavar="BOT...", help="Who plays: bots, Python files.")
+@click.option("--remote", multiple=True, metavar="NAME", help="Who plays and comes by itself.")
+@click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to PROGRAM.")
+@click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol to it.")
+@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Most memory of a process.")
+@click.option("--cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a process.")
+@click.option(
+    "--format", type=click.Choice(FORMATS), help="Who meets whom.  [default: round-robin]"
+)
+@click.option("--seats", type=click.IntRange(2, 6), help="Seats of a game.")
+@click.option("--games", type=click.IntRange(1), help="Games of each pairing or group.")
+@click.option("--blocks", type=click.IntRange(1), help="The same in blocks: games in all seats.")
+@click.option("--rounds", type=click.IntRange(1), help="Rounds of a Swiss event.")
+@click.option("--challengers", type=click.IntRange(1), help="Gauntlet: the first so many do.")
+@click.option("--tc", metavar="TC", help="10+0.1, move=1, none, ...")
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Everything random follows.")
+@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the game.")
+@click.option(
+    "--opening",
+    "openings",
+    multiple=True,
+    metavar="KEY=VALUE,..",
+    help="Options of a block, each set in turn; or random=N moves.",
+)
+@click.option("--sprt", metavar="ELO0,ELO1", help="Stop once the first is better than the second.")
+@click.option("--rated", is_flag=True, help="The server's ladder counts the games.")
+@click.option("--concurrency", metavar="N|auto", help="Games at the same time.  [default: auto]")
+@click.option("--name", "title", help="What the event is called.")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The event's directory.  [default: NAME.arena beside its file]",
+)
+@click.option("--server", metavar="URL", help="Play on this server, not on one of the event's own.")
+@click.option("--token-file", type=click.Path(path_type=Path), help="Holds your token there.")
+@click.option(
+    "--wait",
+    default=START_SECONDS,
+    show_default=True,
+    type=click.FloatRange(1),
+    metavar="S",
+    help="How long to wait until everybody is there.",
+)
+@options_match.isolation_option
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="The page, here too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell of every game.")
+def arena(words: tuple[str, ...], **given: Any) -> None:
+    """Hold the event that EVENT.yaml says, or flags do, or go on with the one in DIRECTORY.
+
+    Every entrant is one process, isolated from the others where it is code of others, and so is
+    the event's own server; or it plays on the one at --server, where others may join from
+    elsewhere. Ctrl-C lets the running games end, and prints the command that goes on; a second one
+    ends at once. Whatever ends it, the same command again goes on with nothing lost and nothing
+    played twice.
+
+    The status is 0 when all is played and all was well, 1 when a bot crashed or went away, or
+    the event cannot go on, 2 when it could not begin, 130 when it was interrupted.
+
+    \b
+    kibitz arena final.yaml
+    kibitz arena final.arena
+    kibitz arena --game line-nim --players line-nim/random mybot.py --games 20 --tc 10+0.1
+    kibitz arena --game five-in-a-row --players five-in-a-row/greedy --gomocup -- ./pbrain-engine
+    kibitz arena final.yaml --server ws://127.0.0.1:8765 --token-file host.token
+    """
+    tournament, directory, base = resolve(words, given)
+    if given["concurrency"] and given["game"] is None:
+        tournament = with_concurrency(tournament, given["concurrency"])
+    token = connection.token(given["token_file"], None) if given["token_file"] else None
+    options = ServerOptions(server=given["server"], token=token, wait=given["wait"])
+    display = ProgressDisplay(sys.stderr, loud=given["verbose"], quiet=given["quiet"])
+    directory.create(base)
+    services = _services(tournament, directory, given)
+    if services.isolation is not None:
+        display.say(services.isolation_sentence)
+    runner = TournamentRunner(tournament, directory, options, services, display)
+    resume = _resume_command(directory, options, given)
+    try:
+        state = run(_run(runner, resume))
+    except JournalError as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        display.close()
+    sys.exit(_write_results(runner, state, resume, given))
+
+
+def _services(
+    tournament: Tournament, directory: TournamentDirectory, given: dict[str, Any]
+) -> LocalServices:
+    """Return how entrants are started; end where they cannot be isolated as asked."""
+    tokens = [given["token_file"].absolute()] if given["token_file"] else []
+    try:
+        isolation = choose_isolation(tournament, directory, given["isolation"], tokens)
+    except BackendError as error:
+        echo(f"Error: {error}", err=True)
+        sys.exit(EXIT_UNABLE)
+    server = given["server"]
+    elsewhere = server is not None and not is_local(server)
+    return LocalServices(tournament, directory, replace(isolation, elsewhere=elsewhere))
+
+
+async def _run(runner: TournamentRunner, resume: str) -> TournamentState:
+    """Hold the event; the first Ctrl-C or SIGTERM lets it drain."""
+
+    async def drain() -> None:
+        runner.display.say("finishing the running games; Ctrl-C ends at once")
+        await runner.stop()
+
+    try:
+        async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
+            return await runner.run()
+    except asyncio.CancelledError:
+        runner.display.close()
+        runner.display.say(f"go on with: {resume}")
+        raise
+
+
+# Results
+
+
+def _resume_command(
+    directory: TournamentDirectory, options: ServerOptions, given: dict[str, Any]
+) -> str:
+    """Return the command that goes on."""
+    words = ["kibitz", "arena", str(directory.path)]
+    words += ["--server", options.server] if options.server else []
+    words += ["--token-file", str(given["token_file"])] if given["token_file"] else []
+    words += ["--concurrency", given["concurrency"]] if given["concurrency"] else []
+    words += ["--jail", given["isolation"]] if given["isolation"] != "auto" else []
+    words += ["--wait", f"{given['wait']:g}"] if given["wait"] != START_SECONDS else []
+    return shlex.join(words)
+
+
+def _write_results(
+    runner: TournamentRunner, state: TournamentState, resume: str, given: dict[str, Any]
+) -> int:
+    """Write and print the results, and return the exit status."""
+    results = Results.of(runner.tournament, state)
+    publish(results, runner.directory, given["html"])
+    width = max(80, shutil.get_terminal_size((100, 24)).columns)
+    if given["as_json"]:
+        echo_json(export.results_json(results), nl=False)
+    else:
+        echo(report_text.render_text(results, width), nl=False)
+    if not given["as_json"] and not given["quiet"]:
+        echo(f"results: {runner.directory.path / 'results.html'}", err=True)
+        _tell_reports(results, runner.directory)
+    if runner.failure is not None:
+        echo(f"Error: {runner.failure}", err=True)
+    return _exit_status(runner, state, resume)
+
+
+def _tell_reports(results: Results, directory: TournamentDirectory) -> None:
+    reports = [game.report for game in results.games if game.report is not None]
+    if reports:
+        games = "a game" if len(reports) == 1 else f"{len(reports)} games"
+        echo(f"a seat was at fault in {games}: {directory.path / reports[-1]}", err=True)
+
+
+def _exit_status(runner: TournamentRunner, state: TournamentState, resume: str) -> int:
+    stopped = state.stopped
+    if state.finished or (stopped is not None and stopped.reason == "deadline"):
+        return 1 if _abnormal(state) else 0
+    if stopped is not None and stopped.reason == "failed" and runner.failure is None:
+        echo(f"Error: the event cannot go on: {stopped.detail}", err=True)
+    echo(f"go on with: {resume}", err=True)
+    if runner.failure is not None:
+        return 1 if state.played else EXIT_UNABLE
+    return EXIT_INTERRUPTED if runner.stop_requested else 1
+
+
+def _abnormal(state: TournamentState) -> bool:
+    return any(
+        seat.cause in result_tables.ABNORMAL_CAUSES or seat.takeover
+        for ended in state.ended.values()
+        for seat in ended.result.seats
+    )

@@ -1,0 +1,73 @@
+"""`kibitz bots`: the house bots."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from kibitz import builtin_games
+from kibitz.output import echo
+
+if TYPE_CHECKING:
+    from kibitz_bots.catalog import Personality
+
+from kibitz.options.lists import json_option, print_lines
+
+
+@click.command(short_help="List the house bots, or explain one.")
+@click.argument("name", required=False)
+@click.option("--game", metavar="GAME", help="Only those of this game.")
+@click.option("--warm", is_flag=True, help="Compile what they need, so that they start at once.")
+@json_option
+def bots(name: str | None, game: str | None, warm: bool, as_json: bool) -> None:
+    """List the house bots, or explain the one called NAME: what it does, and its parameters.
+
+    A parameter follows a bot's name wherever one is written: GAME/BOT:KEY=VALUE,KEY=VALUE.
+    """
+    if name is not None and game is not None:
+        raise click.UsageError("expected either one bot or --game")
+    chosen = _bots_of_game(game) if name is None else [_bot_named(name)]
+    if warm:
+        from kibitz.process.warmup import warm_up
+
+        named_one = name is not None
+        return warm_up(echo, [bot for bot in chosen if named_one or bot.compiled_ahead])
+    lines = _bot_lines(chosen, explain=name is not None, as_json=as_json)
+    return print_lines(lines, as_json=as_json)
+
+
+def _bot_named(name: str) -> Personality:
+    from kibitz_bots.catalog import named
+    from kibitz_bots.spec import SpecError
+
+    try:
+        return named(name)
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _bots_of_game(game: str | None) -> Sequence[Personality]:
+    from kibitz_bots.catalog import PERSONALITIES
+    from kibitz_games.core import registry
+
+    if game is None:
+        return [*PERSONALITIES.values()]
+    registry.get(game)
+    return [bot for bot in PERSONALITIES.values() if bot.game == game]
+
+
+def _bot_lines(chosen: Sequence[Personality], *, explain: bool, as_json: bool) -> Iterable[str]:
+    from kibitz import bot_catalog
+
+    games = builtin_games.load_games("plain")
+    if as_json:
+        facts = bot_catalog.details_json if explain else bot_catalog.summary_json
+        return (json.dumps(facts(each, games[each.game])) for each in chosen)
+    width = shutil.get_terminal_size().columns
+    if explain:
+        return bot_catalog.lines(chosen[0], games[chosen[0].game], width)
+    return bot_catalog.table(chosen, games, width)

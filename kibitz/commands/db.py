@@ -1,0 +1,100 @@
+"""`kibitz db`: check a server's database, and back it up, also while the server runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import click
+
+from kibitz.commands.serve import DATABASE, db_option
+from kibitz.output import echo, echo_json
+from kibitz_server.maintenance.check import Findings, Problem
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group(short_help="Check a server's database, and back it up.")
+def db() -> None:
+    """Check a server's database or back it up, beside a running server or without one."""
+
+
+@db.command()
+@click.argument("file", type=_FILE, default=DATABASE, metavar="[FILE]")
+@click.option(
+    "--accept",
+    is_flag=True,
+    help="Let the database count as it is, without what is missing or damaged.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def check(context: click.Context, /, file: Path, accept: bool, as_json: bool) -> None:
+    """Look whether everything in FILE is what the server wrote, and whether all is there.
+
+    FILE is the database in the user's data directory if not said. Nothing is changed, but with
+    --accept, which no server may run for. The status is 0 where all is well and 1 where not.
+    """
+    from kibitz_server.maintenance.check import check_database
+    from kibitz_server.maintenance.repair import accept_losses
+
+    if not file.exists():
+        raise click.ClickException(f"there is no database {str(file)!r}")
+    findings = check_database(file)
+    if accept and not findings.sound:
+        accept_losses(file, findings)
+        findings = check_database(file)
+    _print(findings, as_json=as_json)
+    context.exit(0 if findings.sound else 1)
+
+
+@db.command()
+@click.argument("file", type=_FILE)
+@db_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def backup(file: Path, db: Path, as_json: bool) -> None:
+    """Write a copy of the database to FILE, which must not exist, and check the copy.
+
+    A server that runs goes on meanwhile. The copy is of one moment: what was acknowledged before
+    the command began is in it.
+    """
+    from kibitz_server.maintenance.backup import back_up
+
+    if not db.exists():
+        raise click.ClickException(f"there is no database {str(db)!r}")
+    _print(back_up(db, file), as_json=as_json)
+
+
+def _print(findings: Findings, *, as_json: bool) -> None:
+    if as_json:
+        echo_json(json.dumps(dataclasses.asdict(findings) | {"sound": findings.sound}))
+        return
+    for line in _lines(findings):
+        echo(line)
+
+
+def _lines(findings: Findings) -> list[str]:
+    found = findings
+    lost = f", {found.accepted} accepted as lost" if found.accepted else ""
+    lines = [
+        f"{found.file}: {_count(found.matches, 'match', 'es')} ({found.matches_open} open),"
+        f" {_count(found.lobbies, 'lobb', 'ies', 'y')} ({found.lobbies_open} open),"
+        f" {_count(found.entries, 'entr', 'ies', 'y')}, {found.rated} rated{lost}"
+    ]
+    lines += map(str, found.problems)
+    if found.sound:
+        return [*lines, "sound: everything is there, as it was written"]
+    more = "" if all(map(_can_accept, found.problems)) else ", but for the file's own damage"
+    return [
+        *lines,
+        f"{_count(len(found.problems), 'problem')}; a backup mends them, or `kibitz db check"
+        f" --accept` lets the rest count as it is{more}",
+    ]
+
+
+def _can_accept(problem: Problem) -> bool:
+    return problem.about != "file"
+
+
+def _count(number: int, word: str, plural: str = "s", singular: str = "") -> str:
+    return f"{number:,} {word}{singular if number == 1 else plural}"

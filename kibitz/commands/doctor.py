@@ -1,0 +1,117 @@
+"""`kibitz doctor`: put a bot through everything that a correct server may do to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Literal
+
+import click
+
+from kibitz.options import notation
+from kibitz.options.program import WithProgram, bot_or_program, program_words
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import run
+from kibitz_protocol.wire.clocks import TimeControl
+
+EXIT_UNABLE = 2
+"""The exit status when the examination could not begin."""
+
+
+@click.command(cls=WithProgram, short_help="Examine a bot: legal play, passes, clocks, reconnects.")
+@click.argument("bots", nargs=-1, metavar="[BOT]")
+@click.option("--game", "wanted", multiple=True, metavar="NAME", help="Examine it in this game.")
+@click.option("--stdio", "way", flag_value="stdio", help="PROGRAM speaks JSON lines.")
+@click.option("--gomocup", "way", flag_value="gomocup", help="PROGRAM is a Gomocup engine.")
+@click.option(
+    "--tc", default="none", type=notation.TIME_CONTROL, help="The clock of the matches: 10+0.1."
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0, 2**31))
+@click.option(
+    "--patience",
+    default=30.0,
+    show_default=True,
+    type=click.FloatRange(0.1, 3600),
+    help="Seconds for an answer where no clock says less.",
+)
+@click.option("--check", "only", multiple=True, metavar="NAME", help="Make this check only.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def doctor(
+    bots: tuple[str, ...],
+    wanted: tuple[str, ...],
+    way: Literal["stdio", "gomocup"] | None,
+    tc: TimeControl,
+    seed: int,
+    patience: float,
+    only: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Examine BOT, a personality or a Python file, or a PROGRAM, and print a report.
+
+    PROGRAM connects by itself: KIBITZ_SERVER, KIBITZ_LOBBY and KIBITZ_NAME say where to and as
+    whom, and {url}, {lobby} and {name} in it are filled in. The status is 0 when all checks
+    passed, 1 when one failed, 2 when the examination could not begin.
+
+    \b
+    kibitz doctor mybot.py
+    kibitz doctor --game line-nim -- node mybot.js --server {url} --lobby {lobby}
+    kibitz doctor --stdio --game line-nim -- ./mybot
+    """
+    from kibitz.builtin_games import load_games
+    from kibitz.conformance.bot_process import BotCommand, BotInterface
+    from kibitz.conformance.checks import CHECKS
+    from kibitz.conformance.results import CheckResult
+    from kibitz.conformance.runner import ConformanceConfig, run_checks
+
+    box = load_games("plain")
+    _require_known(wanted, list(box), "--game")
+    _require_known(only, [check.name for check in CHECKS], "--check")
+    words = bot_or_program(bots)
+    if way and not program_words():
+        raise click.UsageError(f"--{way} is for a program after --, such as -- node bot.js")
+    chosen: BotInterface = "house" if bots else "own" if way is None else way
+    if chosen == "house":
+        _check_bot(words[0])
+
+    def tell(finding: CheckResult) -> None:
+        if not as_json:
+            echo("\n".join(finding.lines()))
+
+    order = ConformanceConfig(
+        bot=BotCommand(words, chosen),
+        games=box,
+        wanted=wanted,
+        control=tc,
+        seed=seed,
+        timeout_s=patience,
+        only=only,
+        tell=tell,
+    )
+    try:
+        chart = run(run_checks(order))
+    except OSError as error:
+        echo(f"cannot start {order.bot.name}: {error}", err=True)
+        sys.exit(EXIT_UNABLE)
+    if as_json:
+        echo_json(json.dumps(chart.as_dict()))
+    else:
+        echo(f"\n{chart.summary}")
+    sys.exit(0 if chart.passed else 1)
+
+
+def _require_known(given: tuple[str, ...], known: list[str], option: str) -> None:
+    for word in given:
+        if word not in known:
+            raise click.BadParameter(
+                f"{word!r}: expected one of {', '.join(known)}", param_hint=option
+            )
+
+
+def _check_bot(spec: str) -> None:
+    from kibitz.match_series import check_bot
+    from kibitz_bots.spec import SpecError
+
+    try:
+        check_bot(spec)
+    except SpecError as error:
+        raise click.UsageError(str(error)) from None

@@ -1,0 +1,308 @@
+"""`kibitz host`: a lobby and its programme on a running server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from kibitz import sessions
+from kibitz.builtin_games import player_counts
+from kibitz.lobby_progress import LobbyProgress
+from kibitz.options import connection, notation
+from kibitz.options import match as options_match
+from kibitz.options.connection import fresh_option, identity_options, server_option
+from kibitz.options.notation import GameChoice
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import draining, run
+from kibitz.sessions import HostedLobby, SavedSession
+from kibitz.text import result_tables
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem, SeatSpec
+from kibitz_protocol.wire.records import Conduct
+
+
+def programme(
+    games: Sequence[GameChoice],
+    seats: Sequence[SeatSpec],
+    numbers: Sequence[int],
+    each: int | None,
+    clock: TimeControl,
+    seed: int | None,
+    rotate: bool,
+) -> list[ProgrammeItem]:
+    """Return an item for each game and each number of players that it is for.
+
+    Where no numbers are said it is one item a game, for as many of the seats as can play it.
+    Raises `ValueError` for a number that none of the games is for, and a game for none of them.
+    """
+    _require_players(games, numbers)
+    return [
+        ProgrammeItem(
+            game=game.name,
+            options=game.options,
+            seats=number,
+            games=each,
+            rotate=rotate,
+            time_control=clock,
+            seed=seed,
+        )
+        for game in games
+        for number in (_offered_counts(game, numbers) or [most_seats(game.name, seats)])
+    ]
+
+
+def most_seats(game: str, seats: Sequence[SeatSpec]) -> int:
+    """Return the largest number of players of `game` for whom there are seats.
+
+    A house bot plays its own game only. It is all who can play where the game is not known
+    here, or none of its numbers fits: then the server says what it expected.
+    """
+    able = sum(1 for seat in seats if _can_play(seat, game))
+    offered = player_counts(game)
+    return max((number for number in offered or () if number <= able), default=able or len(seats))
+
+
+def _can_play(seat: SeatSpec, game: str) -> bool:
+    return not isinstance(seat, HouseSeat) or seat.personality.startswith(f"{game}/")
+
+
+def _offered_counts(game: GameChoice, numbers: Sequence[int]) -> list[int]:
+    """Return which of the numbers a game is for; all where it is not known here."""
+    known = player_counts(game.name)
+    return [number for number in numbers if known is None or number in known]
+
+
+def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> None:
+    said = " or ".join(map(str, numbers))
+    for game in games:
+        if numbers and not _offered_counts(game, numbers):
+            expected = ", ".join(map(str, player_counts(game.name) or ()))
+            raise ValueError(f"{game.name} is for {expected} players, not {said}")
+    for number in numbers:
+        if not any(_offered_counts(game, [number]) for game in games):
+            raise ValueError(f"none of the games is for {number} players")
+
+
+@click.command(short_help="Open a lobby with a programme of matches.")
+@click.argument("games", nargs=-1, required=True, type=notation.GAME, metavar="GAME[:OPTIONS]...")
+@click.option(
+    "--seats",
+    default="open,open",
+    show_default=True,
+    type=notation.SEATS,
+    help="open, house=GAME/BOT or name=NAME, with commas; 3xopen for three.",
+)
+@click.option(
+    "--players",
+    multiple=True,
+    type=click.IntRange(1, 16),
+    help="Seats of a match; as many as can be filled if not said.",
+)
+@options_match.games_option
+@options_match.clock_option
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of each item's first match.")
+@options_match.rotate_option
+@click.option("--at-once", default=4, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
+@click.option("--rated", is_flag=True, help="Count the matches on the server's ladder.")
+@click.option("--unlisted", is_flag=True, help="Do not show the lobby in lists.")
+@click.option("--invite", "joinable", flag_value="invite", help="Only with the invite code.")
+@click.option("--closed", "joinable", flag_value="closed", help="Only for reserved seats.")
+@click.option("--unwatched", is_flag=True, help="No spectators in the lobby.")
+@click.option(
+    "--spectate",
+    default="public",
+    show_default=True,
+    metavar="MODE",
+    help="What spectators see: off, public, referee, shoulder=SEAT.",
+)
+@click.option("--delay", metavar="N|Ns", help="How late they see it: 3 plies, or 10s.")
+@click.option("--grace", default=60.0, show_default=True, help="Seconds that a lost seat is kept.")
+@click.option("--stand-in", metavar="BOT", help="House bot that plays on for who stays away.")
+@options_match.strict_option
+@click.option("--wait/--no-wait", default=True, help="Follow the programme to its end.")
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Fetch the record of every match into this directory.",
+)
+@fresh_option
+@server_option
+@identity_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+def host(
+    games: tuple[GameChoice, ...], as_json: bool, wait: bool, records: Path | None, **given: Any
+) -> None:
+    """Open a lobby that plays each GAME, and follow it to its end.
+
+    `kibitz games NAME` explains a game and its options. After the terminal was closed, the same
+    command goes on with the lobby that it had opened; --fresh opens another one.
+
+    \b
+    kibitz host chinese-checkers --seats open,house=chinese-checkers/greedy-hand
+    kibitz host chinese-checkers:size=3 --seats 6xopen --players 2 --players 6 --games 10
+    """
+    settings = _settings(games, given)
+    if records is not None:
+        records.mkdir(parents=True, exist_ok=True)
+    house = _LobbyHost(settings, given, records, as_json=as_json)
+    sys.exit(run(house.follow() if wait else house.open()))
+
+
+def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySettings:
+    seats: list[SeatSpec] = given["seats"]
+    joinable: Literal["open", "invite", "closed"] = given["joinable"] or "open"
+    try:
+        return LobbySettings(
+            name=given["title"],
+            listed=not given["unlisted"],
+            joinable=joinable,
+            watchable=not given["unwatched"],
+            seats=seats,
+            programme=programme(
+                games,
+                seats,
+                given["players"],
+                given["each"],
+                given["tc"],
+                given["seed"],
+                given["rotate"],
+            ),
+            at_once=given["at_once"],
+            rated=given["rated"],
+            conduct=_conduct(given["grace"], given["stand_in"], strict=given["strict"]),
+            spectating=notation.parse_spectating(given["spectate"], given["delay"]),
+        )
+    except ValueError as error:
+        raise click.UsageError(notation.error_message(error)) from None
+
+
+def _conduct(grace: float, stand_in: str | None, *, strict: bool) -> Conduct:
+    leave: Literal["forfeit", "replace"] = "replace" if stand_in else "forfeit"
+    return Conduct(
+        grace_ms=int(grace * 1000),
+        on_leave=leave,
+        stand_in=stand_in,
+        max_illegal=options_match.max_illegal(strict=strict),
+    )
+
+
+class _LobbyHost:
+    """Opens a lobby, or goes on with the one that an earlier process had opened."""
+
+    def __init__(
+        self, settings: LobbySettings, given: dict[str, Any], records: Path | None, *, as_json: bool
+    ) -> None:
+        self._settings = settings
+        self._server: str = given["server"]
+        self._name: str | None = given["name"]
+        self._token_file: Path | None = given["token_file"]
+        self._fresh: bool = given["fresh"]
+        self._records = records
+        self._as_json = as_json
+        # What the lobby is known by in the saved session.
+        self._key = hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:32]
+
+    async def open(self) -> int:
+        """Open the lobby and leave it to itself."""
+        async with self._client(None) as client:
+            self._opened(await self._open_lobby(client), client.url)
+        return 0
+
+    async def follow(self) -> int:
+        """Open the lobby and follow it to its end; return the exit status."""
+        known = connection.account(self._token_file) is not None
+        with self._saved() as saved:
+            returning = sessions.connect_saved(saved, self._client, _tell, account=known)
+            async with returning as client:
+                course = LobbyProgress(await self._lobby(client, saved))
+                await client.join(course.lobby, role="spectator")
+                for brief in (await client.matches(course.lobby)).matches:
+                    course.add(brief)
+                await self._attend(course, client)
+                saved.drop_hosted(self._key)
+                if self._name is None:
+                    saved.forget()
+        return 1 if result_tables.abnormal_endings(course.matches) else 0
+
+    async def _attend(self, course: LobbyProgress, client: Client) -> None:
+        async with draining(lambda: course.close(client)):
+            async for line in course.follow(client):
+                if not self._as_json:
+                    echo(line)
+        await course.close(client)  # so that the bots need not wait for a rematch
+        if self._records is not None:
+            await course.fetch(client.url, self._records)
+        _print_summary(course, as_json=self._as_json)
+
+    def _client(self, resume: str | None) -> Client:
+        return connection.client(self._server, self._name, self._token_file, resume=resume)
+
+    def _saved(self) -> SavedSession:
+        """Return the session of the name that was said, or one for this lobby alone.
+
+        Who says no name, or has an account, may host several lobbies from several terminals.
+        """
+        known = connection.account(self._token_file)
+        if known is None and self._name is not None:
+            return SavedSession(self._server, f"name {self._name}", _tell, fresh=self._fresh)
+        who = "guest" if known is None else sessions.account(known)
+        return sessions.take_free_identity(
+            self._server, f"{who} host {self._key}", _tell, fresh=self._fresh
+        )
+
+    async def _lobby(self, client: Client, saved: SavedSession) -> str:
+        """Return the lobby to follow: the one of before, where it is still open."""
+        before = saved.hosted(self._key)
+        if before is not None and await _is_open(client, before.lobby):
+            _tell(f"welcome back, {client.name}: lobby {before.lobby} is still open")
+            self._opened(before, client.url, again=True)
+            return before.lobby
+        if before is not None:
+            _tell(f"lobby {before.lobby}, opened here before, is gone; this is a new one")
+            saved.drop_hosted(self._key)
+        new = await self._open_lobby(client)
+        saved.store_hosted(self._key, new.lobby, new.invite)
+        self._opened(new, client.url)
+        return new.lobby
+
+    async def _open_lobby(self, client: Client) -> HostedLobby:
+        opened = await client.host(self._settings)
+        assert opened.lobby is not None
+        invite = opened.invite if self._settings.joinable == "invite" else None
+        return HostedLobby(lobby=opened.lobby, invite=invite)
+
+    def _opened(self, hosted: HostedLobby, url: str, *, again: bool = False) -> None:
+        lobby, invite = hosted.lobby, hosted.invite
+        if self._as_json:
+            said = {"lobby": lobby, "invite": invite} | ({"again": True} if again else {})
+            return echo_json(json.dumps(said))
+        code = f" --invite {invite}" if invite else ""
+        echo(f"lobby {lobby} is open; come in with")
+        echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
+        echo(f"  kibitz join {lobby} --server {url}{code}")
+        return echo(f"  kibitz watch {lobby} --server {url}")
+
+
+async def _is_open(client: Client, lobby: str) -> bool:
+    """Whether a lobby of this player is there and not closed."""
+    briefs = (await client.lobbies()).lobbies
+    return any(brief.lobby == lobby and brief.state != "closed" for brief in briefs)
+
+
+def _tell(sentence: str) -> None:
+    echo(sentence, err=True)
+
+
+def _print_summary(course: LobbyProgress, *, as_json: bool) -> None:
+    if as_json:
+        echo_json(json.dumps(course.summary()))
+    else:
+        echo(f"\n{course.tables()}")

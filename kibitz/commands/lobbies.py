@@ -1,0 +1,28 @@
+"""`kibitz lobbies`: the open lobbies of a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kibitz.options import connection
+from kibitz.options.connection import identity_options, server_option
+from kibitz_clients import line_output
+from kibitz_protocol.client.client import Client
+
+if TYPE_CHECKING:
+    pass
+
+from kibitz.options.lists import ask, json_option, print_lines
+
+
+@click.command(short_help="List the open lobbies of a server.")
+@server_option
+@identity_options
+@json_option
+def lobbies(server: str, name: str | None, token_file: Path | None, as_json: bool) -> None:
+    """List the lobbies that a server shows."""
+    found = ask(connection.client(server, name, token_file), Client.lobbies).lobbies
+    print_lines(line_output.lobby_table(found, as_json=as_json), as_json=as_json)

@@ -1,0 +1,20 @@
+"""`kibitz pbrain`: a bot of five in a row as an engine for managers of the Gomocup protocol."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+@click.command(short_help="Be an engine for a Gomocup manager.")
+@click.argument("spec", metavar="BOT")
+def pbrain(spec: str) -> None:
+    """Be BOT, a house bot or a file like mybot.py, as an engine of the Gomocup protocol.
+
+    Reads commands from standard input and answers on standard output, so it is for a manager to
+    start, not for people.
+    """
+    from kibitz_bots.adapters.gomocup_server import main
+
+    sys.exit(main([spec]))

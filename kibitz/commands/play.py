@@ -1,0 +1,116 @@
+"""`kibitz play`: a series of matches between bots, on a private server."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kibitz.match_series import (
+    AT_ONCE,
+    MatchSeries,
+    check,
+    play_series,
+    readable_paths,
+    with_isolation,
+)
+from kibitz.options import match as options_match
+from kibitz.options import notation
+from kibitz.options.notation import GameChoice
+from kibitz.options.program import (
+    Program,
+    WithProgram,
+    program_of_word,
+    program_options,
+    trailing_program,
+)
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import run
+
+
+def _tell(line: str) -> None:
+    echo(line, err=True)
+
+
+@click.command(cls=WithProgram, short_help="Let bots play each other, here and now.")
+@click.argument("game", type=notation.GAME)
+@click.argument("bots", nargs=-1)
+@options_match.games_option
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed of the first match.")
+@options_match.clock_option
+@click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Option of the game.")
+@options_match.rotate_option
+@options_match.strict_option
+@click.option("--at-once", default=AT_ONCE, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--records", default="records", show_default=True, type=click.Path(path_type=Path))
+@click.option("--db", type=click.Path(path_type=Path), help="Keep the server's database here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@program_options
+@options_match.isolation_option
+@click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
+def play(
+    game: GameChoice,
+    bots: tuple[str, ...],
+    pairs: tuple[str, ...],
+    records: Path,
+    db: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
+
+    Every bot is a process of its own on a private server. Prints who won and why, and where the
+    records are. The status is 1 when a bot crashed, lost on time, or anything else ended as it
+    should not.
+
+    A program in any language takes part as "stdio:COMMAND" or "gomocup:COMMAND". One PROGRAM more
+    may come after --: spoken to as --stdio or --gomocup says, otherwise one that connects by itself
+    to KIBITZ_SERVER, joins KIBITZ_LOBBY, and is called KIBITZ_NAME.
+
+    \b
+    kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
+    kibitz play line-nim line-nim/random --stdio -- node bot.js
+    kibitz play five-in-a-row "gomocup:./one" "gomocup:./two --fast"
+    kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
+    """
+    try:
+        merged = GameChoice(game.name, game.options | notation.parse_options(pairs, game.name))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--option") from None
+    entrants = [program_of_word(bot, given) or bot for bot in bots]
+    programs = [each for each in entrants if isinstance(each, Program)]
+    plan = MatchSeries(
+        game=merged,
+        bots=entrants,
+        program=trailing_program(given, programs),
+        games=given["each"],
+        rotate=given["rotate"],
+        strict=given["strict"],
+        seed=given["seed"],
+        time_control=given["tc"],
+        at_once=given["at_once"],
+        limits=options_match.limit_arguments(given["memory"], given["cpu"]),
+        memory=given["memory"],
+    )
+    check(plan)
+    plan = with_isolation(plan, given["isolation"], records, db)
+    if readable_paths(plan) and not quiet:
+        _tell(plan.isolation.sentence)
+    records.mkdir(parents=True, exist_ok=True)
+    played = run(play_series(plan, records, db, _ignore if quiet else _tell))
+    if as_json:
+        echo_json(played.json())
+    else:
+        echo(played.course.tables())
+    for path in played.reports.values():
+        echo(f"a seat was at fault: {path}", err=True)
+    for sentence in played.trouble:
+        echo(sentence, err=True)
+    sys.exit(1 if played.trouble else 0)
+
+
+def _ignore(line: str) -> None:
+    pass

@@ -1,0 +1,22 @@
+"""`kibitz replay`: a recorded match, on the screen or as lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kibitz.options.record import FILE, seat_option, show
+
+
+@click.command(short_help="Step through a recorded match.")
+@click.argument("file", type=FILE)
+@seat_option
+@click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+def replay(file: Path, seat: int | None, plain: bool, as_json: bool) -> None:
+    """Step through the record FILE; ? shows the keys."""
+    try:
+        show(file, seat=seat, plain=plain, as_json=as_json)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None

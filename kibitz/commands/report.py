@@ -1,0 +1,62 @@
+"""`kibitz report`: why a seat dropped out of a match."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from kibitz.fault_report import build_report, report_lines
+from kibitz.options.connection import server_option
+from kibitz.output import echo, echo_json
+from kibitz_protocol.wire.recordfile import read_record
+from kibitz_protocol.wire.reports import MatchReport
+
+
+@click.command(short_help="Say why a seat dropped out of a match.")
+@click.argument("match", metavar="MATCH|FILE")
+@click.option("--seat", type=click.IntRange(0, 15), help="This seat, whether at fault or not.")
+@server_option
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--resume-file",
+    type=click.Path(path_type=Path, exists=True),
+    help="Holds the secret of the player, or the host, who asks.",
+)
+def report(
+    match: str, seat: int | None, server: str, as_json: bool, resume_file: Path | None
+) -> None:
+    """Report on the seats at fault in a record FILE, or in a MATCH of a server.
+
+    A server tells the player of a seat about that seat, and the host of the lobby about all of
+    them, once the match is over.
+    """
+    path = Path(match)
+    try:
+        found = (
+            build_report(read_record(path), seat)
+            if path.is_file()
+            else _fetch_report(match, seat, server, resume_file)
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    shown = path if path.is_file() else Path(f"{match}.jsonl")
+    if as_json:
+        echo_json(found.model_dump_json())
+    else:
+        echo("\n".join(report_lines(found, str(shown))))
+
+
+def _fetch_report(
+    match: str, seat: int | None, server: str, resume_file: Path | None
+) -> MatchReport:
+    from kibitz.process.event_loop import run
+    from kibitz_protocol.client.client import Client
+
+    secret = None if resume_file is None else resume_file.read_text(encoding="utf-8").strip()
+
+    async def ask() -> MatchReport:
+        async with Client(server, kind="human", resume=secret, agent="kibitz report") as client:
+            return (await client.report(match, seat)).report
+
+    return run(ask())

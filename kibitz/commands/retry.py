@@ -1,0 +1,120 @@
+"""`kibitz retry`: a recorded turn, sent to a bot once more."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import ValidationError
+
+from kibitz.builtin_games import load_games
+from kibitz.options.notation import error_message
+from kibitz.options.program import WithProgram, bot_or_program, program_words
+from kibitz.output import echo
+from kibitz_protocol.wire.recordfile import Record, read_record
+
+if TYPE_CHECKING:
+    from kibitz_bots.sdk import Bot
+    from kibitz_games.core.game import State
+
+EXIT_ILLEGAL = 1
+"""The exit status of a retry whose answer is not legal."""
+
+
+@click.command(cls=WithProgram, short_help="Send a recorded turn to a bot once more.")
+@click.argument("record", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--seat", type=click.IntRange(0, 15), required=True)
+@click.option("--ply", type=click.IntRange(0), help="Which turn of the seat; the last if not said.")
+@click.option("--all", "from_start", is_flag=True, help="Send the turns before it too, in order.")
+@click.argument("bots", nargs=-1, metavar="[BOT]")
+def retry(
+    record: Path, seat: int, ply: int | None, from_start: bool, bots: tuple[str, ...]
+) -> None:
+    """Send a turn of RECORD to BOT, or to PROGRAM over stdio, and print what it answers.
+
+    A bot that remembers earlier turns needs --all. The status is 1 for an answer that is not legal.
+    """
+    try:
+        bot = _bot(bot_or_program(bots), foreign=bool(program_words()))
+        answer, trouble = _retry_turn(read_record(record), seat, ply, from_start, bot)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    echo(answer)
+    echo("legal" if trouble is None else f"not legal: {trouble}")
+    sys.exit(0 if trouble is None else EXIT_ILLEGAL)
+
+
+def _retry_turn(
+    record: Record, seat: int, ply: int | None, from_start: bool, bot: Bot
+) -> tuple[str, str | None]:
+    """Return the answer to a recorded turn, and why it is not legal, if it is not."""
+    from kibitz_bots import sdk
+    from kibitz_server.match import report as match_report
+    from kibitz_server.match.visibility import MatchViews
+
+    box = load_games("plain")
+    game, setup = box[record.setup.game], record.setup
+    at, told = match_report.replay_turn(game, setup, record.entries, seat, ply)
+    match = sdk.Match.of(MatchViews(at).snapshot(seat, "rejoined", seat))
+    bot.on_match_start(match)
+    try:
+        if from_start:
+            for before in _state_before(record, seat, told.ply):
+                bot.choose(_turn(before, match))
+        turn = _turn(told, match)
+        try:
+            answer = bot.choose(turn)
+        except Exception as error:  # noqa: BLE001 - a bot may raise anything
+            echo(traceback.format_exc().rstrip(), err=True)
+            return "no answer", f"it crashed: {type(error).__name__}: {error}"
+        try:
+            action, _ = sdk.parse_answer(answer, turn)
+        except ValueError as error:
+            return f"{answer!r}", str(error)
+        return json.dumps(action), _illegality(at.game, at.game_state, action)
+    finally:
+        close = getattr(bot, "_program", None)
+        if close is not None:
+            close.close()
+
+
+def _state_before(record: Record, seat: int, ply: int) -> Iterator[Any]:
+    from kibitz_server.match import report as match_report
+
+    game = load_games("plain")[record.setup.game]
+    for entry in record.entries:
+        if entry.kind == "move" and entry.seat == seat and entry.ply < ply:
+            yield match_report.replay_turn(game, record.setup, record.entries, seat, entry.ply)[1]
+
+
+def _turn(told: Any, match: Any) -> Any:
+    import time
+
+    from kibitz_bots.budget import Overhead, plan
+    from kibitz_bots.sdk import Turn
+
+    own = told.clocks[told.seat] if told.clocks else None
+    control, reading = match.time_control, time.monotonic
+    budget = plan(control, own, told.left_ms, overhead=Overhead(), clock=reading)
+    return Turn.of(told, match, budget)
+
+
+def _bot(words: Sequence[str], *, foreign: bool) -> Bot:
+    from kibitz_bots.adapters import stdio
+    from kibitz_bots.loading import load
+
+    return stdio.factory(words)() if foreign else load(words[0])()
+
+
+def _illegality(game: Any, state: State, action: dict[str, Any]) -> str | None:
+    """Say why the rules do not allow an action, None where they do."""
+    try:
+        game.decode(state, game.Move.from_wire(action))
+    except ValueError as error:
+        return error_message(error) if isinstance(error, ValidationError) else str(error)
+    return None

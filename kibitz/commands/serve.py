@@ -1,0 +1,246 @@
+"""`kibitz serve`: a server, configured by its command line and a TOML file."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import click
+import platformdirs
+
+from kibitz.options import match as options_match
+from kibitz.options.notation import error_message
+from kibitz.output import echo, echo_json
+from kibitz_protocol import printable
+
+if TYPE_CHECKING:
+    from kibitz_server.app import Config, Server
+
+PORT = 8765
+DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
+"""Where the database is if nothing else is said."""
+
+db_option = click.option(
+    "--db",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=DATABASE,
+    show_default="kibitz.db in the user's data directory",
+    help="The server's database.",
+)
+
+
+class Age(click.ParamType[float]):
+    """A time in days, such as ``90d`` or ``12w``, of a day at least."""
+
+    name = "age"
+    _FORM = re.compile(r"([0-9]{1,6})([dw])")
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = self._FORM.fullmatch(str(value))
+        days = int(found[1]) * (7 if found[2] == "w" else 1) if found else 0
+        if not days:
+            self.fail(f"expected days or weeks, such as 90d or 12w, not {value!r}", param, ctx)
+        return float(days)
+
+
+@click.command(short_help="Run a server.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: a free one."
+)
+@db_option
+@click.option("--name", default="kibitz", show_default=True, help="What it calls itself.")
+@click.option(
+    "--guests",
+    type=click.Choice(["loopback", "anyone", "nobody"]),
+    default="loopback",
+    show_default=True,
+    help="Who may come without a token.",
+)
+@click.option(
+    "--origin", "origins", multiple=True, metavar="URL", help="Whose pages browsers connect from."
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="A name that the server is reached by, besides addresses and this machine's own name.",
+)
+@click.option(
+    "--trusted-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDR|NETWORK",
+    help="A proxy that says truly, in X-Forwarded-For, where connections come from.",
+)
+@click.option(
+    "--keep",
+    type=Age(),
+    metavar="AGE",
+    help="Delete closed matches and lobbies that are older, such as 90d.  [default: keep all]",
+)
+@click.option(
+    "--max-connections",
+    "connections",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most connections.  [default: 10000]",
+)
+@click.option(
+    "--max-lobbies",
+    "lobbies_in_all",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most lobbies that are open.  [default: 1000]",
+)
+@click.option(
+    "--max-house-bots",
+    "house_bots_in_all",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Most house bots; each is a process.  [default: 64]",
+)
+@click.option(
+    "--pace",
+    default=0.0,
+    type=click.FloatRange(0, 60),
+    help="Seconds that house bots take for a move at least, so that people can follow.",
+)
+@click.option(
+    "--bot-memory", type=click.IntRange(1), metavar="MIB", help="Most memory of a house bot."
+)
+@click.option(
+    "--bot-cpu", type=click.IntRange(1), metavar="S", help="Most CPU time of a house bot."
+)
+@click.option(
+    "--notes", is_flag=True, help="Downloaded records hold what bots noted for themselves."
+)
+@click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
+@click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A TOML file with these options and more; the command line has the last word.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Say where it is as a line of JSON.")
+@click.pass_context
+def serve(
+    context: click.Context,
+    /,
+    file: Path | None,
+    pace: float,
+    bot_memory: int | None,
+    bot_cpu: int | None,
+    as_json: bool,
+    keep: float | None,
+    connections: int | None,
+    lobbies_in_all: int | None,
+    house_bots_in_all: int | None,
+    **given: Any,
+) -> None:
+    """Run a server until Ctrl-C or SIGTERM, which suspend its matches and tell everybody.
+
+    The next start with the same database takes up every match where it was.
+    """
+    from kibitz.builtin_games import load_games
+    from kibitz.process.house_bots import LocalBotLauncher
+    from kibitz_server.app import run
+    from kibitz_server.storage.database import StoreError
+
+    usual = {key: value for key, value in given.items() if _is_default(context, key)}
+    values = usual | _read_file(file) | {k: v for k, v in given.items() if k not in usual}
+    quotas = {
+        "connections": connections,
+        "lobbies_in_all": lobbies_in_all,
+        "house_bots_in_all": house_bots_in_all,
+    }
+    values = _override(_override(values, "quotas", quotas), "keeping", {"days": keep})
+    config = make_config(values, file)
+    _log()
+    house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
+    try:
+        run(config, load_games("compiled"), house, started=_serve(config, as_json=as_json))
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _log() -> None:
+    """Log to stderr what is worth a warning, a line for each message whatever is in it."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+def _override(values: Mapping[str, Any], part: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values in which what the command line says of a part stands before the file's."""
+    chosen = {key: value for key, value in said.items() if value is not None}
+    known = values.get(part, {})
+    if not chosen or not isinstance(known, Mapping):
+        return dict(values)
+    return {**values, part: {**known, **chosen}}
+
+
+def _is_default(context: click.Context, key: str) -> bool:
+    return context.get_parameter_source(key) is click.core.ParameterSource.DEFAULT
+
+
+def _read_file(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="--config") from None
+
+
+def make_config(values: Mapping[str, Any], file: Path | None) -> Config:
+    """Return the configuration, or raise `click.BadParameter` with the path of what is wrong."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from kibitz_server.app import Config
+
+    where = f"{file}: " if file else ""
+    if unknown := next(_unknown(values, Config), None):
+        raise click.BadParameter(f"{where}{unknown}")
+    try:
+        return TypeAdapter(Config).validate_python(values)
+    except ValidationError as error:
+        raise click.BadParameter(f"{where}{error_message(error)}") from None
+
+
+def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[str]:
+    """Yield a sentence for each key that the dataclass `kind`, or one inside it, does not have."""
+    kinds = get_type_hints(kind)
+    for key, value in values.items():
+        if key not in kinds:
+            yield f"{path}{key}: expected one of {', '.join(kinds)}"
+        elif isinstance(value, dict) and dataclasses.is_dataclass(kinds[key]):
+            yield from _unknown(value, kinds[key], f"{path}{key}.")
+
+
+def _serve(config: Config, *, as_json: bool) -> Any:
+    def told(server: Server) -> None:
+        where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
+        damaged = server.directory.quarantine.count
+        if as_json:
+            echo_json(json.dumps(where | {"damaged": damaged}))
+        else:
+            echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            if damaged:
+                echo(
+                    f"set aside as damaged: {damaged} of its matches and lobbies;"
+                    f" `kibitz db check {shlex.quote(str(config.db))}` tells which, and why"
+                )
+            echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
+
+    return told

@@ -1,0 +1,90 @@
+"""`kibitz token`: accounts for players who come from elsewhere, made on the server's machine."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from kibitz.commands.serve import db_option
+from kibitz.output import echo, echo_json
+from kibitz.text import result_tables
+from kibitz_server.accounts.names import BadName
+from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
+from kibitz_server.storage.database import StoreError
+
+
+@click.group(short_help="Make, list and revoke the tokens of accounts.")
+def token() -> None:
+    """Make, list and revoke tokens, beside a running server or without one."""
+
+
+@token.command()
+@click.argument("name")
+@click.option("--bot", "kind", flag_value="bot", help="The account is a bot's, not a person's.")
+@click.option("--days", type=click.FloatRange(0, min_open=True), help="How long it is good.")
+@db_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def new(name: str, kind: str | None, days: float | None, db: Path, as_json: bool) -> None:
+    """Print a new token for the account NAME; it cannot be shown again.
+
+    Makes the account where there is none. Its owner says it with --token-file or KIBITZ_TOKEN.
+    """
+    chosen: Literal["bot", "human"] = "bot" if kind else "human"
+    try:
+        with TokenAdmin(db) as register:
+            issued = register.issue(name, chosen, days=days)
+    except (BadName, StoreError) as error:
+        raise click.ClickException(str(error)) from None
+    shown = {"id": issued.id, "token": issued.token, "name": issued.player.name, "kind": chosen}
+    if as_json:
+        echo_json(json.dumps(shown))
+    else:
+        echo(issued.token)
+
+
+@token.command(name="list")
+@db_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_tokens(db: Path, as_json: bool) -> None:
+    """List the tokens, without their secret."""
+    with TokenAdmin(db) as register:
+        lines = register.tokens()
+    if as_json:
+        return echo_json(json.dumps([_fields(line) for line in lines]))
+    head = ("id", "account", "kind", "made", "good until", "revoked")
+    rows = [list(_fields(line).values()) for line in lines]
+    shown = [[cell if cell is not None else "-" for cell in row] for row in rows]
+    return echo(result_tables.table(head, shown) if rows else f"no token was made in {db}")
+
+
+def _fields(line: TokenLine) -> dict[str, int | str | None]:
+    return {
+        "id": line.id,
+        "account": line.player.name,
+        "kind": line.player.kind,
+        "made": _day(line.created),
+        "expires": _day(line.expires),
+        "revoked": _day(line.revoked),
+    }
+
+
+def _day(seconds: int | None) -> str | None:
+    if seconds is None:
+        return None
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return moment.isoformat(sep=" ", timespec="minutes")
+
+
+@token.command()
+@click.argument("number", type=int, metavar="ID")
+@db_option
+def revoke(number: int, db: Path) -> None:
+    """Revoke the token with this ID; connections that use it stay until they end."""
+    with TokenAdmin(db) as register:
+        if not register.revoke(number):
+            raise click.ClickException(f"expected the id of a token that is good, not {number}")
+    echo(f"token {number} is revoked")

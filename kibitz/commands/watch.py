@@ -1,0 +1,99 @@
+"""`kibitz watch`: the terminal client, as a spectator."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+
+import click
+
+from kibitz.builtin_games import load_games
+from kibitz.options import connection
+from kibitz.options.connection import identity_options, server_option
+from kibitz.options.record import is_screen, show
+from kibitz.options.session import client_factory, exit_with
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import run
+from kibitz.sessions import SavedSession, Tell
+from kibitz.text import rulebook
+from kibitz_protocol.client.client import Client
+
+
+@click.command(short_help="Follow matches, live or from a file.")
+@click.argument("what", required=False, metavar="[MATCH|LOBBY|FILE]")
+@click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+@server_option
+@identity_options
+def watch(
+    what: str | None,
+    plain: bool,
+    as_json: bool,
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+) -> None:
+    """Follow a match, all matches of a lobby, a record file, or look around in the hall.
+
+    Without a terminal it prints what happens as lines until what it follows is over.
+    """
+    if what is not None and Path(what).is_file():
+        show(Path(what), plain=plain, as_json=as_json)
+        return None
+    screen = is_screen(plain=plain or as_json)
+    if what is None and not screen:
+        raise click.UsageError("expected a MATCH, a LOBBY or a FILE where there is no terminal")
+
+    told: list[str] = []
+    with _guest_session(server, name, token_file, told.append) as saved:
+        connect = client_factory(saved, server, name, token_file, told.append)
+        match, lobby = _match_or_lobby(connect(), what) if what else (None, None)
+        if screen:
+            from kibitz_clients.tui.kibitz_app import KibitzApp
+
+            app = KibitzApp(
+                load_games("plain"),
+                connect,
+                match=match,
+                lobby=lobby,
+                follow=True,
+                where=server,
+                greetings=lambda: told,
+                rules=rulebook.page,
+            )
+            return exit_with(app.run())
+        from kibitz_clients.line_output import follow_lines
+
+        for sentence in told:
+            echo(sentence, err=True)
+        follows = follow_lines(
+            connect(),
+            load_games("plain"),
+            echo_json if as_json else echo,
+            match=match,
+            lobby=lobby,
+            as_json=as_json,
+        )
+        sys.exit(0 if run(follows) else 1)
+
+
+def _guest_session(
+    server: str, name: str | None, token_file: Path | None, tell: Tell
+) -> SavedSession | nullcontext[None]:
+    """Return the saved session of a guest who says a name; nobody else has one to lose here."""
+    if name is None or connection.account(token_file) is not None:
+        return nullcontext()
+    return SavedSession(server, f"name {name}", tell)
+
+
+def _match_or_lobby(
+    client: AbstractAsyncContextManager[Client], what: str
+) -> tuple[str | None, str | None]:
+    """Return a match or a lobby: what is no match that the server tells of is a lobby."""
+
+    async def ask() -> bool:
+        async with client as link:
+            return any(brief.match == what for brief in (await link.matches()).matches)
+
+    return (what, None) if run(ask()) else (None, what)

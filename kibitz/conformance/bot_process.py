@@ -1,0 +1,83 @@
+"""The process of the bot that is tested: its command line, environment and output."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kibitz.conformance.server import LOBBY, NAME
+from kibitz.process.child import TAIL_LINES, child_process
+from kibitz.process.parent_death import child_command
+
+BotInterface = Literal["own", "stdio", "gomocup", "house"]
+"""How a bot is talked to: it connects by itself, through a bridge, or it is one of ours."""
+
+
+@dataclass(frozen=True)
+class BotCommand:
+    """How the bot is started."""
+
+    words: tuple[str, ...]
+    """A command, or the one word that names a bot of ours."""
+    interface: BotInterface
+
+    @property
+    def name(self) -> str:
+        """The bot as the report calls it."""
+        return shlex.join(self.words)
+
+    def command(self, url: str) -> list[str]:
+        """Return the command line that connects the bot to `url`."""
+        ours = ("--url", url, "--lobby", LOBBY, "--name", NAME)
+        if self.interface == "house":
+            return child_command("kibitz_bots", *self.words, *ours)
+        if self.interface in ("stdio", "gomocup"):
+            return child_command("kibitz_bots", f"--{self.interface}", *ours, "--", *self.words)
+        said = {"{url}": url, "{lobby}": LOBBY, "{name}": NAME}
+        return [_fill_placeholders(word, said) for word in self.words]
+
+    def environment(self, url: str) -> dict[str, str]:
+        """Return the environment, which says the same for commands that connect by themselves."""
+        secrets = {"KIBITZ_TOKEN", "KIBITZ_RESUME"}
+        kept = {name: value for name, value in os.environ.items() if name not in secrets}
+        said = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": LOBBY, "KIBITZ_NAME": NAME}
+        return kept | said | {"PYTHONUNBUFFERED": "1"}
+
+
+def _fill_placeholders(word: str, said: Mapping[str, str]) -> str:
+    for placeholder, value in said.items():
+        word = word.replace(placeholder, value)
+    return word
+
+
+class TestedBot:
+    """A running bot."""
+
+    def __init__(self, process: Process, log: Path) -> None:
+        self.process = process
+        self._log = log
+        self._read = 0
+
+    def mark_output(self) -> None:
+        """Count as output only what is written from now on."""
+        self._read = self._log.stat().st_size
+
+    def output(self) -> str:
+        """Return the last lines that were written since the mark."""
+        with self._log.open("rb") as file:
+            file.seek(self._read)
+            lines = file.read().decode(errors="replace").splitlines()
+        return "\n".join(lines[-TAIL_LINES:])
+
+
+@asynccontextmanager
+async def running_bot(how: BotCommand, url: str, log: Path) -> AsyncIterator[TestedBot]:
+    """Run the bot for the length of the block. Raises `OSError` where it cannot be started."""
+    async with child_process(how.command(url), log, env=how.environment(url)) as process:
+        yield TestedBot(process, log)

@@ -1,0 +1,363 @@
+"""One match on the server: the bot in one seat, chance in the others, and what the script does.
+
+The match itself is the server's own core. Time is the event loop's plus what a script has moved
+it on by, so that a clock can be made short at any turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
+
+from kibitz.conformance.results import FailedError
+from kibitz.conformance.server import LOBBY, ConformanceServer
+from kibitz_games.core.game import TERMINAL, Game
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.messages import Done, EventList
+from kibitz_protocol.wire.recordfile import seed_commitment
+from kibitz_protocol.wire.records import Cause, Conduct, Flagged, Player, Setup
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.match import commands
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.visibility import EntryView
+
+Incident: TypeAlias = "Callable[[ConformanceMatch], Awaitable[None]]"
+"""Something that a script does; it may wait, and fail the check."""
+FAULT_CODES = frozenset({Code.ILLEGAL, Code.MALFORMED})
+
+
+class ConformanceMatch:
+    """A match that one bot plays on a server."""
+
+    def __init__(
+        self,
+        server: ConformanceServer,
+        game: Game,
+        *,
+        key: str,
+        seats: int,
+        seat: int,
+        seed: int,
+        options: dict[str, Any] | None = None,
+        control: TimeControl | None = None,
+        played: Sequence[int] = (),
+        patience: float = 30.0,
+    ) -> None:
+        self.server = server
+        self.game = game
+        self.key = key
+        self.seat = seat
+        self.timeout_s = patience
+        """Seconds that the bot has for an answer where no clock says less, and to come back."""
+        self.on_own_turn: Incident | None = None
+        """Done once, when the bot has just been told of its turn `at_turn`."""
+        self.on_other_turn: Incident | None = None
+        """Done once, before another seat moves for the first time after `at_turn`."""
+        self.at_turn = 1
+        self.stop_after: int | None = None
+        """After so many turns of the bot everybody else gives up."""
+        self.turns = 0
+        """How often the bot has been told that it is its turn, repetitions left out."""
+        self.accepted: dict[int, int] = {}
+        """By ply the request with the bot's move."""
+        self.intercept_move: Callable[[messages.Move], bool] | None = None
+        """Asked of every move before it is carried out: whether the script answers it itself."""
+        self.answers_to_lose = 0
+        """How many of the next moves are carried out, but their answer is lost on the way."""
+        self.flags: list[int] = []
+        """After how many milliseconds the bot's flag fell."""
+        self.dropped = False
+        """Whether the script took the bot's seat away."""
+        self.excused: set[int] = set()
+        """Plies for which a late answer is no fault."""
+        self._chance = random.Random(f"doctor/{seed}/{seat}")
+        self._entered = False
+        self._shift = 0
+        self._awaits_rejoin = False
+        # Whether the play waits until the bot has its seat again.
+        self._changed = asyncio.Event()
+        self._fault: FailedError | None = None
+        self._entries: list[EntryView] = []
+        self._request = 0
+        self._asked_ply: int | None = None
+        self.engine = MatchEngine.new(game, self._setup(seats, seed, options or {}, control))
+        for action in played:
+            self._act(action)
+        server.matches[key] = self
+
+    def _setup(
+        self, seats: int, seed: int, options: dict[str, Any], control: TimeControl | None
+    ) -> Setup:
+        chosen = self.game.Options.from_wire(options)
+        hexadecimal = f"{seed:016x}"
+        players = [Player(player=f"o{n}", name=f"scripted {n}", kind="bot") for n in range(seats)]
+        players[self.seat] = self.server.player
+        return Setup(
+            match=self.key,
+            lobby=LOBBY,
+            game=self.game.info.name,
+            rules_version=self.game.info.rules_version,
+            options=self.game.dump(chosen),
+            seats=players,
+            deal=dict(self.game.deal(chosen, seats, seed)),
+            seed=hexadecimal,
+            commitment=seed_commitment(hexadecimal),
+            time_control=control or TimeControl(),
+            conduct=Conduct(max_illegal=2),
+            started="2000-01-01T00:00:00.000+00:00",
+            server="kibitz doctor",
+        )
+
+    # --- the course of it ------------------------------------------------------------------------
+
+    async def play(self) -> None:
+        """Play to the end, or raise `FailedError` at the first fault."""
+        self._send_snapshot("started")
+        while self.running:
+            self._raise_fault()
+            if self._awaits_rejoin:
+                self._awaits_rejoin = False
+                await self.wait_for_rejoin()
+            if self.engine.state.to_act == self.seat:
+                await self._play_bot_turn()
+            else:
+                await self._play_other_turn()
+        await self.server.flush()
+        self._raise_fault()
+
+    @property
+    def running(self) -> bool:
+        """Whether the match goes on."""
+        return self.engine.state.result is None
+
+    async def _play_bot_turn(self) -> None:
+        """Tell the bot of its turn and wait until it has passed."""
+        turn, ply = self.engine.state.turn, self.engine.state.ply
+        if self.stop_after is not None and self.turns >= self.stop_after:
+            self.others_resign()
+            return
+        self._send_turn()
+        self.turns += 1
+        if self.on_own_turn is not None and self.turns >= self.at_turn:
+            incident, self.on_own_turn = self.on_own_turn, None
+            await incident(self)
+        state = self.engine.state
+        await self._until(lambda: state.turn != turn, f"an answer to the turn at ply {ply}")
+
+    async def _play_other_turn(self) -> None:
+        """Let chance move for another seat."""
+        if self.on_other_turn is not None and self.turns >= self.at_turn:
+            incident, self.on_other_turn = self.on_other_turn, None
+            await incident(self)
+        if self.running and self.engine.state.to_act not in (self.seat, TERMINAL):
+            self._act(self._chance.choice(self.game.legal(self.engine.state.game_state)))
+        await asyncio.sleep(0)
+
+    async def _until(self, over: Callable[[], bool], awaited: str) -> None:
+        """Wait while the match stands still; the bot's clock or the patience ends that."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self.timeout_s
+        while self.running and not over():
+            self._raise_fault()
+            self._changed.clear()
+            due = self.engine.deadline
+            wake = give_up if due is None else min(give_up, (due - self._shift) / 1000)
+            try:
+                async with asyncio.timeout_at(wake):
+                    await self._changed.wait()
+            except TimeoutError:
+                self.tick()
+                if loop.time() >= give_up and self.running and not over():
+                    raise FailedError(awaited, f"none within {self.timeout_s:g} s") from None
+
+    def _raise_fault(self) -> None:
+        """Raise what was found to be wrong."""
+        if self.server.violations:
+            raise FailedError("messages as the protocol has them", self.server.violations.pop(0))
+        if self._fault is not None:
+            raise self._fault
+        cause = self.engine.state.departed.get(self.seat)
+        if cause is not None and not self.dropped:
+            detail = f": {cause.detail}" if cause.detail else ""
+            raise FailedError("that it plays to the end", f"it dropped out, {cause.cause}{detail}")
+
+    # --- what scripts do -------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """Return the time of the match's caller, in milliseconds."""
+        return int(asyncio.get_running_loop().time() * 1000) + self._shift
+
+    def advance_time(self, milliseconds: int) -> None:
+        """Let this match's time run ahead."""
+        self._shift += milliseconds
+        self.tick()
+
+    def tick(self) -> None:
+        """Let the timers of the match fire."""
+        self._carry_out(self.engine.tick(self.now()))
+
+    async def break_connection(self) -> None:
+        """Break the connection and wait until the bot has its seat again."""
+        self.server.abort_connection()
+        await self.wait_for_rejoin()
+
+    async def wait_for_rejoin(self) -> None:
+        """Wait until the bot is at this match again."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self.timeout_s
+        while not self._entered:
+            self._raise_fault()
+            self._changed.clear()
+            try:
+                async with asyncio.timeout_at(give_up):
+                    await self._changed.wait()
+            except TimeoutError:
+                where = (
+                    "it connected but did not rejoin"
+                    if self.server.connected.is_set()
+                    else ("it did not connect")
+                )
+                came = f"{where} within {self.timeout_s:g} s"
+                raise FailedError("that it comes back and rejoins its match", came) from None
+
+    def others_resign(self, *, but: int | None = None) -> None:
+        """Let every other seat give up, or all except one; in games of two that is the end."""
+        state = self.engine.state
+        for seat in range(len(state.players)):
+            if self.running and seat not in (self.seat, but) and seat not in state.departed:
+                self._carry_out(self.engine.handle(commands.Resign(seat), self.now()))
+
+    def forfeit_bot(self, cause: Cause) -> None:
+        """Take the bot's seat out of the play, as a server does whose grace is over."""
+        self.dropped = True
+        self._carry_out(
+            self.engine.handle(commands.Forfeit(self.seat, cause, "scripted"), self.now())
+        )
+
+    # --- what the bot sends ----------------------------------------------------------------------
+
+    def handle(self, message: object) -> None:
+        """Take a request of the bot."""
+        match message:
+            case messages.Move():
+                self._move(message)
+            case messages.Rejoin():
+                self._rejoin(message)
+            case messages.Resign():
+                self._resigned(message)
+            case messages.LeaveMatch():
+                self._fail("that it plays to the end", "it left the match")
+                self.server.send(Done(re=message.id))
+            case messages.Note():
+                self.server.send(Done(re=message.id))
+            case messages.History():
+                self._history(message)
+        self._changed.set()
+
+    def connection_lost(self) -> None:
+        """The bot's connection is gone."""
+        self._entered = False
+        if self.running:
+            self._carry_out(self.engine.handle(commands.Leave(self.seat, "disconnect"), self.now()))
+        self._changed.set()
+
+    def _move(self, move: messages.Move) -> None:
+        if self.intercept_move is not None and self.intercept_move(move):
+            return
+        before = self.accepted.get(move.ply)
+        if before is not None and before != move.id:
+            shown = f"{move.action} with id {move.id} after the one with id {before}"
+            self._fail("one answer to a turn", f"a second one at ply {move.ply}: {shown}")
+        play = commands.Play(self.seat, move.id, move.ply, move.action, move.comment)
+        self._carry_out(self.engine.handle(play, self.now()), move)
+
+    def _refused(self, move: messages.Move, code: Code, message: str) -> None:
+        """Judge a refused move: being late is no fault, everything else is."""
+        sent = f"{move.action} at ply {move.ply}"
+        if code in FAULT_CODES:
+            self._fail("a legal move", f"{sent}, which was refused as {code}: {message}")
+        elif move.ply not in self.excused and move.ply != self._asked_ply:
+            self._fail("moves at its own turns only", f"{sent}, refused as {code}: {message}")
+
+    def _resigned(self, request: messages.Resign) -> None:
+        why = f"{request.fault}: {request.detail}" if request.fault else "of its own will"
+        if self.running and request.fault:
+            self._fail("that it plays to the end", f"it gave up, {why}")
+        command: commands.Command = commands.Resign(self.seat)
+        self.dropped = True
+        self._carry_out(self.engine.handle(command, self.now()))
+        self.server.send(Done(re=request.id))
+
+    def _rejoin(self, request: messages.Rejoin) -> None:
+        if self.running and self.seat in self.engine.state.away:
+            self._carry_out(self.engine.handle(commands.Return(self.seat), self.now()))
+        self.server.send(Done(re=request.id))
+        self._send_snapshot("rejoined")
+        if self.running and self.engine.state.to_act == self.seat:
+            self.server.send(self.engine.views.your_turn(self.engine.left_ms(self.now())))
+
+    def _history(self, request: messages.History) -> None:
+        chosen = self._entries[request.first - 1 :][: request.count]
+        more = len(self._entries) >= request.first + request.count
+        events = [sight.event(self.seat) for sight in chosen]
+        self.server.send(EventList(re=request.id, match=self.key, events=events, more=more))
+
+    # --- what the bot is told --------------------------------------------------------------------
+
+    def _send_snapshot(self, why: str) -> None:
+        assert why in ("started", "rejoined")
+        self._entered = True
+        left = self.engine.left_ms(self.now())
+        self.server.send(self.engine.views.snapshot(self.seat, why, self.seat, left))  # type: ignore[arg-type]
+        if self.engine.state.result is not None:
+            self._send(self.engine.views.finished(f"/records/{self.key}.jsonl"))
+
+    def _send_turn(self) -> None:
+        self._asked_ply = self.engine.state.ply
+        self._send(self.engine.views.your_turn())
+        self.engine.open_turn(self.now())
+
+    def _send(self, message: messages.ServerMessage) -> None:
+        if self._entered:
+            self.server.send(message)
+
+    def _act(self, action: int) -> None:
+        """Let a scripted seat, or the bot's own before the bot came, play an action."""
+        self._request += 1
+        wire = self.game.dump_moves(self.engine.state.game_state, (action,))[0]
+        play = commands.Play(self.engine.state.to_act, self._request, self.engine.state.ply, wire)
+        self._carry_out(self.engine.handle(play, self.now()))
+
+    def _carry_out(self, step: commands.Step, move: messages.Move | None = None) -> None:
+        for effect in step.effects:
+            match effect:
+                case commands.Append(entry, sight):
+                    if isinstance(entry, Flagged) and entry.seat == self.seat:
+                        self.flags.append(entry.elapsed_ms)
+                    self._entries.append(sight)
+                    self._send(sight.event(self.seat))
+                case commands.Accepted(_, id, seq) if move is not None:
+                    self.accepted.setdefault(move.ply, id)
+                    if self.answers_to_lose:
+                        self.answers_to_lose -= 1
+                        self.server.abort_connection()
+                        self._awaits_rejoin = True
+                    self.server.send(Done(re=id, seq=seq))
+                case commands.Refuse(_, id, code, message, ply) if (
+                    move is not None and id is not None
+                ):
+                    self._refused(move, code, message)
+                    told = ply if code is Code.STALE else None
+                    self.server.refuse(move.id, code, message, ply=told)
+                case commands.MatchOver():
+                    self._send(self.engine.views.finished(f"/records/{self.key}.jsonl"))
+                case _:
+                    pass
+        if step.effects:
+            self._changed.set()
+
+    def _fail(self, expected: str, came: str) -> None:
+        self._fault = self._fault or FailedError(expected, came)

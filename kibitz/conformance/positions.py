@@ -1,0 +1,114 @@
+"""Positions with one legal action, found by playing many games.
+
+Nothing here knows a game. Options are varied by their own schema, one and two at a time, because
+small boards crowd; and each move is the one of a few drawn ones that leaves the next seat the
+fewest actions. A forced *pass*, an action for which nothing is picked on the board, is preferred.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kibitz_games.core.game import TERMINAL, Game, State
+
+MAX_POSITIONS = 1500
+"""Positions that are looked at in all; a third as many once an action that is no pass was found."""
+PLAYS = 4
+"""How many plays with the same options and seats."""
+PLIES = 60
+"""How far each of them is played."""
+CANDIDATES = 4
+"""Moves of which the most confining one is played."""
+
+
+@dataclass(frozen=True)
+class ForcedPosition:
+    """A play at whose end the seat to act has one legal action."""
+
+    options: dict[str, Any]
+    seats: int
+    seed: int
+    actions: tuple[int, ...]
+    seat: int
+    is_pass: bool
+
+
+def find_forced(game: Game, seats: Sequence[int], seed: int) -> ForcedPosition | None:
+    """Return a forced pass if one was found, else a forced action, else None."""
+    found: ForcedPosition | None = None
+    looked = 0
+    most = sorted(seats, reverse=True)
+    for options, players, play in itertools.product(option_variants(game), most, range(PLAYS)):
+        for each in _search_playthrough(game, options, players, seed + play):
+            looked += 1
+            if each is not None and each.is_pass:
+                return each
+            found = found or each
+        if looked > (MAX_POSITIONS // 3 if found else MAX_POSITIONS):
+            break
+    return found
+
+
+def option_variants(game: Game) -> Iterator[dict[str, Any]]:
+    """Yield options: with one number small, the default, then with any one and two changed."""
+    properties = game.Options.model_json_schema().get("properties", {})
+    singles = [{name: value} for name, each in properties.items() for value in _values(each)]
+    yield from (each for each in singles if type(next(iter(each.values()))) is int)
+    yield {}
+    yield from singles
+    for one, other in itertools.combinations(singles, 2):
+        if one.keys() != other.keys():
+            yield one | other
+
+
+def _values(schema: dict[str, Any]) -> Iterator[Any]:
+    """Yield the words of an option, both truths, or its three smallest numbers."""
+    for form in schema.get("anyOf", [schema]):
+        if "enum" in form:
+            yield from form["enum"]
+        elif form.get("type") == "boolean":
+            yield from (False, True)
+        elif form.get("type") == "integer" and "minimum" in form:
+            yield from range(form["minimum"], form["minimum"] + 3)
+
+
+def initial_state(game: Game, options: dict[str, Any], seats: int, seed: int) -> State | None:
+    """Return the first state, or None where the game does not offer it."""
+    try:
+        chosen = game.Options.from_wire(options)
+        return game.start(chosen, seats, game.deal(chosen, seats, seed))
+    except ValueError:
+        return None
+
+
+def _search_playthrough(
+    game: Game, options: dict[str, Any], seats: int, seed: int
+) -> Iterator[ForcedPosition | None]:
+    """Yield for each position of a play what is forced in it, or None."""
+    state = initial_state(game, options, seats, seed)
+    if state is None:
+        return
+    chance = random.Random(f"forced/{seed}")
+    played: list[int] = []
+    while len(played) < PLIES and (seat := game.to_act(state)) != TERMINAL:
+        legal = game.legal(state)
+        if len(legal) == 1 and played:
+            is_pass = not game.move_cells(game.encode(state, legal[0]))
+            yield ForcedPosition(options, seats, seed, tuple(played), seat, is_pass)
+        else:
+            yield None
+        drawn = [chance.choice(legal) for _ in range(CANDIDATES)]
+        action = min(drawn, key=lambda each: _reply_count(game, state, each))
+        game.play(state, action)
+        played.append(action)
+
+
+def _reply_count(game: Game, state: State, action: int) -> int:
+    """Return how many actions the next seat has after `action`; the end is no confinement."""
+    after = state.copy()
+    game.play(after, action)
+    return game.count_legal(after) or 1 << 30

@@ -1,0 +1,309 @@
+"""One run of the checks: the bot is started, connects, is put through the checks, and ended.
+
+A bot that has ended, hung or failed in one check is started again for the next one, so that
+every check says something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kibitz.conformance.bot_process import BotCommand, TestedBot, running_bot
+from kibitz.conformance.checks import (
+    CHECKS,
+    GENEROUS_CLOCK,
+    MAX_AT_ONCE,
+    SHORT_MS,
+    Check,
+    CheckContext,
+)
+from kibitz.conformance.positions import initial_state
+from kibitz.conformance.results import CheckResult, ConformanceReport, FailedError, SkippedError
+from kibitz.conformance.server import ConformanceServer, start_conformance_server
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_server.housebots.wait_exit import wait_exit
+
+CONNECT_TIMEOUT_S = 60.0
+"""How long a bot may take to connect and say hello."""
+READY_TIMEOUT_S = 180.0
+"""How long it may take from there until it says that it is ready: it may compile first."""
+EXIT_TIMEOUT_S = 15.0
+"""How long it may take to end after its lobby has closed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformanceConfig:
+    """What is examined, and how."""
+
+    bot: BotCommand
+    games: Mapping[str, Game]
+    """The built-in games."""
+    wanted: Sequence[str] = ()
+    """The games to examine; those that the bot claims where it is empty."""
+    control: TimeControl = field(default_factory=TimeControl)
+    seed: int = 1
+    timeout_s: float = 30.0
+    only: Sequence[str] = ()
+    """The checks to make; all where it is empty."""
+    tell: Callable[[CheckResult], None] = lambda finding: None
+
+
+async def run_checks(order: ConformanceConfig) -> ConformanceReport:
+    """Return the report. Raises `OSError` where the bot cannot be started."""
+    chart = ConformanceReport(order.bot.name)
+    with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
+        await _Runner(order, chart, Path(directory) / "bot.log").run()
+    return chart
+
+
+@dataclass
+class _RunningBot:
+    """The bot that is there now."""
+
+    server: ConformanceServer
+    process: TestedBot
+    cleanup: contextlib.AsyncExitStack
+
+
+class _Runner:
+    """The course of one examination."""
+
+    def __init__(self, order: ConformanceConfig, chart: ConformanceReport, log: Path) -> None:
+        self._config = order
+        self._report = chart
+        self._log = log
+        self._bot: _RunningBot | None = None
+        self._capabilities = Capabilities()
+        # Whether the bot has ever come as far as to say that it is ready.
+        self._was_ready = False
+
+    async def run(self) -> None:
+        """Make every check."""
+        try:
+            await self._run_check("connects", None, None, self._connect())
+            if not self._was_ready:
+                return
+            for game in self._chosen_games():
+                await self._check_game(self._config.games[game])
+            await self._run_check("lobby closes", None, None, self._close_lobby())
+        finally:
+            await self._stop_bot()
+
+    async def _check_game(self, game: Game) -> None:
+        numbers = self._seat_counts(game)
+        if not numbers:
+            reason = "it claims no number of seats that the game has"
+            self._add(
+                CheckResult(
+                    check="play", game=game.info.name, seats=None, status="Skipped", why=reason
+                )
+            )
+            return
+        for check in CHECKS:
+            if self._config.only and check.name not in self._config.only:
+                continue
+            for seats in _seats_for(check, numbers):
+                await self._run_check(
+                    check.name, game, seats, self._check_with_bot(check, game, seats)
+                )
+
+    async def _check_with_bot(self, check: Check, game: Game, seats: int) -> None:
+        """Make one check; the bot ending or hanging in it is a fault of the bot."""
+        there = await self._ensure_bot()
+        there.server.matches.clear()
+        gone = asyncio.ensure_future(wait_exit(there.process.process))
+        making = asyncio.ensure_future(_awaited(check.run(self._context(there, game, seats))))
+        try:
+            await asyncio.wait((making, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not making.done():
+                raise FailedError("that its process runs", f"it ended with status {gone.result()}")
+            making.result()
+        finally:
+            for task in (making, gone):
+                task.cancel()
+            await asyncio.gather(making, gone, return_exceptions=True)
+
+    def _context(self, there: _RunningBot, game: Game, seats: int) -> CheckContext:
+        can = self._capabilities
+        control = self._config.control
+        if not control.limited and not can.untimed:
+            control = GENEROUS_CLOCK
+        return CheckContext(
+            server=there.server,
+            game=game,
+            seats=seats,
+            seed=self._config.seed * 1000,
+            timeout_s=self._config.timeout_s,
+            claimed=tuple(self._seat_counts(game)),
+            at_once=min(can.at_once, MAX_AT_ONCE),
+            control=control,
+            limited=can.min_move_ms <= SHORT_MS,
+        )
+
+    # --- the record ------------------------------------------------------------------------------
+
+    async def _run_check(
+        self, name: str, game: Game | None, seats: int | None, made: Coroutine[Any, Any, None]
+    ) -> None:
+        """Await a check and put what it came to into the report."""
+        if self._bot is not None:
+            self._bot.process.mark_output()
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        fields: dict[str, Any] = {"status": "Passed"}
+        try:
+            await made
+        except SkippedError as skipped:
+            fields = {"status": "Skipped", "why": str(skipped)}
+        except FailedError as failed:
+            fields = {"status": "Failed", "expected": failed.expected, "came": failed.came}
+            await self._stop_bot(keep=fields)
+        title = game.info.name if game else None
+        seconds = round(loop.time() - begun, 2)
+        self._add(CheckResult(check=name, game=title, seats=seats, seconds=seconds, **fields))
+
+    def _add(self, finding: CheckResult) -> None:
+        self._report.results.append(finding)
+        self._config.tell(finding)
+
+    # --- coming and going ------------------------------------------------------------------------
+
+    async def _connect(self) -> None:
+        there = await self._ensure_bot()
+        hello = there.server.hello
+        if hello is not None and hello.capabilities is not None:
+            self._capabilities = hello.capabilities
+        if there.server.violations:
+            raise FailedError("messages as the protocol has them", there.server.violations[0])
+
+    async def _ensure_bot(self) -> _RunningBot:
+        """Return the bot, started and ready; start it where it is not there."""
+        if self._bot is None:
+            self._bot = await self._start_bot()
+            await self._handshake(self._bot)
+            self._was_ready = True
+        return self._bot
+
+    async def _start_bot(self) -> _RunningBot:
+        stack = contextlib.AsyncExitStack()
+        try:
+            server = await stack.enter_async_context(start_conformance_server(self._config.games))
+            command = self._config.bot
+            bot = await stack.enter_async_context(running_bot(command, server.url, self._log))
+        except BaseException:
+            await stack.aclose()
+            raise
+        return _RunningBot(server, bot, stack)
+
+    async def _handshake(self, there: _RunningBot) -> None:
+        async with _while_running(
+            there.process, CONNECT_TIMEOUT_S, "that it connects and says hello"
+        ):
+            await there.server.connected.wait()
+        hello = there.server.hello
+        assert hello is not None
+        self._capabilities = hello.capabilities or Capabilities()
+        there.server.programme = self._programme()
+        there.server.send_lobby()
+        async with _while_running(
+            there.process, READY_TIMEOUT_S, "that it joins the lobby and says it is ready"
+        ):
+            await there.server.ready.wait()
+
+    async def _close_lobby(self) -> None:
+        """Close the lobby: a bot stays connected, or ends well."""
+        there = await self._ensure_bot()
+        there.server.close_lobby()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(EXIT_TIMEOUT_S):
+                await wait_exit(there.process.process)
+        status = there.process.process.returncode
+        if status is None and not there.server.connected.is_set():
+            raise FailedError("that it ends or stays connected", "it did neither")
+        if status not in (None, 0) and self._report.passed:
+            raise FailedError("exit status 0 when its lobby has closed", f"status {status}")
+
+    async def _stop_bot(self, keep: dict[str, Any] | None = None) -> None:
+        """End the bot; its last output goes into `keep`."""
+        there, self._bot = self._bot, None
+        if there is None:
+            return
+        await there.cleanup.aclose()
+        if keep is not None:
+            keep["output"] = there.process.output()
+
+    # --- what it claims --------------------------------------------------------------------------
+
+    def _chosen_games(self) -> list[str]:
+        claimed = [claim.game for claim in self._capabilities.games] or list(self._config.games)
+        wanted = list(self._config.wanted) or claimed
+        return [name for name in dict.fromkeys(wanted) if name in self._config.games]
+
+    def _seat_counts(self, game: Game) -> list[int]:
+        """Return the numbers of seats that the bot claims and the game's default allows."""
+        name = game.info.name
+        claims = [set(claim.seats) for claim in self._capabilities.games if claim.game == name]
+        claimed = set() if not claims or not all(claims) else set.union(*claims)
+        offered = [n for n in game.info.seats if not claimed or n in claimed]
+        return [n for n in offered if initial_state(game, {}, n, 0) is not None]
+
+    def _programme(self) -> list[ProgrammeItem]:
+        control = self._config.control
+        return [
+            ProgrammeItem(game=name, seats=seats, time_control=control)
+            for name in self._chosen_games()
+            for seats in _extremes(self._seat_counts(self._config.games[name]))
+        ]
+
+
+def _seats_for(check: Check, numbers: Sequence[int]) -> Sequence[int]:
+    if check.seat_choice == "each":
+        return _extremes(numbers)
+    return [max(numbers) if check.seat_choice == "most" else min(numbers)]
+
+
+def _extremes(numbers: Sequence[int]) -> list[int]:
+    """Return the least and the greatest: what lies between them differs in nothing new."""
+    return sorted({min(numbers), max(numbers)}) if numbers else []
+
+
+@contextlib.asynccontextmanager
+async def _while_running(bot: TestedBot, seconds: float, expected: str) -> AsyncIterator[None]:
+    """Bound the block by time and by the life of the process."""
+    me = asyncio.current_task()
+    assert me is not None
+    died = False
+
+    async def watch() -> None:
+        nonlocal died
+        await wait_exit(bot.process)
+        died = True
+        me.cancel()
+
+    watching = asyncio.create_task(watch())
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise FailedError(expected, f"nothing within {seconds:g} s") from None
+    except asyncio.CancelledError:
+        if not died:
+            raise
+        me.uncancel()
+        status = bot.process.returncode
+        raise FailedError(expected, f"its process ended with status {status}") from None
+    finally:
+        watching.cancel()
+
+
+async def _awaited(work: Any) -> None:
+    await work

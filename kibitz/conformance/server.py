@@ -1,0 +1,279 @@
+"""A scripted server for one bot: one lobby, whatever matches the checks put on it.
+
+It speaks the real protocol over a real socket and decides by the real rules of a match
+(`kibitz_server.match.engine`), and it does nothing that a correct server might not do. What it adds
+is that the checks say when a connection breaks, when an answer is late, and what time it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol, TypeAlias
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.codec import DecodeError, decode_request, encode
+from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
+from kibitz_protocol.wire.messages import ClientMessage, Hello, ServerMessage
+from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.refusals import HINTS, Code
+
+LOBBY = "doctor"
+NAME = "tested-bot"
+SECRET = "the-secret-of-the-tested-bot"
+LIMITS = messages.Limits(frame_bytes=16_384, messages_per_second=50, burst=100, lobbies=1)
+TRAFFIC_LINES = 40
+"""Lines of the traffic that are kept."""
+PONG_TIMEOUT_S = 5.0
+
+_MatchRequest: TypeAlias = (
+    messages.Move
+    | messages.Resign
+    | messages.LeaveMatch
+    | messages.Note
+    | messages.Rejoin
+    | messages.History
+)
+
+
+class MatchHandler(Protocol):
+    """A match as the stage sees it."""
+
+    @property
+    def running(self) -> bool:
+        """Whether it goes on."""
+
+    def handle(self, message: _MatchRequest) -> None:
+        """Take a request of the bot."""
+
+    def connection_lost(self) -> None:
+        """The bot's connection is gone."""
+
+
+class ConformanceServer:
+    """The server's side. Made by `start_conformance_server`."""
+
+    def __init__(self, games: Mapping[str, Game]) -> None:
+        self.games = games
+        self.player = Player(player="p1", name=NAME, kind="bot")
+        self.hello: Hello | None = None
+        """The first hello that was welcomed."""
+        self.matches: dict[str, MatchHandler] = {}
+        self.programme: list[ProgrammeItem] = []
+        """What the lobby's news say is going to be played."""
+        self.connected = asyncio.Event()
+        """Set while the bot is welcome on a connection that stands."""
+        self.ready = asyncio.Event()
+        self.violations: list[str] = []
+        """What the bot did against the protocol, outside of any match."""
+        self.traffic: deque[str] = deque(maxlen=TRAFFIC_LINES)
+        self.url = ""
+        self._numbers = itertools.count(1)
+        self._socket: ServerConnection | None = None
+        self._outgoing: asyncio.Queue[str] = asyncio.Queue()
+        self._writers: dict[ServerConnection, asyncio.Task[None]] = {}
+        self._member = False
+        self._closed = False
+
+    # --- what the checks ask ------------------------------------------------------------------
+
+    def next_number(self) -> int:
+        """Return a number that no match has yet."""
+        return next(self._numbers)
+
+    def send(self, message: ServerMessage) -> None:
+        """Send a message, if there is anybody to send it to."""
+        if self._socket is None:
+            return
+        text = encode(message).decode()
+        self.traffic.append(f"-> {text:.300}")
+        self._outgoing.put_nowait(text)
+
+    def refuse(self, request: int, code: Code, message: str, **more: int | None) -> None:
+        """Answer a request with a refusal."""
+        hint = HINTS[code]
+        self.send(messages.Refused(re=request, code=code, message=message, hint=hint, **more))
+
+    def abort_connection(self) -> None:
+        """Break the connection, as a network does."""
+        if self._socket is not None:
+            self._socket.transport.abort()
+            self._connection_lost(self._socket)
+
+    async def flush(self) -> None:
+        """Return when all that the bot has sent before now was read."""
+        if self._socket is not None:
+            with contextlib.suppress(ConnectionClosed, TimeoutError):
+                async with asyncio.timeout(PONG_TIMEOUT_S):
+                    await (await self._socket.ping())
+
+    def send_lobby(self) -> None:
+        """Send the lobby's news."""
+        if self._member:
+            self.send(messages.LobbyNews(lobby=self._view()))
+
+    def close_lobby(self) -> None:
+        """Close the lobby, as a host does."""
+        self._closed = True
+        self.send(messages.LobbyClosed(lobby=LOBBY, reason="closed"))
+
+    # --- one connection -------------------------------------------------------------------------
+
+    async def serve(self, socket: ServerConnection) -> None:
+        """Serve one connection to its end."""
+        try:
+            async for frame in socket:
+                self.traffic.append(f"<- {frame!r:.300}")
+                self._read(socket, frame)
+        except ConnectionClosed:
+            pass
+        finally:
+            self._connection_lost(socket)
+            if (writer := self._writers.pop(socket, None)) is not None:
+                writer.cancel()
+
+    async def _write(self, socket: ServerConnection, outgoing: asyncio.Queue[str]) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await socket.send(await outgoing.get())
+
+    def _connection_lost(self, socket: ServerConnection) -> None:
+        if socket is not self._socket:
+            return
+        self._socket = None
+        self.connected.clear()
+        for match in self.matches.values():
+            match.connection_lost()
+
+    def _read(self, socket: ServerConnection, frame: str | bytes) -> None:
+        try:
+            request = decode_request(frame)
+        except DecodeError as error:
+            self.violations.append(f"a message that is none ({error}): {frame!r:.200}")
+            self.refuse(error.request, error.code, str(error))
+            return
+        if isinstance(request, Hello):
+            self._handle_hello(socket, request)
+        elif socket in self._writers and socket is not self._socket:
+            pass  # it was on its way when the connection broke
+        elif socket is not self._socket:
+            self.violations.append(f"{request.type} before hello")
+        else:
+            self._handle_request(request)
+
+    def _handle_hello(self, socket: ServerConnection, hello: Hello) -> None:
+        """Welcome a newcomer, and later the same player with its secret only."""
+        self._socket, self._outgoing = socket, asyncio.Queue()
+        self._writers[socket] = asyncio.create_task(self._write(socket, self._outgoing))
+        if self.hello is not None and hello.resume != SECRET:
+            self.violations.append("it came back without the secret of its first welcome")
+            self.refuse(hello.id, Code.NAME_TAKEN, f"the name {NAME!r} is taken")
+            return
+        self.hello = self.hello or hello
+        self.player = Player(player="p1", name=self.player.name, kind=hello.kind)
+        self.send(
+            messages.Welcome(
+                re=hello.id,
+                version=1,
+                player=self.player.player,
+                name=self.player.name,
+                kind=hello.kind,
+                resume=SECRET,
+                server="kibitz doctor",
+                limits=LIMITS,
+                seats=[key for key, match in self.matches.items() if match.running],
+                lobbies=[LOBBY] if self._member and not self._closed else [],
+            )
+        )
+        self.connected.set()
+        self.send_lobby()
+
+    def _handle_request(self, request: ClientMessage) -> None:
+        match request:
+            case messages.Join() | messages.Ready() | messages.Leave():
+                self._handle_lobby_request(request)
+            case (
+                messages.Move()
+                | messages.Resign()
+                | messages.LeaveMatch()
+                | messages.Note()
+                | messages.Rejoin()
+                | messages.History()
+            ):
+                self._handle_match_request(request)
+            case messages.ListGames():
+                self.send(messages.GameList(re=request.id, games=[], personalities=[]))
+            case messages.ListLobbies():
+                self.send(messages.LobbyList(re=request.id, lobbies=[]))
+            case messages.ListMatches():
+                self.send(messages.MatchList(re=request.id, matches=[]))
+            case messages.Hello():
+                self.refuse(request.id, Code.WRONG_STATE, "this connection has said hello")
+            case messages.Watch() | messages.Unwatch():
+                self.refuse(request.id, Code.NOT_WATCHABLE, "there is nothing to watch")
+            case _:
+                self.refuse(request.id, Code.NOT_HOST, "only the host may do this")
+
+    def _handle_lobby_request(
+        self, request: messages.Join | messages.Ready | messages.Leave
+    ) -> None:
+        if request.lobby != LOBBY or self._closed:
+            self.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r}")
+            return
+        lobby = LOBBY if isinstance(request, messages.Join) else None
+        self.send(messages.Done(re=request.id, lobby=lobby))
+        if isinstance(request, messages.Ready):
+            self.ready.set()
+        self._member = not isinstance(request, messages.Leave)
+        self.send_lobby()
+
+    def _handle_match_request(self, request: _MatchRequest) -> None:
+        match = self.matches.get(request.match)
+        if match is None:
+            self.refuse(request.id, Code.NO_SUCH_MATCH, f"no match {request.match!r}")
+        else:
+            match.handle(request)
+
+    def _view(self) -> LobbyView:
+        ready = self.ready.is_set()
+        me = Member(
+            player=self.player.player,
+            name=self.player.name,
+            kind=self.player.kind,
+            seat=0,
+            ready=ready,
+            connected=True,
+        )
+        return LobbyView(
+            lobby=LOBBY,
+            settings=LobbySettings(name="doctor", seats=[OpenSeat()], programme=self.programme),
+            host="host",
+            state="running" if ready else "gathering",
+            round=1,
+            members=[me],
+            planned=len(self.programme),
+            done=0,
+            live=[],
+            standings=[],
+        )
+
+
+@contextlib.asynccontextmanager
+async def start_conformance_server(games: Mapping[str, Game]) -> AsyncIterator[ConformanceServer]:
+    """Run a conformance server on a free port of this machine for the length of the block."""
+    server = ConformanceServer(games)
+    async with serve(server.serve, "127.0.0.1", 0, compression=None, max_size=16_384) as listening:
+        server.url = f"ws://127.0.0.1:{_port(listening)}"
+        yield server
+
+
+def _port(server: Server) -> int:
+    port: int = next(iter(server.sockets)).getsockname()[1]
+    return port

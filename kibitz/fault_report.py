@@ -1,0 +1,96 @@
+"""Reports of faults: what a seat was sent before it dropped out, and what it answered."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from kibitz.builtin_games import load_games
+from kibitz_protocol import printable
+from kibitz_protocol.wire.recordfile import Record, read_record
+from kibitz_protocol.wire.reports import MatchReport, Received, SeatReport
+
+
+def build_report(record: Record, seat: int | None = None) -> MatchReport:
+    """Return the report of a record. Raises `ValueError` where it cannot be made."""
+    from kibitz_server.match import report as match_report
+
+    game = load_games("plain").get(record.setup.game)
+    if game is None:
+        raise ValueError(f"no game {record.setup.game!r} here")
+    return match_report.match_report(game, record.setup, record.entries, seat)
+
+
+def write_beside(path: Path) -> Path | None:
+    """Write a report beside the record at `path` if a seat was at fault; return where it is."""
+    return write_report(build_report(read_record(path)), path, path.parent)
+
+
+def write_report(found: MatchReport, record: Path, directory: Path) -> Path | None:
+    """Write a report if a seat, or the server, was at fault; return where it is.
+
+    The match of ``MATCH.jsonl`` gets ``MATCH.report.txt`` for people and ``MATCH.report.json``
+    for programs.
+    """
+    if not found.seats and found.cause != "infrastructure":
+        return None
+    written = directory / f"{record.stem}.report.txt"
+    written.write_text("\n".join(report_lines(found, str(record))) + "\n", encoding="utf-8")
+    told = printable.json(found.model_dump_json(indent=1))
+    written.with_suffix(".json").write_text(told, encoding="utf-8")
+    return written
+
+
+def report_lines(found: MatchReport, record: str) -> Iterator[str]:
+    """Yield a report for a person; `record` is where its record is."""
+    return map(printable.line, _match_lines(found, record))
+
+
+def _match_lines(found: MatchReport, record: str) -> Iterator[str]:
+    reason = f", {found.reason}" if found.reason else ""
+    ended = f"ended by {found.cause}{reason} after {found.plies} plies"
+    yield f"match {found.match}: {found.game}, {ended}"
+    if not found.seats:
+        yield "no seat is at fault"
+    for seat in found.seats:
+        yield ""
+        yield from _seat_lines(seat, record)
+
+
+def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
+    detail = f": {seat.detail}" if seat.detail else ""
+    yield f"seat {seat.seat}, {seat.player.name}: {seat.cause or 'no fault'}{detail}"
+    yield f"  last sent:     {json.dumps(seat.sent) if seat.sent else 'no turn at all'}"
+    yield f"  last received: {_received(seat.received)}"
+    for refused in seat.refused[-5:]:
+        yield f"  refused:       {_received(refused)}"
+    yield "  its output:" if seat.notes else "  its output:    nothing was noted"
+    yield from (f"    | {line}" for line in seat.notes)
+    yield "  its clock (milliseconds):"
+    if seat.earlier:
+        yield f"    ... {seat.earlier} turns before"
+    yield "       ply   elapsed allowance   charged      left"
+    for each in seat.ledger:
+        left = "-" if each.left_ms is None else each.left_ms
+        flag = "  the flag fell" if each.flagged else ""
+        lag = f"  and {each.lag_ms} for which the server stood still" if each.lag_ms else ""
+        numbers = (each.ply, each.elapsed_ms, each.allowance_ms, each.charged_ms, left)
+        yield "    " + "{:>6}{:>10}{:>10}{:>10}{:>10}".format(*numbers) + flag + lag
+    if seat.sent is not None:
+        yield f"  once more:     {retry_command(record, seat.seat, int(str(seat.sent['ply'])))}"
+
+
+def retry_command(record: str, seat: int, ply: int) -> str:
+    """Return the command that sends the same turn to a bot once more."""
+    words = ["kibitz", "retry", record, "--seat", str(seat), "--ply", str(ply)]
+    return f"{shlex.join(words)} BOT"
+
+
+def _received(what: Received | None) -> str:
+    if what is None:
+        return "nothing"
+    action = f" {what.action}" if what.action else ""
+    said = f" ({what.detail})" if what.detail else ""
+    return f"{what.kind}{action} at ply {what.ply}{said}"

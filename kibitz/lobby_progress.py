@@ -1,0 +1,145 @@
+"""The progress of a lobby's programme, folded from the server's messages.
+
+`Course.heed` takes the news one by one and answers the lines that a person wants to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from kibitz import record_download
+from kibitz.text import result_tables
+from kibitz_clients import descriptions
+from kibitz_protocol import printable
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief, Standing
+from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.wire.refusals import Code
+
+
+class LobbyProgress:
+    """What is known of one lobby: its newest view, and its matches in the order they began."""
+
+    def __init__(self, lobby: str) -> None:
+        self.lobby = lobby
+        self.view: LobbyView | None = None
+        self.closed: str | None = None
+        """Why the lobby is gone; None while it is there."""
+        self.records: dict[str, str] = {}
+        """Where the records of matches are that were fetched."""
+        self._matches: dict[str, MatchBrief] = {}
+
+    @property
+    def matches(self) -> list[MatchBrief]:
+        """The matches of the programme by number."""
+        return sorted(self._matches.values(), key=lambda brief: brief.number)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to come."""
+        state = self.view.state if self.view else None
+        return self.closed is not None or state in {"finished", "closed"}
+
+    @property
+    def standings(self) -> list[Standing]:
+        """The table of the lobby's players."""
+        return self.view.standings if self.view else []
+
+    def tables(self) -> str:
+        """Return the matches and the standings, for a person."""
+        matches = result_tables.matches_table(self.matches, self.records)
+        return f"{matches}\n\n{result_tables.standings_table(self.standings)}"
+
+    def summary(self) -> dict[str, Any]:
+        """Return the same for a program."""
+        matches = [brief.model_dump(mode="json", exclude_none=True) for brief in self.matches]
+        return {
+            "lobby": self.lobby,
+            "matches": [brief | {"record": self.records.get(brief["match"])} for brief in matches],
+            "standings": [line.model_dump(mode="json") for line in self.standings],
+        }
+
+    def add(self, brief: MatchBrief) -> bool:
+        """Take in a match; return whether that it began, or that it ended, is new."""
+        known = self._matches.get(brief.match)
+        if known is None or known.result is None:
+            self._matches[brief.match] = brief
+        return known is None or (known.result is None) != (brief.result is None)
+
+    async def follow(self, client: Client) -> AsyncIterator[str]:
+        """Yield the lines about a client's news until the programme is over."""
+        async for message in client.news():
+            for line in self.apply(message):
+                yield line
+            if self.over:
+                return
+
+    async def wait_until_over(self, client: Client) -> None:
+        """Follow without a word."""
+        async for _ in self.follow(client):
+            pass
+
+    async def close(self, client: Client) -> None:
+        """Close the lobby, which lets running matches finish; it may be closed already."""
+        try:
+            await client.close_lobby(self.lobby)
+        except RefusedError as error:
+            if error.code not in {Code.NO_SUCH_LOBBY, Code.WRONG_STATE}:
+                raise
+
+    async def fetch(self, url: str, directory: Path) -> dict[str, str]:
+        """Store the records of the finished matches; return their paths by match.
+
+        `url` is where clients connect.
+        """
+        for brief in self.matches:
+            if brief.result is not None and brief.match not in self.records:
+                path = await record_download.record(url, brief.match, directory)
+                self.records[brief.match] = str(path)
+        return self.records
+
+    def apply(self, message: object) -> list[str]:
+        """Take in a message and return lines about it; other lobbies' news says nothing."""
+        match message:
+            case LobbyNews(lobby=view) if view.lobby == self.lobby:
+                return self._apply_view(view)
+            case MatchStarted(lobby=self.lobby, match=brief):
+                return self._apply_started([brief])
+            case MatchEnded(lobby=self.lobby, match=brief) if self.add(brief):
+                return [self._describe_end(brief)]
+            case LobbyClosed(lobby=self.lobby, reason=reason):
+                self.closed = reason
+        return []
+
+    def _apply_view(self, view: LobbyView) -> list[str]:
+        before, self.view = self.view, view
+        known = {member.player for member in before.members} if before else set()
+        seats = len(view.settings.seats)
+        arrived = [
+            f"{printable.line(member.name)} takes seat {member.seat + 1} of {seats}"
+            for member in view.members
+            if member.player not in known
+        ]
+        said = before.house_trouble if before else []
+        trouble = [
+            descriptions.house_bot_failure(each) for each in view.house_trouble if each not in said
+        ]
+        return arrived + trouble + self._apply_started(view.live)
+
+    def _apply_started(self, briefs: list[MatchBrief]) -> list[str]:
+        return [f"match {b.number} begins: {self._title(b)}" for b in briefs if self.add(b)]
+
+    def _title(self, brief: MatchBrief) -> str:
+        players = ", ".join(printable.line(player.name) for player in brief.seats)
+        return f"{brief.game} for {len(brief.seats)}: {players}"
+
+    def _describe_end(self, brief: MatchBrief) -> str:
+        plies = brief.result.plies if brief.result else brief.ply
+        places, end = (
+            result_tables.placing_text(brief.seats, brief.result),
+            result_tables.ending_text(brief.result),
+        )
+        return f"match {brief.number} ends after {plies} plies: {places} ({end})"

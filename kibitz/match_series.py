@@ -1,0 +1,357 @@
+"""A series of matches between bots, on a private server with a process for each bot.
+
+What the matches leave behind: a record each, and the log of each bot beside them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+from asyncio.subprocess import Process
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import click
+
+from kibitz import fault_report
+from kibitz.lobby_progress import LobbyProgress
+from kibitz.options import match as options_match
+from kibitz.options.notation import GameChoice
+from kibitz.options.program import (
+    Program,
+)
+from kibitz.process.bot_launch import bot_launch
+from kibitz.process.child import child_process, log_tail
+from kibitz.process.event_loop import draining
+from kibitz.process.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
+from kibitz.process.isolation.launch import Launch, isolated
+from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
+from kibitz.process.private_server import PrivateServer, private_server
+from kibitz.text import result_tables
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem, ReservedSeat
+from kibitz_protocol.wire.records import Cause, Conduct
+from kibitz_server.housebots.wait_exit import wait_exit
+
+SEAT_GRACE_MS = 5_000
+"""How long the seat of a bot whose process is gone is kept: here nobody will come back."""
+FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME}
+"""What is nobody's play: an engine that says nothing more loses on time."""
+AT_ONCE = 2
+"""Matches at the same time, so that the bots of a small machine do not starve each other."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchSeries:
+    """What is to be played."""
+
+    game: GameChoice
+    bots: Sequence[str | Program]
+    program: Program | None = None
+    """One more player."""
+    games: int | None = None
+    """How many; None for one match, or one block where the game is played in blocks."""
+    rotate: bool = True
+    strict: bool = False
+    seed: int | None = None
+    time_control: TimeControl = field(default_factory=TimeControl)
+    at_once: int = AT_ONCE
+    limits: Sequence[str] = ()
+    """What each bot of ours may use, as `terms.limits` says it."""
+    memory: int | None = None
+    """Of `limits`: MiB of all processes of a bot together, where there are cgroups."""
+    isolation: Isolation = TRUSTED
+    """How bots that are files or programs are kept apart."""
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each player, from what it is, told apart by numbers where that is the same."""
+        foreign = [] if self.program is None else [_unreserved(self.program.name)]
+        return distinct_names([*map(player_name, self.bots), *foreign])
+
+    def settings(self) -> LobbySettings:
+        """The lobby where it is played: a seat for each bot and for nobody else."""
+        item = ProgrammeItem(
+            game=self.game.name,
+            options=self.game.options,
+            seats=len(self.names),
+            games=self.games,
+            rotate=self.rotate,
+            time_control=self.time_control,
+            seed=self.seed,
+        )
+        return LobbySettings(
+            name="play",
+            joinable="closed",
+            seats=[ReservedSeat(name=name) for name in self.names],
+            programme=[item],
+            at_once=self.at_once,
+            conduct=Conduct(
+                grace_ms=SEAT_GRACE_MS, max_illegal=options_match.max_illegal(strict=self.strict)
+            ),
+        )
+
+
+def player_name(bot: str | Program) -> str:
+    """Return ``random`` for ``game/random:seed=1``, ``mybot`` for ``bots/mybot.py``."""
+    if isinstance(bot, Program):
+        return _unreserved(bot.name)
+    stem = Path(bot).stem if bot.endswith(".py") else bot.partition(":")[0].rpartition("/")[2]
+    return _unreserved(re.sub(r"[^A-Za-z0-9._-]", "-", stem)[:24].strip("-._") or "bot")
+
+
+def _unreserved(name: str) -> str:
+    return f"my-{name}" if name.lower().startswith("house") else name  # kept for house bots
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Return the names with a number behind those that were there before, whatever their case."""
+    seen: dict[str, int] = {}
+    answer = []
+    for name in names:
+        key = name.lower()
+        seen[key] = seen.get(key, 0) + 1
+        answer.append(name if seen[key] == 1 else f"{name}-{seen[key]}")
+    return answer
+
+
+@dataclass
+class SeriesOutcome:
+    """What came of a contest."""
+
+    course: LobbyProgress
+    trouble: list[str] = field(default_factory=list)
+    """A sentence for everything that ended in another way than it should."""
+    reports: dict[str, Path] = field(default_factory=dict)
+    """The forensic reports of matches in which a seat was at fault."""
+
+    def leave_reports(self) -> None:
+        """Write a report beside each record of a match in which a seat was at fault."""
+        for match, record in self.course.records.items():
+            if (written := fault_report.write_beside(Path(record))) is not None:
+                self.reports[match] = written
+        self.trouble += result_tables.abnormal_endings(self.course.matches, self.reports, FAULTS)
+
+    def json(self) -> str:
+        """The tables for a program: one JSON object."""
+        reports = {match: str(path) for match, path in self.reports.items()}
+        summary = self.course.summary()
+        return json.dumps(summary | {"trouble": self.trouble, "reports": reports})
+
+
+async def play_series(
+    plan: MatchSeries, records: Path, db: Path | None, tell: Tell
+) -> SeriesOutcome:
+    """Play it on a private server; `records` exists; `tell` is given the lines."""
+    async with private_server(db) as server, _client(server) as client:
+        lobby = (await client.host(plan.settings())).lobby
+        assert lobby is not None
+        await client.join(lobby, role="spectator")
+        played = SeriesOutcome(LobbyProgress(lobby))
+        async with contextlib.AsyncExitStack() as stack:
+            processes = await _start(plan, server, lobby, records, stack)
+            referee = _SeriesMonitor(client, server, played, records, tell)
+            await referee.follow(processes)
+            await played.course.close(client)
+            played.trouble += await _wait_for_bots(processes)
+        played.leave_reports()
+        return played
+
+
+def _client(server: PrivateServer) -> Client:
+    return Client(server.url, name="kibitz play", kind="human", agent="kibitz play")
+
+
+@dataclass(frozen=True)
+class _BotProcess:
+    name: str
+    process: Process
+    log: Path
+
+    @property
+    def failure(self) -> str:
+        """What to tell of a process that has failed."""
+        return f"{self.name} ended with status {self.process.returncode}; its log is {self.log}"
+
+
+async def _start(
+    plan: MatchSeries,
+    server: PrivateServer,
+    lobby: str,
+    logs: Path,
+    stack: contextlib.AsyncExitStack,
+) -> list[_BotProcess]:
+    players = []
+    for name, launching in zip(plan.names, _launches(plan, server.url, lobby), strict=True):
+        log = logs / f"{name}.log"
+        launch = await stack.enter_async_context(launching)
+        process = await stack.enter_async_context(
+            child_process(launch.command, log, env=launch.env, descriptors=launch.descriptors)
+        )
+        players.append(_BotProcess(name, process, log))
+    return players
+
+
+def _launches(
+    plan: MatchSeries, url: str, lobby: str
+) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
+    """Yield how each player is started: in isolation where it is not one of ours."""
+    for name, bot in zip(plan.names, plan.bots, strict=False):
+        if isinstance(bot, Program):
+            yield _program_launch(plan, bot, url, lobby, name)
+            continue
+        place = ("--url", url, "--lobby", lobby, "--name", name, "--at-once", str(plan.at_once))
+        yield bot_launch(
+            [bot, *place],
+            url=url,
+            isolation=plan.isolation,
+            readable=directories_of_file(Path(bot)) if bot.endswith(".py") else None,
+            limits=plan.limits,
+            memory=plan.memory,
+        )
+    if plan.program is not None:
+        yield _program_launch(plan, plan.program, url, lobby, plan.names[-1])
+
+
+def _program_launch(
+    plan: MatchSeries, program: Program, url: str, lobby: str, name: str
+) -> contextlib.AbstractAsyncContextManager[Launch]:
+    words, env = program.launch(url, lobby, name, plan.at_once)
+    return isolated(plan.isolation, words, url=url, seen=_paths_of_program(program), env=env)
+
+
+def readable_paths(plan: MatchSeries) -> list[Path]:
+    """Return what bots that are not ours have to read; nothing where there are none."""
+    readable = [] if plan.program is None else _paths_of_program(plan.program)
+    for bot in plan.bots:
+        if isinstance(bot, Program):
+            readable += _paths_of_program(bot)
+        elif bot.endswith(".py"):
+            readable += directories_of_file(Path(bot))
+    return readable
+
+
+def _paths_of_program(program: Program) -> list[Path]:
+    """Return what a program of others has to read: itself, and where it was started."""
+    return [Path.cwd(), *directories_of_command(program.foreign.command, Path.cwd())]
+
+
+async def _wait_for_bots(players: Sequence[_BotProcess]) -> list[str]:
+    """Wait for the bots, which end when their lobby is gone; return a sentence for each failure.
+
+    Those that do not end by themselves are ended by `child`.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(3):
+            await asyncio.gather(*(wait_exit(player.process) for player in players))
+    failed = (player for player in players if player.process.returncode not in (0, None))
+    return [f"{player.failure}{_last_log_line(player.log)}" for player in failed]
+
+
+def _last_log_line(log: Path) -> str:
+    """Return the last line of a log, which says why its process has failed."""
+    said = log_tail(log).splitlines()[-1:]
+    return f": {said[0]}" if said else ""
+
+
+class _SeriesMonitor:
+    """Follows a lobby to the end of its programme, and fetches what it leaves."""
+
+    def __init__(
+        self,
+        client: Client,
+        server: PrivateServer,
+        played: SeriesOutcome,
+        records: Path,
+        tell: Tell,
+    ) -> None:
+        self._client = client
+        self._server = server
+        self._played = played
+        self._records = records
+        self._tell = tell
+
+    async def follow(self, players: Sequence[_BotProcess]) -> None:
+        """Return when the programme is over, or cannot go on."""
+        async with asyncio.TaskGroup() as group:
+            watchers = [group.create_task(self._watch(player)) for player in players]
+            async with draining(lambda: self._close("finishing the running matches")):
+                await self._listen()
+            for watcher in watchers:
+                watcher.cancel()
+
+    async def _listen(self) -> None:
+        async for line in self._played.course.follow(self._client):
+            self._tell(line)
+            await self._played.course.fetch(self._server.url, self._records)
+
+    async def _watch(self, player: _BotProcess) -> None:
+        """A process that ends while its lobby plays on has failed: nothing new is begun then."""
+        await wait_exit(player.process)
+        if not self._played.course.over:
+            self._tell(f"{player.failure}\n{log_tail(player.log)}".rstrip())
+            await self._close("no new matches begin")
+
+    async def _close(self, why: str) -> None:
+        self._tell(f"{why}; Ctrl-C ends at once")
+        await self._played.course.close(self._client)
+
+
+def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None) -> MatchSeries:
+    """Return the plan with the isolation that its bots need and that works here."""
+    readable = readable_paths(plan)
+    if not readable:
+        return plan
+    hidden = [] if db is None else [db.absolute()]
+    covered = [records.absolute()]  # of games that are over
+    try:
+        return replace(plan, isolation=choose(wish, readable, hidden, covered))
+    except BackendError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def check(plan: MatchSeries) -> None:
+    """Refuse what cannot be played before anything is started, with what was expected."""
+    from kibitz_bots.spec import SpecError
+    from kibitz_games.core.game import GameError
+
+    try:
+        programs = [bot for bot in (*plan.bots, plan.program) if isinstance(bot, Program)]
+        for bot in plan.bots:
+            if not isinstance(bot, Program):
+                check_bot(bot)
+        _check_game(plan)
+        for each in programs:
+            each.check(plan.game.name, plan.game.options)
+    except (SpecError, GameError) as error:
+        raise click.UsageError(str(error)) from None
+
+
+def check_bot(bot: str) -> None:
+    """Files are only looked for: their code runs in the process of the bot and nowhere else."""
+    from kibitz_bots.catalog import find
+    from kibitz_bots.spec import SpecError
+
+    if not bot.endswith(".py"):
+        find(bot)
+    elif not Path(bot).is_file():
+        raise SpecError(f"{bot}: no such file; expected a Python file with a Bot in it")
+
+
+def _check_game(plan: MatchSeries) -> None:
+    from kibitz_games.compiled import kernels
+    from kibitz_games.core import registry
+    from kibitz_games.core.game import InvalidSetup
+
+    kernels.set_mode("plain")
+    info = registry.get(plan.game.name).info
+    players = len(plan.names)
+    if players not in info.seats:
+        expected = ", ".join(map(str, info.seats))
+        raise InvalidSetup("BOTS", f"{info.name} is for {expected} players, not {players}")

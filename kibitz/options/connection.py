@@ -1,0 +1,101 @@
+"""Which server a command speaks to, and as whom: options that several commands share."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+
+from kibitz_protocol.client.client import Client
+
+URL = "ws://127.0.0.1:8765"
+"""Where a server is looked for when nothing is said."""
+OPENING_SECONDS = 3.0
+"""How long a person waits to hear that no server is there."""
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+server_option = click.option(
+    "--server",
+    default=URL,
+    show_default=True,
+    envvar="KIBITZ_SERVER",
+    metavar="URL",
+    help="The server; KIBITZ_SERVER says it too.",
+)
+
+fresh_option = click.option(
+    "--fresh",
+    is_flag=True,
+    help="Come in as somebody new, also where who you were before is saved.",
+)
+
+
+def identity_options(command: Command) -> Command:
+    """Add ``--name`` and ``--token-file``."""
+    named = click.option("--name", help="Your name there, if the server takes guests.")(command)
+    return click.option(
+        "--token-file",
+        type=click.Path(path_type=Path),
+        help="A file that holds the token of an account; KIBITZ_TOKEN has one too.",
+    )(named)
+
+
+def token(path: Path | None, environment: str | None) -> str | None:
+    """Return the token of a file, else the one of the environment."""
+    if path is None:
+        return environment or None
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{path}: expected a file with a token: {error}") from None
+    if len(text.split()) != 1 or not 8 <= len(text) <= 128:
+        raise click.BadParameter(f"{path}: expected one token of 8 to 128 characters")
+    return text
+
+
+def account(path: Path | None) -> str | None:
+    """Return the token that the options and the environment name, if any."""
+    return token(path, os.environ.get("KIBITZ_TOKEN"))
+
+
+def client(
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+    kind: Literal["bot", "human"] = "human",
+    patience: float | None = 120.0,
+    *,
+    resume: str | None = None,
+    seated: bool = False,
+) -> Client:
+    """Return the connection that the options describe; enter it to connect.
+
+    Who says no name gets one of their own, for two commands may run at the same time. `resume`
+    is the secret of somebody who comes back; `seated` is for a command that plays.
+    """
+    known = account(token_file)
+    return Client(
+        server,
+        name=name if known or name else f"{login()}-{secrets.token_hex(2)}",
+        token=known,
+        resume=resume,
+        seated=seated,
+        kind=kind,
+        agent="kibitz",
+        patience=patience,
+        opening=OPENING_SECONDS,
+    )
+
+
+def login() -> str:
+    """Return the name that this person has on this machine, as far as a server takes it."""
+    try:
+        found = getpass.getuser()
+    except (OSError, KeyError):
+        return "guest"
+    return "".join(c for c in found if c.isalnum() or c in "-_.")[:24] or "guest"

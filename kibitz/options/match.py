@@ -1,0 +1,49 @@
+"""Options of matches that several commands share: clock, games, rotation, isolation."""
+
+from __future__ import annotations
+
+import click
+
+from kibitz.options import notation
+from kibitz.process.isolation.backends import WISHES
+from kibitz_protocol.wire.records import Conduct
+
+clock_option = click.option(
+    "--tc", default="none", type=notation.TIME_CONTROL, help="10+0.1, move=1, none, ..."
+)
+games_option = click.option(
+    "--games",
+    "each",
+    type=click.IntRange(1, 10_000),
+    help="Matches of each game; one if not said, or one block where a game is played in blocks.",
+)
+rotate_option = click.option(
+    "--rotate/--no-rotate",
+    default=True,
+    show_default=True,
+    help="Whether seats change from match to match.",
+)
+strict_option = click.option(
+    "--strict", is_flag=True, help="An illegal move loses at once, instead of being asked again."
+)
+
+
+def max_illegal(*, strict: bool) -> int:
+    """Return how many illegal moves a seat may send before it loses."""
+    return 1 if strict else Conduct().max_illegal
+
+
+isolation_option = click.option(
+    "--jail",
+    "isolation",
+    default="auto",
+    show_default=True,
+    type=click.Choice(WISHES),
+    help="What isolates bots that are files or programs.",
+)
+
+
+def limit_arguments(memory_mib: int | None, cpu_s: int | None) -> list[str]:
+    """Return the options of `parent_death.child_command` for the limits of a process."""
+    memory = [] if memory_mib is None else ["--memory", str(memory_mib)]
+    return memory + ([] if cpu_s is None else ["--cpu", str(cpu_s)])

@@ -1,0 +1,146 @@
+"""Parsing of games, seats, spectators and delays from the command line.
+
+Every function raises `ValueError` with what was typed and what was expected. What a game's
+options may be is the server's to check: it answers with the option's path.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+from pydantic import BaseModel
+
+from kibitz_arena.game_spec import Value, parse_pairs, parse_value
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, ReservedSeat, SeatSpec
+from kibitz_protocol.wire.records import Spectating
+
+_SEAT_PATTERN = re.compile(r",(?=(?:\d+x)?(?:open(?:,|$)|house=)|name=)")
+
+MAX_SEATS = 64
+"""A lobby has no more, as the protocol has it."""
+
+
+@dataclass(frozen=True)
+class GameChoice:
+    """A game and its options."""
+
+    name: str
+    options: dict[str, Value] = field(default_factory=dict)
+
+
+def parse_game(text: str) -> GameChoice:
+    """Read ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
+    name, _, rest = text.partition(":")
+    if not name:
+        raise ValueError(f"expected a game like NAME or NAME:size=3, not {text!r}")
+    return GameChoice(name, parse_options(rest.split(","), name) if rest else {})
+
+
+def parse_options(pairs: Sequence[str], game: str) -> dict[str, Value]:
+    """Read ``KEY=VALUE`` pairs. Values are numbers, yes and no, words, or lists with a plus.
+
+    Where `game` is known here a value is what the game takes: ``2`` is a list of one for an
+    option that is a list, and a word for one that is a word. What it takes in no reading goes
+    to the server as it looks, which says what it expected.
+    """
+    model = _options_of(game)
+    return {key: parse_value(model, key, text) for key, text in parse_pairs(pairs).items()}
+
+
+def format_value(value: Any) -> str:
+    """Write the value of an option as a person types it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return "+".join(map(str, value))
+    return str(value)
+
+
+def _options_of(game: str) -> type[BaseModel] | None:
+    """Return the model of a game's options, None where the game is not known here."""
+    from kibitz_games.compiled import kernels
+    from kibitz_games.core import registry
+
+    kernels.set_mode("plain")
+    return registry.get(game).Options if game in registry.names() else None
+
+
+def parse_seats(text: str) -> list[SeatSpec]:
+    """Read ``open,house=PERSONALITY,name=ada``; a number and an x repeat, as in ``3xopen``."""
+    return [seat for part in _SEAT_PATTERN.split(text) for seat in _repeated(part, text)]
+
+
+def _repeated(part: str, text: str) -> list[SeatSpec]:
+    found = re.fullmatch(r"(\d+)x(open|house=.*)", part)
+    if found is None:
+        return [_parse_seat(part, text)]
+    if not 1 <= int(found[1]) <= MAX_SEATS:
+        raise ValueError(f"expected 1 to {MAX_SEATS} times a seat, not {part!r} in {text!r}")
+    return [_parse_seat(found[2], text)] * int(found[1])
+
+
+def _parse_seat(part: str, text: str) -> SeatSpec:
+    kind, _, value = part.partition("=")
+    if part == "open":
+        return OpenSeat()
+    if kind == "house" and value:
+        return HouseSeat(personality=value)
+    if kind == "name" and value:
+        return ReservedSeat(name=value)
+    raise ValueError(f"expected seats like open,house=GAME/BOT,name=ada, not {part!r} in {text!r}")
+
+
+def parse_spectating(mode: str, delay: str | None) -> Spectating:
+    """Read ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``."""
+    late = _parse_delay(delay) if delay else {}
+    kind, _, seat = mode.partition("=")
+    if kind == "shoulder" and seat.isdecimal():
+        return Spectating(mode="shoulder", seat=int(seat), **late)
+    if mode not in {"off", "public", "referee"}:
+        expected = "off, public, referee or shoulder=SEAT"
+        raise ValueError(f"expected spectators {expected}, not {mode!r}")
+    return Spectating.model_validate({"mode": mode, **late})
+
+
+def _parse_delay(text: str) -> dict[str, int]:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s?)", text)
+    if found is None or (not found[2] and "." in found[1]):
+        raise ValueError(f"expected a delay in plies or seconds, like 3 or 10s, not {text!r}")
+    if found[2]:
+        return {"delay_ms": int(float(found[1]) * 1000)}
+    return {"delay_plies": int(found[1])}
+
+
+def param_type(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Return a type of a command line's parameter that `read` reads."""
+
+    @functools.wraps(read)
+    def convert(value: Any) -> Any:
+        if not isinstance(value, str):  # a default that is read already
+            return value
+        try:
+            return read(value)
+        except ValueError as error:
+            raise click.BadParameter(error_message(error)) from None
+
+    return convert
+
+
+def error_message(error: ValueError) -> str:
+    """Return the sentence of an error, or the first complaint of a model."""
+    details = getattr(error, "errors", None)
+    if details is None:
+        return str(error)
+    first = details()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}, not {first['input']!r}"
+
+
+GAME = param_type(parse_game)
+SEATS = param_type(parse_seats)
+TIME_CONTROL = param_type(TimeControl.parse)

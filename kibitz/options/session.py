@@ -1,0 +1,45 @@
+"""How the clients for people connect: as who was saved on this machine, or as a newcomer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import click
+
+from kibitz import sessions
+from kibitz.options import connection
+from kibitz.sessions import SavedSession, Tell
+from kibitz_protocol.client.client import Client
+
+ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+def client_factory(
+    saved: SavedSession | None,
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+    tell: Tell,
+    *,
+    seated: bool = False,
+) -> ClientFactory:
+    """Return what connects as who was saved, and as a newcomer where nobody was."""
+
+    def make(resume: str | None) -> Client:
+        return connection.client(server, name, token_file, resume=resume, seated=seated)
+
+    def connect() -> AbstractAsyncContextManager[Client]:
+        if saved is None:
+            return make(None)
+        known = connection.account(token_file) is not None
+        return sessions.connect_saved(saved, make, tell, account=known)
+
+    return connect
+
+
+def exit_with(sentence: str | None) -> None:
+    """End with the sentence that a screen ended with; there is none when the person quit."""
+    if sentence is not None:
+        raise click.ClickException(sentence)

@@ -1,0 +1,110 @@
+"""Child processes, each with a log of its own, that are ended and waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+
+from kibitz.process import limits as process_limits
+from kibitz_server.housebots.wait_exit import wait_exit
+
+TERM_SECONDS = 12.0
+"""How long a child may take to end after it was asked to; a server drains for up to ten."""
+TAIL_LINES = 12
+"""How much of a log is shown when its writer failed."""
+
+
+@contextlib.asynccontextmanager
+async def child_process(
+    command: Sequence[str],
+    log: Path,
+    *,
+    listen: bool = False,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    append: bool = False,
+    descriptors: Sequence[int] = (),
+) -> AsyncIterator[Process]:
+    """Run a command for the length of the block; what it says goes to `log`.
+
+    With `listen` the caller reads its stdout, and must do so. With `append` the log keeps what
+    earlier commands said. The command inherits `descriptors`, and nothing else that is open here.
+    """
+    with log.open("ab" if append else "wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=DEVNULL,
+            stdout=PIPE if listen else output,
+            stderr=output,
+            env=env,
+            cwd=cwd,
+            pass_fds=tuple(descriptors),
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        await asyncio.shield(terminate(process))
+
+
+class ChildFailedError(OSError):
+    """A command did not do what it was started for; the message ends with what it said."""
+
+
+async def run_to_success(
+    command: Sequence[str], seconds: float, tell: Callable[[str], None]
+) -> None:
+    """Run a command to its end, or raise `ChildFailedError`; `tell` is given what it prints."""
+    with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
+        log = Path(directory) / "log"
+        async with child_process(command, log, listen=True) as process:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await _forward_output(process, tell)
+            if process.returncode != 0:
+                raise ChildFailedError(f"{' '.join(command[3:])} failed\n{log_tail(log)}".rstrip())
+
+
+async def _forward_output(process: Process, tell: Callable[[str], None]) -> None:
+    assert process.stdout is not None
+    async for line in process.stdout:
+        tell(line.decode(errors="replace").rstrip("\n"))
+    await wait_exit(process)
+
+
+async def terminate(process: Process) -> int:
+    """Ask a process to end, insist after a while, and return its status.
+
+    What it has started and left in its group is killed then.
+    """
+    try:
+        return await _terminate_group(process)
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process_limits.remove_cgroup(process.pid)
+
+
+async def _terminate_group(process: Process) -> int:
+    with contextlib.suppress(ProcessLookupError):
+        if process.returncode is None:
+            process.terminate()
+    try:
+        async with asyncio.timeout(TERM_SECONDS):
+            return await wait_exit(process)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        return await wait_exit(process)
+
+
+def log_tail(log: Path) -> str:
+    """Return the last lines of a log."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return "\n".join(lines[-TAIL_LINES:])

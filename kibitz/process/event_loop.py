@@ -1,0 +1,76 @@
+"""Running a command's coroutine: the first Ctrl-C asks it to finish, the second cancels it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
+EXIT_INTERRUPTED = 130
+"""The exit status of a command that was ended before its end, as shells have it."""
+
+
+def run(main: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run a coroutine to its end on the fastest event loop there is.
+
+    SIGTERM cancels it, and so does Ctrl-C outside of `draining`; then the process ends with
+    `EXIT_INTERRUPTED`.
+    """
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        try:
+            return runner.run(_handling_signals(main))
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            sys.exit(EXIT_INTERRUPTED)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _handling_signals(main: Coroutine[Any, Any, Answer]) -> Answer:
+    task = asyncio.current_task()
+    assert task is not None
+    _on_signal(signal.SIGTERM, task.cancel)
+    _on_signal(signal.SIGINT, task.cancel)
+    return await main
+
+
+@contextlib.asynccontextmanager
+async def draining(
+    finish: Callable[[], Coroutine[Any, Any, object]],
+    signals: Sequence[signal.Signals] = (signal.SIGINT,),
+) -> AsyncIterator[None]:
+    """Within the block the first of `signals` starts `finish`, and the second cancels this task.
+
+    The block ends when its body and what was started have ended.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    async with asyncio.TaskGroup() as group:
+
+        def first() -> None:
+            then(task.cancel)
+            group.create_task(finish())
+
+        def then(react: Callable[[], object]) -> None:
+            for number in signals:
+                _on_signal(number, react)
+
+        then(first)
+        try:
+            yield
+        finally:
+            then(task.cancel)
+
+
+def _on_signal(number: signal.Signals, react: Callable[[], object]) -> None:
+    with contextlib.suppress(NotImplementedError):  # no such signals on this system
+        asyncio.get_running_loop().add_signal_handler(number, react)

@@ -1,0 +1,48 @@
+"""The house bots of a server: which there are, and the process that plays one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kibitz.process.parent_death import child_command
+
+
+class LocalBotLauncher:
+    """House bots as processes of this machine, which end when this process is gone.
+
+    `pace` is the least number of seconds that they take for a move, so that people can follow;
+    `limits` are those of `parent_death.child_command`, for each process.
+    """
+
+    def __init__(self, pace: float = 0.0, limits: Sequence[str] = ()) -> None:
+        self._pace = pace
+        self._limits = limits
+
+    def personalities(self) -> Sequence[str]:
+        """Return the names that a lobby may ask for."""
+        from kibitz_bots.catalog import PERSONALITIES
+
+        return tuple(PERSONALITIES)
+
+    def flaw(self, personality: str) -> str | None:
+        """Return what is wrong with a name and its parameters, or None."""
+        from kibitz_bots.catalog import find
+        from kibitz_bots.spec import SpecError
+
+        try:
+            find(personality)
+        except SpecError as error:
+            return str(error)
+        return None
+
+    def seats(self, personality: str) -> Sequence[int]:
+        """Return with how many seats a bot plays; empty for as many as its game has."""
+        from kibitz_bots.catalog import named
+
+        return named(personality.partition(":")[0]).seats
+
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        """Return the command line of the process that plays `personality` in `lobby`."""
+        place = ("--url", url, "--lobby", lobby)
+        module = ("kibitz.process.paced_bot", f"{self._pace:g}") if self._pace else ("kibitz_bots",)
+        return child_command(*module, personality, *place, limits=self._limits)

@@ -1,0 +1,137 @@
+"""Which tool isolates foreign bots on this machine, found out by a trial run.
+
+bwrap    bubblewrap: a user (as root), processes, mounts and a network of the bot's own
+setpriv  a user of the bot's own; only root can give it that
+none     nothing: whoever is let in is trusted
+
+That a program is installed says little: in many containers it may do nothing. So a tool is
+chosen because a small program ran in it, saw what it has to see (Python, kibitz, the bots' files)
+and did not see what it must not (the event's directory, tokens).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, get_args
+
+from kibitz.process.isolation import entrypoint, uids
+from kibitz.process.isolation.sandbox import Sandbox, command_line
+
+Tool: TypeAlias = Literal["bwrap", "setpriv", "none"]
+Wish: TypeAlias = Literal["auto", "bwrap", "setpriv", "none"]
+WISHES: Final[tuple[Wish, ...]] = get_args(Wish)
+BEST_FIRST: Final[tuple[Tool, ...]] = ("bwrap", "setpriv")
+TRY_SECONDS: Final = 30.0
+HOW: Final[dict[Tool, str]] = {
+    "bwrap": "isolated by bwrap: files and processes of their own",
+    "setpriv": "isolated by setpriv: a user each, but one network",
+    "none": "trusted: not isolated from each other or from this machine",
+}
+"""What is said of entrants."""
+_TRIAL = """
+import json, os, sys
+import kibitz_bots.process, kibitz_bots.connection, kibitz.process.parent_death, numpy, websockets
+said = json.loads(sys.argv[1])
+for path in said["seen"]:
+    if not os.access(path, os.R_OK):
+        sys.exit(f"{path} cannot be read by another user")
+for path in said["hidden"]:
+    if os.path.isdir(path) and os.access(path, os.R_OK) and os.listdir(path):
+        sys.exit(f"{path} can be read by the bots")
+    if os.path.isfile(path) and os.access(path, os.R_OK) and os.path.getsize(path):
+        sys.exit(f"{path} can be read by the bots")
+print("tried")
+"""
+
+
+class BackendError(ValueError):
+    """The tool that was asked for does not work here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """How untrusted bots are isolated."""
+
+    tool: Tool
+    why: str = ""
+    """Why nothing better is used; empty where that is what was asked for."""
+    hidden: Sequence[Path] = field(default=())
+    """What no bot may see."""
+    elsewhere: bool = False
+    """Whether the server is not on this machine, so that bots need a network to play there."""
+
+    @property
+    def sentence(self) -> str:
+        """Say it in one line."""
+        said = f"entrants are {HOW[self.tool]}"
+        if self.tool == "bwrap":
+            far = ", and the network is open to them, for the server is not on this machine"
+            said += far if self.elsewhere else ", and no network but the server"
+        return f"{said} ({self.why})" if self.why else said
+
+
+TRUSTED: Final = Isolation("none")
+
+
+def choose(
+    wish: Wish, seen: Sequence[Path], hidden: Sequence[Path], covered: Sequence[Path] = ()
+) -> Isolation:
+    """Return the best isolation that works, or the one that was asked for.
+
+    `seen` is what bots must be able to read, `hidden` what none may, and `covered` what they do not
+    see where the tool can arrange that. Raises `BackendError` where the tool that was asked for
+    does not work.
+    """
+    out_of_sight = [*hidden, *(path for path in covered if not _contains(path, seen))]
+    if wish == "none":
+        return Isolation("none", hidden=out_of_sight)
+    tried: list[str] = []
+    for tool in BEST_FIRST if wish == "auto" else (wish,):
+        trouble = unusable(tool, seen, hidden)
+        if trouble is None:
+            return Isolation(tool, "; ".join(tried), out_of_sight)
+        tried.append(f"{tool}: {trouble}")
+    if wish != "auto":
+        raise BackendError(f"--jail {wish} does not work here: {tried[0].partition(': ')[2]}")
+    return Isolation("none", "; ".join(tried), out_of_sight)
+
+
+def _contains(directory: Path, paths: Sequence[Path]) -> bool:
+    return any(path.resolve().is_relative_to(directory.resolve()) for path in paths)
+
+
+def unusable(tool: Tool, seen: Sequence[Path], hidden: Sequence[Path]) -> str | None:
+    """Return why a tool cannot be used here, None where it can."""
+    if shutil.which(tool) is None:
+        return "not installed"
+    if tool == "setpriv" and not uids.may_change():
+        return "only root can give bots a user of their own"
+    sandbox = Sandbox(tool=tool, hidden=tuple(hidden), readable=tuple(seen), network=False)
+    words = json.dumps({"seen": [*map(str, seen)], "hidden": [*map(str, hidden)]})
+    # As a bot is started: it is Python that starts Python, within the rights of the sandbox.
+    trial = [sys.executable, "-I", "-S", entrypoint.__file__, "--"]
+    trial += [sys.executable, "-P", "-c", _TRIAL, words]
+    with uids.allocate(uids.may_change()) as user:
+        command = command_line(sandbox, user, trial)
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=TRY_SECONDS,
+                cwd="/",
+                errors="replace",
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+    if done.returncode == 0 and done.stdout.strip() == "tried":
+        return None
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"it ended with status {done.returncode}"

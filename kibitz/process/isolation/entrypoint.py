@@ -1,0 +1,106 @@
+"""The last step before an untrusted bot: limits, scratch directories, the way to the server.
+
+``python -I -S isolation/entrypoint.py [OPTIONS] -- COMMAND...``
+
+Runs inside of the isolation, with its rights, and becomes the command (`exec`). Where the bot has
+a network of its own, which reaches nothing, it opens the server's port there and hands the
+listening socket out over an inherited descriptor: whoever holds the event accepts on it, and passes
+on what comes to the real server. So the bot's connections, the first and all later ones, are
+ordinary ones to an ordinary address.
+
+Nothing of kibitz is imported: it starts in a few hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import resource
+import shutil
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+EXIT_NOT_FOUND = 127
+OOM_SCORE_ADJUSTMENT = 500
+"""Where memory runs out, the kernel ends a bot before the server and other people's programs."""
+RLIMITS = {
+    "processes": resource.RLIMIT_NPROC,
+    "files": resource.RLIMIT_NOFILE,
+    "file_bytes": resource.RLIMIT_FSIZE,
+    "data_bytes": resource.RLIMIT_DATA,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Become the command."""
+    words = sys.argv[1:] if argv is None else [*argv]
+    at = words.index("--")
+    given, command = _parser().parse_args(words[:at]), words[at + 1 :]
+    for directory in given.mkdir:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for source, target in given.copy:
+        copy_cache(source, target)
+    if given.listen is not None:
+        share_listener(given.control, given.listen)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE_ADJUSTMENT))
+    for name, kind in RLIMITS.items():
+        if (most := getattr(given, name)) is not None:
+            set_rlimit(kind, most)
+    set_rlimit(resource.RLIMIT_CORE, 0)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
+        sys.exit(EXIT_NOT_FOUND)
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="entrypoint", description="Become a bot within limits.")
+    made.add_argument("--mkdir", type=Path, action="append", default=[])
+    made.add_argument("--copy", type=Path, nargs=2, action="append", default=[])
+    made.add_argument("--listen", type=int, metavar="PORT")
+    made.add_argument("--control", type=int, metavar="FD")
+    made.add_argument("--processes", type=int)
+    made.add_argument("--files", type=int)
+    made.add_argument("--file-bytes", type=int)
+    made.add_argument("--data-bytes", type=int)
+    return made
+
+
+def copy_cache(source: Path, target: Path) -> None:
+    """Copy a part of a cache, as far as it can be read: what is missing is made again."""
+    with contextlib.suppress(OSError, shutil.Error):
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, target)
+
+
+def share_listener(control: int, port: int) -> None:
+    """Listen on a port of this network, and give the sockets to who holds the other end."""
+    listeners = []
+    for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        with contextlib.suppress(OSError):
+            listener = socket.socket(family, socket.SOCK_STREAM)
+            listener.bind((host, port))
+            listener.listen(64)
+            listeners.append(listener)
+    with socket.socket(fileno=control) as holder:
+        socket.send_fds(holder, [b"listening"], [each.fileno() for each in listeners])
+    for each in listeners:
+        each.close()
+
+
+def set_rlimit(kind: int, most: int) -> None:
+    """Set a limit, for good; one that is lower already stays."""
+    _, hard = resource.getrlimit(kind)
+    top = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (top, top))
+
+
+if __name__ == "__main__":
+    main()

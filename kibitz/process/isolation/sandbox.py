@@ -1,0 +1,155 @@
+"""Command lines of the isolation tools: which files and namespaces a sandbox has."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt")
+"""What programs of the system need; all that is there may be read by everybody."""
+TMPFS_BYTES: Final = 512 << 20
+"""Bytes that a bot may have in files; they are kept in memory."""
+SCRATCH: Final = "/tmp/bot"
+SCRATCHES: Final = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sandbox:
+    """What a bot may see and reach."""
+
+    tool: Literal["bwrap", "setpriv", "none"]
+    readable: Sequence[Path] = ()
+    """Files and directories of the bot, which may be read."""
+    hidden: Sequence[Path] = ()
+    """What it may not see, also where that is in a directory that it may."""
+    network: bool = True
+    """Whether it is in the network of the machine."""
+    cache: Path | None = None
+    """Machine code of the rules, to be copied."""
+
+
+def command_line(sandbox: Sandbox, user: int | None, command: Sequence[str]) -> list[str]:
+    """Return the command line that runs `command` inside of a sandbox, as `user` if one is said."""
+    if sandbox.tool == "none":
+        return [*command]
+    changed = [*command] if user is None else [*_as_user(user), *command]
+    return changed if sandbox.tool == "setpriv" else [*_bwrap(sandbox, user is not None), *changed]
+
+
+def _as_user(user: int) -> list[str]:
+    number = str(user)
+    who = ["--reuid", number, "--regid", number, "--clear-groups"]
+    rights = ["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
+    return [shutil.which("setpriv") or "setpriv", *who, *rights]
+
+
+def _bwrap(sandbox: Sandbox, as_root: bool) -> list[str]:
+    words = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
+    words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    words += [] if sandbox.network else ["--unshare-net"]
+    # As root the bot's user is changed inside, by setpriv, which drops what is left of rights.
+    words += ["--cap-drop", "ALL"]
+    if as_root:
+        kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+        words += [word for each in kept for word in ("--cap-add", each)]
+    else:
+        words += ["--unshare-user"]
+        words += ["--disable-userns"] if supports("--disable-userns") else []
+    return [*words, *_mounts(sandbox)]
+
+
+def _mounts(sandbox: Sandbox) -> Iterator[str]:
+    for name in SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", os.readlink(path), name)
+        elif path.is_dir():
+            yield from ("--ro-bind", name, name)
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    size = ["--size", str(TMPFS_BYTES)] if supports("--size") else []
+    for name in SCRATCHES:
+        yield from ("--perms", "1777", *size, "--tmpfs", name)
+    bound = _binds(sandbox)
+    # Made here, for bwrap keeps the way to what not everybody may read to one user.
+    for parent in sorted({parent for path in bound for parent in path.parents} - {Path("/")}):
+        yield from ("--perms", "0755", "--dir", str(parent))
+    for path in bound:
+        yield from ("--ro-bind", str(path), str(path))
+    for path in sandbox.hidden:
+        yield from _hide(path.resolve(), sandbox)
+
+
+def _binds(sandbox: Sandbox) -> list[Path]:
+    """Return what is bound besides the system, those that contain others first."""
+    paths: set[Path] = set()
+    for path in (*_python(), *sandbox.readable):
+        paths |= {path.absolute(), path.resolve()}
+    if sandbox.cache is not None and sandbox.cache.is_dir():
+        paths.add(sandbox.cache.resolve())
+    system = [Path(name) for name in SYSTEM]
+    return sorted(
+        path
+        for path in paths
+        if path != Path("/") and not any(path.is_relative_to(each) for each in system)
+    )
+
+
+def _python() -> Iterator[Path]:
+    """Yield where Python and its packages are; not the directory that this one was started in."""
+    started = 0 if sys.flags.safe_path else 1
+    ours = [sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[started:]]
+    yield from (path for path in map(Path, ours) if path.is_absolute() and path.exists())
+
+
+@functools.cache
+def supports(option: str) -> bool:
+    """Whether the installed bwrap has an option."""
+    done = subprocess.run(["bwrap", "--help"], capture_output=True, text=True, check=False)
+    return option in done.stdout + done.stderr
+
+
+def _hide(path: Path, sandbox: Sandbox) -> list[str]:
+    """Cover what is in a directory that is bound; what is not bound is not there."""
+    within = any(path.is_relative_to(each) for each in _binds(sandbox))
+    if not within or not path.exists():
+        return []
+    if path.is_dir():
+        return ["--perms", "0555", "--tmpfs", str(path), "--remount-ro", str(path)]
+    return ["--ro-bind", "/dev/null", str(path)]
+
+
+# What a bot has to read
+
+
+def directories_of_file(file: Path) -> list[Path]:
+    """Return the directory of a file, and that of what it is a link to."""
+    return [*{file.absolute().parent, file.resolve().parent}]
+
+
+def directories_of_command(command: Sequence[str], base: Path) -> list[Path]:
+    """Return the directories of a program and of the files that its words name."""
+    first = str(base / command[0]) if "/" in command[0] else shutil.which(command[0])
+    words = [*([] if first is None else [first]), *command[1:]]
+    files = [path for path in (base / word for word in words if word) if path.is_file()]
+    found = [each for file in files for each in directories_of_file(file)]
+    # A program in a directory of programs may need what is beside that, as versions of Python do.
+    programs = ("bin", "shims")
+    return [
+        each.parent if each.name in programs and _is_separate_installation(each) else each
+        for each in found
+    ]
+
+
+def _is_separate_installation(directory: Path) -> bool:
+    """Whether a directory's parent holds one program's installation, not all of a person's."""
+    with contextlib.suppress(RuntimeError):
+        return directory.parent not in (Path.home(), Path.home() / ".local")
+    return True

@@ -1,0 +1,202 @@
+"""The supervisor of one bot: starts it, waits for it, and leaves none of its processes behind.
+
+``python -P -m kibitz.process.isolation.supervisor PARENT [OPTIONS] -- COMMAND...``
+
+It runs outside of the isolation, with the rights of whoever holds the event, and is the parent of
+the bot's first process. On Linux it is a *child subreaper*: a process of the bot whose parent has
+ended, such as a daemon that forked twice and left its session, becomes a child of the
+supervisor, not of init. So all that the bot ever started descends from the supervisor, and can be
+found and killed.
+Where the bot has a user of its own, one ``kill(-1)`` as that user comes first: the kernel sends it
+to all processes of the user at once, so not even a bot that forks all the time escapes it.
+
+It ends when the bot's first process has ended, when it is asked to (SIGTERM, which it passes on),
+or when its own parent is gone; and it ends as the first process did, by the same signal where it
+was one. Bots do not inherit what is open here but the descriptors of ``--fd``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kibitz.process import limits as process_limits
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+TERM_S = 5.0
+"""How long the bot's first process may take to end when it is asked to."""
+POLL_S = 0.5
+"""How often to look whether the parent is still there."""
+CLEAR_S = 4.0
+"""How long it may take until nothing of the bot is left."""
+MIN_UID = 1000
+"""Users below are not ours to kill."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one bot."""
+    words = sys.argv[1:] if argv is None else [*argv]
+    at = words.index("--")
+    given, command = _parser().parse_args(words[:at]), words[at + 1 :]
+    _protect()
+    if os.getppid() != given.parent:
+        sys.exit(1)
+    if given.memory is not None and (directory := process_limits.cgroup_parent()) is not None:
+        process_limits.enter_cgroup(directory, given.memory)
+    heard, said = os.pipe()
+    for end in (heard, said):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(said)
+    asked: list[int] = []
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: asked.append(number))
+    status = 127
+    try:
+        bot = subprocess.Popen(command, pass_fds=given.fd, start_new_session=True)
+        for each in given.fd:
+            os.close(each)
+        status = _wait(bot, given.parent, asked, heard)
+    except OSError as error:
+        sys.stderr.write(f"cannot start {command[0]!r}: {error.strerror}\n")
+    finally:
+        kill_descendants(given.user)
+        if given.scratch is not None:
+            shutil.rmtree(given.scratch, ignore_errors=True)
+    _exit_like(status)
+
+
+def _parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="supervisor", description="Supervise one bot.")
+    made.add_argument("parent", type=int)
+    made.add_argument("--fd", type=int, action="append", default=[], help="what it inherits")
+    made.add_argument("--user", type=int, help="the user that only this bot has")
+    made.add_argument("--scratch", type=Path, help="what only this bot needs, removed at its end")
+    made.add_argument("--memory", type=int, metavar="MIB", help="of all its processes, by cgroup")
+    return made
+
+
+def _protect() -> None:
+    """Adopt orphans, hear of the parent's end, and let processes of this user not look inside."""
+    with contextlib.suppress(OSError, AttributeError):
+        prctl = ctypes.CDLL(None).prctl
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        prctl(PR_SET_DUMPABLE, 0)
+
+
+def _wait(bot: subprocess.Popen[bytes], parent: int, asked: list[int], heard: int) -> int:
+    """Return how the bot's first process has ended; orphans that end meanwhile are collected."""
+    give_up = float("inf")
+    while True:
+        _reap(bot)
+        if bot.returncode is not None:
+            return bot.returncode
+        if (asked or os.getppid() != parent) and give_up == float("inf"):
+            give_up = time.monotonic() + TERM_S
+            bot.terminate()
+        if time.monotonic() > give_up:
+            bot.kill()
+            return bot.wait()
+        select.select([heard], [], [], POLL_S)
+        with contextlib.suppress(BlockingIOError):
+            os.read(heard, 4096)
+
+
+def _reap(bot: subprocess.Popen[bytes]) -> None:
+    """Collect who has ended: the bot by its own object, everybody else here."""
+    if sys.platform == "linux":
+        with contextlib.suppress(ChildProcessError):
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            while (found := os.waitid(os.P_ALL, 0, flags)) and found.si_pid != bot.pid:
+                os.waitpid(found.si_pid, 0)
+    bot.poll()
+
+
+# --- leaving nothing behind -----------------------------------------------------------------------
+
+
+def kill_descendants(user: int | None) -> None:
+    """Kill all that descends from this process, and all of `user`, until there is nothing."""
+    give_up = time.monotonic() + CLEAR_S
+    while time.monotonic() < give_up:
+        if user is not None:
+            _kill_user(user)
+        left = {*descendants(os.getpid())}
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not left:
+            return
+        time.sleep(0.002)
+
+
+def _kill_user(user: int) -> None:
+    """Send SIGKILL to all processes of a user, in one call, made as that user."""
+    child = os.fork()
+    if child:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(child, 0)
+        return
+    try:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        if os.getresuid() == (user, user, user) and user >= MIN_UID:
+            os.kill(-1, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
+def descendants(of: int) -> Iterator[int]:
+    """Yield the processes that descend from one, as far as the system tells (``/proc``)."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _parents():
+        children.setdefault(parent, []).append(pid)
+    waiting = [of]
+    while waiting:
+        found = children.get(waiting.pop(), [])
+        yield from found
+        waiting += found
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Yield every process with its parent; the name in between may have any characters."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return
+    for name in names:
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                stat = Path("/proc", name, "stat").read_bytes()
+                yield int(name), int(stat.rpartition(b")")[2].split()[1])
+
+
+def _exit_like(status: int) -> None:
+    """End with the status of the bot: by the signal that ended it, where one did."""
+    if status >= 0:
+        sys.exit(status)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with contextlib.suppress(OSError, ValueError):
+        signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+    sys.exit(128 - status)
+
+
+if __name__ == "__main__":
+    main()

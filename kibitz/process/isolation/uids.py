@@ -1,0 +1,80 @@
+"""Allocation of unused user ids: one for each isolated bot, for as long as it runs.
+
+No account is made. A process may have any number as its user; which ones no account and no
+service will ever have is a convention (https://systemd.io/UIDS-GIDS): those above 0x70000000 are
+unused, and where a container has only 65,536, those from 61184 on are for services that get
+theirs at random.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import secrets
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+WIDE_RANGE: Final = range(0x70000000, 0x7FFFFFFE)
+NARROW_RANGE: Final = range(61184, 65520)
+MAX_TRIES: Final = 100
+
+
+class NoUserError(OSError):
+    """No number could be had."""
+
+
+def may_change() -> bool:
+    """Whether this process may start others as other users."""
+    return os.name == "posix" and os.geteuid() == 0
+
+
+@contextlib.contextmanager
+def allocate(wanted: bool = True) -> Iterator[int | None]:
+    """Give a user that nothing else runs as, and that no other kibitz of this machine takes.
+
+    Without `wanted` it is None: the bot's processes have the user of this one.
+    """
+    if not wanted:
+        yield None
+        return
+    numbers = WIDE_RANGE if _is_mapped(WIDE_RANGE) else NARROW_RANGE
+    with contextlib.ExitStack() as stack:
+        for _ in range(MAX_TRIES):
+            number = numbers.start + secrets.randbelow(len(numbers))
+            if _is_assigned(number) or _has_processes(number):
+                continue
+            # A name that one process of the machine can hold, and that is free when it ends.
+            hold = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+            with contextlib.suppress(OSError):
+                hold.bind(f"\0kibitz-user-{number}")
+                yield number
+                return
+        raise NoUserError("no free user was found for a bot")
+
+
+def _is_mapped(numbers: range) -> bool:
+    """Whether a process here may have these users at all."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/self/uid_map").read_text().splitlines():
+            first, _, count = map(int, line.split())
+            if first <= numbers.start and numbers.stop <= first + count:
+                return True
+    return False
+
+
+def _is_assigned(number: int) -> bool:
+    with contextlib.suppress(KeyError):
+        pwd.getpwuid(number)
+        return True
+    return False
+
+
+def _has_processes(number: int) -> bool:
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_uid == number:
+                return True
+    return False

@@ -1,0 +1,130 @@
+"""Memory and CPU limits of a bot's process, by rlimits and, where there are, cgroups.
+
+The resource limits hold for each process. Memory is counted as writable private memory
+(``RLIMIT_DATA``): a bot with compiled rules maps more than twice the address space that it ever
+uses, so a limit of that would have to be a guess. A bot that reaches its limit gets a
+`MemoryError`; one that uses up its CPU time says so and ends.
+
+Where a directory of cgroups (version 2) may be written, each bot gets a group of its own, which
+bounds the sum of what it and its children use, and in the end takes all of them, also those that
+have left the process group. The directory is what KIBITZ_CGROUP names, or the one that this
+process's own group is in; its ``cgroup.subtree_control`` must have ``memory``. Without one the
+limits hold for each process, and nothing else is different.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+MIB = 1 << 20
+CPU_GRACE_S = 2
+"""Seconds of CPU to say that all are used up, before the kernel kills."""
+REMOVE_TIMEOUT_S = 2.0
+"""How long the processes of a group may take to be gone once they are killed."""
+EXIT_OUT_OF_CPU = 152
+"""The exit status then: as a shell has it, 128 and SIGXCPU."""
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+
+
+def split_limits(words: Sequence[str]) -> tuple[int | None, int | None, list[str]]:
+    """Return the memory (MiB) and CPU (seconds) that begin a command line, and its rest."""
+    found: dict[str, int] = {}
+    rest = list(words)
+    while rest and rest[0] in ("--memory", "--cpu"):
+        found[rest[0]] = int(rest[1])
+        del rest[:2]
+    return found.get("--memory"), found.get("--cpu"), rest
+
+
+def apply_limits(memory_mib: int | None, cpu_s: int | None, *, group: bool = True) -> None:
+    """Bound this process and what it starts; without `group` somebody else sees to cgroups."""
+    if memory_mib is not None:
+        _set_rlimit(resource.RLIMIT_DATA, memory_mib * MIB)
+        if group and (directory := cgroup_parent()) is not None:
+            enter_cgroup(directory, memory_mib)
+    if cpu_s is not None:
+        signal.signal(signal.SIGXCPU, lambda number, frame: _out_of_cpu(cpu_s))
+        _set_rlimit(resource.RLIMIT_CPU, cpu_s, grace=CPU_GRACE_S)
+    _set_rlimit(resource.RLIMIT_CORE, 0)
+
+
+def _set_rlimit(kind: int, most: int, grace: int = 0) -> None:
+    _, hard = resource.getrlimit(kind)
+    top = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    last = top + grace if hard == resource.RLIM_INFINITY else min(top + grace, hard)
+    resource.setrlimit(kind, (top, last))
+
+
+def _out_of_cpu(cpu_s: int) -> NoReturn:
+    sys.__stderr__.write(f"ended: it has used its {cpu_s} s of CPU time\n")  # type: ignore[union-attr]
+    sys.__stderr__.flush()  # type: ignore[union-attr]
+    os._exit(EXIT_OUT_OF_CPU)
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def cgroup_parent(root: Path = CGROUP_ROOT) -> Path | None:
+    """Return the directory in which groups of bots may be made, or None."""
+    named = os.environ.get("KIBITZ_CGROUP")
+    directory = Path(named) if named else _own_cgroup(root)
+    if directory is None or not os.access(directory, os.W_OK):
+        return None
+    with contextlib.suppress(OSError):
+        if "memory" in (directory / "cgroup.subtree_control").read_text().split():
+            return directory
+    return None
+
+
+def _own_cgroup(root: Path) -> Path | None:
+    """Return the directory that this process's group of version 2 is in."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            number, _, path = line.split(":", 2)
+            if number == "0" and path != "/":
+                return (root / path.lstrip("/")).parent
+    return None
+
+
+def _cgroup_directory(directory: Path, process: int) -> Path:
+    return directory / f"kibitz-bot-{process}"
+
+
+def enter_cgroup(directory: Path, memory_mib: int) -> bool:
+    """Make a group for this process and go in; return whether that could be done."""
+    made = _cgroup_directory(directory, os.getpid())
+    try:
+        made.mkdir()
+        (made / "memory.max").write_text(str(memory_mib * MIB))
+        with contextlib.suppress(OSError):  # where nothing is swapped there is no such file
+            (made / "memory.swap.max").write_text("0")
+        (made / "cgroup.procs").write_text(str(os.getpid()))
+    except OSError:
+        with contextlib.suppress(OSError):
+            made.rmdir()
+        return False
+    return True
+
+
+def remove_cgroup(process: int, directory: Path | None = None) -> None:
+    """Kill whatever is left in the group of a process that has ended, and remove the group."""
+    where = directory or cgroup_parent()
+    if where is None or not _cgroup_directory(where, process).is_dir():
+        return None
+    made = _cgroup_directory(where, process)
+    with contextlib.suppress(OSError):
+        (made / "cgroup.kill").write_text("1")
+    give_up = time.monotonic() + REMOVE_TIMEOUT_S
+    while time.monotonic() < give_up:
+        with contextlib.suppress(OSError):
+            return made.rmdir()
+        time.sleep(0.01)
+    return None

@@ -1,0 +1,58 @@
+"""A bot that plays at a least time a move, so that people can follow.
+
+``python -m kibitz.process.paced_bot SECONDS SPEC ...`` is ``python -m kibitz_bots SPEC ...`` with
+moves that take at least so long.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Sequence
+
+from kibitz_bots.process import main
+from kibitz_bots.sdk import Answer, Bot, Match, Turn
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.records import Result
+
+
+class PacedBot(Bot):
+    """Plays what `bot` plays, `seconds` after its turn began or later."""
+
+    def __init__(self, bot: Bot, seconds: float) -> None:
+        self.name, self.games, self.seats = bot.name or type(bot).__name__, bot.games, bot.seats
+        self.at_once = bot.at_once
+        self._bot = bot
+        self._seconds = seconds
+
+    def choose(self, turn: Turn) -> Answer:
+        """Return the choice of the bot behind, not too soon; nobody waits once it is called off."""
+        begun = time.monotonic()
+        answer = self._bot.choose(turn)
+        if inspect.isawaitable(answer):
+            raise TypeError(f"{self.name} answers with a coroutine; only plain bots can be paced")
+        turn.cancelled.wait(max(0.0, begun + self._seconds - time.monotonic()))
+        return answer
+
+    def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
+        """Warm the bot behind."""
+        self._bot.prepare(programme)
+
+    def on_match_start(self, match: Match) -> None:
+        """Tell the bot behind."""
+        self._bot.on_match_start(match)
+
+    def on_match_end(self, match: Match, result: Result) -> None:
+        """Tell the bot behind."""
+        self._bot.on_match_end(match, result)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the slowed-down bot that a command line names; return the exit status."""
+    seconds = float(argv[0])
+    return main(argv[1:], around=lambda bot: PacedBot(bot, seconds))
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,79 @@
+"""A server process on a free port with its own database, for the length of a block."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from kibitz.process.child import child_process, log_tail
+from kibitz.process.parent_death import child_command
+
+START_SECONDS = 60.0
+"""How long a server may take to start; a second is usual, more where machine code is compiled."""
+
+
+class ServerAddress(BaseModel):
+    """What `kibitz serve --json` says in its first line."""
+
+    url: str
+    http_url: str
+    db: str
+
+
+@dataclass(frozen=True)
+class PrivateServer:
+    """Where the server is, and the directory of its database and logs."""
+
+    address: ServerAddress
+    directory: Path
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        return self.address.url
+
+
+class ServerFailedError(OSError):
+    """The private server did not start; the message ends with what it said."""
+
+
+@contextlib.asynccontextmanager
+async def private_server(
+    db: Path | None = None, options: Sequence[str] = ()
+) -> AsyncIterator[PrivateServer]:
+    """Run a server for the length of the block; without `db` its database is temporary."""
+    with tempfile.TemporaryDirectory(prefix="kibitz-") as temporary:
+        directory = Path(temporary)
+        path = db or directory / "kibitz.db"
+        where = ("--port", "0", "--db", str(path))
+        command = child_command(
+            "kibitz", "serve", *where, "--json", "--unlimited", "--notes", *options
+        )
+        log = directory / "server.log"
+        async with child_process(command, log, listen=True, env=_environment()) as process:
+            assert process.stdout is not None
+            yield PrivateServer(await _read_address(process.stdout, log), directory)
+
+
+async def _read_address(stdout: asyncio.StreamReader, log: Path) -> ServerAddress:
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            line = await stdout.readline()
+        return ServerAddress.model_validate_json(line)
+    except (TimeoutError, ValidationError):
+        raise ServerFailedError(f"the server did not start\n{log_tail(log)}".strip()) from None
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment less what would speak for another player."""
+    return {name: value for name, value in os.environ.items() if name not in _IDENTITY_VARIABLES}
+
+
+_IDENTITY_VARIABLES = frozenset({"KIBITZ_TOKEN", "KIBITZ_RESUME", "KIBITZ_SERVER"})

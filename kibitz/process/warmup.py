@@ -1,0 +1,54 @@
+"""Warm-up: compile what house bots need, so that they start at once."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kibitz.output import echo
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+if TYPE_CHECKING:
+    from kibitz_bots.catalog import Personality
+
+Tell = Callable[[str], None]
+
+
+def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
+    """Warm `bots` one after the other; the code that they compile stays in the cache.
+
+    That is on their game's usual board with every number of seats that they play with. Bots of
+    one search on one game share the code of both: the first of them compiles it, and the others
+    are warm in a moment.
+    """
+    from kibitz_bots import warmup as bots_warmup
+    from kibitz_games.compiled import kernels
+
+    kernels.get_mode()  # settled now, for some personalities would ask for plain rules
+    for number, personality in enumerate(bots, 1):
+        began = time.monotonic()
+        bots_warmup.warm_up(personality.make(), [*_programme_items(personality)])
+        took = time.monotonic() - began
+        tell(f"{number:>3}/{len(bots)}  {took:5.1f} s  {personality.name}")
+
+
+def _programme_items(personality: Personality) -> Iterator[ProgrammeItem]:
+    from kibitz_games.core import registry
+
+    for seats in personality.seats or registry.get(personality.game).info.seats:
+        yield ProgrammeItem(game=personality.game, seats=seats)
+
+
+def main(names: Sequence[str]) -> None:
+    """Warm the personalities of these names: ``python -m kibitz.process.warmup NAME ...``."""
+
+    from kibitz_bots.catalog import PERSONALITIES
+
+    # click flushes after each line, which whoever waits for it at the other end of a pipe sees.
+    warm_up(echo, [PERSONALITIES[name] for name in names])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,290 @@
+"""One game explained, so that a person needs nothing else to host it.
+
+Everything is derived from the game's own facts and models; the example lines are ones that
+the game was asked about.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kibitz.options import notation
+from kibitz.text.layout import two_columns, wrap
+from kibitz_games.core.game import Game, GameError, GameInfo, TimeoutPolicy
+from kibitz_games.core.position import Position
+
+if TYPE_CHECKING:
+    from kibitz_bots.catalog import Personality
+
+Schema: TypeAlias = Mapping[str, Any]
+MAX_TRIED = 200
+"""How many values of an option are tried at most, to find an example that the game takes."""
+MAX_LISTED = 6
+"""Words of a long list that an example tries."""
+INDENT = "  "
+
+TIME_OUT: dict[TimeoutPolicy, str] = {
+    "forfeit": "Who runs out of time drops out of the match.",
+    "random": "For who runs out of time the server plays a legal move drawn from the seed, and"
+    " the match goes on.",
+    "skip": "Who runs out of time does nothing in that turn, and the match goes on.",
+}
+HIDDEN = {
+    True: "Something is hidden: every player has a view of their own, and spectators of a live"
+    " match see what the host allows. When it is over all is revealed.",
+    False: "Nothing is hidden: everybody sees the same.",
+}
+BLOCK_NOTES = {
+    True: "In blocks: the same players meet on one start until each has had every seat. Without"
+    " --games a programme plays one block.",
+    False: "Match by match, the seats turning from one to the next. Without --games a programme"
+    " plays one.",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option as a person reads and types it."""
+
+    name: str
+    takes: str
+    """``a whole number from 1 to 9``."""
+    default: str
+    """``4 if not said``."""
+    summary: str
+    example: str | None
+    """``size=3``; None where no value was found that the game takes."""
+
+
+def describe_game(game: Game, bots: Sequence[Personality], width: int) -> Iterator[str]:
+    """Yield the explanation, wrapped at `width` columns."""
+    info, own = game.info, [bot for bot in bots if bot.name.startswith(f"{game.info.name}/")]
+    chosen = list(options(game))
+    yield from wrap(f"{info.title} ({info.name})", width)
+    yield from wrap(info.summary, width)
+    yield ""
+    yield from two_columns(_facts(info), width)
+    yield ""
+    yield "Options follow the name, as in"
+    yield INDENT + _host_line(game, chosen, own)
+    for option in chosen:
+        yield ""
+        yield from wrap(f"{option.name}: {option.takes}; {option.default}.", width, INDENT)
+        yield from wrap(option.summary, width, 2 * INDENT)
+        if option.example is not None:
+            yield f"{2 * INDENT}{info.name}:{option.example}"
+    yield ""
+    yield from _move(game, width)
+    yield ""
+    yield "House bots"
+    yield from two_columns([(bot.name, _introduced(bot)) for bot in own], width, INDENT)
+
+
+def options(game: Game) -> Iterator[Option]:
+    """Yield the options of a game."""
+    schema = game.Options.model_json_schema(by_alias=True)
+    for name, field in schema["properties"].items():
+        kinds = _kinds(field, schema.get("$defs", {}))
+        yield Option(
+            name=name,
+            takes=_either([_kind(kind) for kind in kinds]),
+            default=_default(field.get("default")),
+            summary=field.get("description", ""),
+            example=_example(game, name, field, kinds),
+        )
+
+
+def seats_for(
+    game: Game, chosen: Mapping[str, Any], offered: Sequence[int] | None = None
+) -> int | None:
+    """Return the smallest number of players that these options are for, None if there is none.
+
+    Of the numbers that are `offered`; None for those that the game offers.
+    """
+    try:
+        model = game.Options.from_wire(chosen)
+    except ValueError:
+        return None
+    for seats in offered or game.info.seats:
+        try:
+            game.start(model, seats, game.deal(model, seats, 0))
+        except GameError:
+            continue
+        return seats
+    return None
+
+
+# -------------------------------------------------------------------------------------- options
+
+
+def _kinds(field: Schema, definitions: Schema) -> list[Schema]:
+    """Return the alternatives of a field's schema, references followed; null is none."""
+    if "$ref" in field:
+        return _kinds(definitions[field["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in field:
+        return [kind for each in field["anyOf"] for kind in _kinds(each, definitions)]
+    if "items" in field:
+        item = _kinds(field["items"], definitions)
+        return [{**field, "items": {"anyOf": item} if len(item) != 1 else item[0]}]
+    return [] if field.get("type") == "null" else [field]
+
+
+def _kind(schema: Schema, number: str = "a whole number", word: str = "a word") -> str:
+    """Say what a value may be."""
+    if allowed := schema.get("enum") or ([schema["const"]] if "const" in schema else []):
+        return _either([notation.format_value(value) for value in allowed])
+    match schema.get("type"):
+        case "boolean":
+            return "yes or no"
+        case "integer":
+            return number + _range(schema)
+        case "array":
+            return _list(schema)
+    return word
+
+
+def _range(schema: Schema) -> str:
+    least, most = _bounds(schema)
+    if least is None:
+        return "" if most is None else f" up to {most}"
+    return f" from {least}" if most is None else f" from {least} to {most}"
+
+
+def _bounds(schema: Schema) -> tuple[int | None, int | None]:
+    """Return the least and the most that a number may be, both included."""
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None and "exclusiveMinimum" in schema:
+        least = schema["exclusiveMinimum"] + 1
+    if most is None and "exclusiveMaximum" in schema:
+        most = schema["exclusiveMaximum"] - 1
+    return least, most
+
+
+def _list(schema: Schema) -> str:
+    items = schema.get("items", {})
+    what = _either([_kind(kind, "whole numbers", "words") for kind in items.get("anyOf", [items])])
+    least, most = schema.get("minItems", 0), schema.get("maxItems")
+    if least and most:
+        many = f"{least} to {most} " if least != most else f"{least} "
+    elif least or most:
+        many = f"at least {least} " if least else f"up to {most} "
+    else:
+        many = ""
+    return f"a list of {many}{what} with plus signs between them"
+
+
+def _either(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _default(value: Any) -> str:
+    if value is None:
+        return "the game chooses if not said"
+    if isinstance(value, list) and not value:
+        return "none if not said"
+    return f"{notation.format_value(value)} if not said"
+
+
+def _example(game: Game, name: str, field: Schema, kinds: Sequence[Schema]) -> str | None:
+    """Return an option as it may be typed, with a value that the game starts with."""
+    default = field.get("default")
+    tried = [*field.get("examples", ()), *(v for kind in kinds for v in _values(game, kind))]
+    for value in [*(value for value in tried if value != default), default]:
+        if value in (None, []):
+            continue
+        typed = f"{name}={notation.format_value(value)}"
+        if seats_for(game, notation.parse_options([typed], game.info.name)) is not None:
+            return typed
+    return None
+
+
+def _values(game: Game, schema: Schema) -> Iterable[Any]:
+    """Return values to try."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    match schema.get("type"):
+        case "boolean":
+            return (False, True)
+        case "integer":
+            return _numbers(schema)
+        case "array":
+            return _lists(game, schema)
+    return ()
+
+
+def _numbers(schema: Schema) -> list[int]:
+    """Return numbers from the middle of a range outwards."""
+    least, most = _bounds(schema)
+    low = least if least is not None else 1
+    high = most if most is not None else low + MAX_TRIED
+    middle = (low + high) // 2
+    near = range(max(low, middle - MAX_TRIED // 2), min(high, middle + MAX_TRIED // 2) + 1)
+    return sorted(near, key=lambda number: (abs(number - middle), number))
+
+
+def _lists(game: Game, schema: Schema) -> Iterator[list[Any]]:
+    """Yield short lists: of the first numbers, or of places of the board."""
+    items = schema.get("items", {})
+    least = max(1, schema.get("minItems", 1))
+    most = min(schema.get("maxItems", least + MAX_LISTED), least + MAX_LISTED)
+    if "enum" in items:
+        places: list[Any] = list(items["enum"])
+    elif items.get("type") == "integer":
+        low = _bounds(items)[0] or 0
+        places = list(range(low, low + most))
+    else:
+        names = [cell.name for cell in Position(game).scene(0).cells]
+        places = names[len(names) // 2 :: max(1, len(names) // 20)]
+    yield from (places[:size] for size in range(least, most + 1))
+
+
+# ---------------------------------------------------------------------------------------- lines
+
+
+def _facts(info: GameInfo) -> list[tuple[str, str]]:
+    facts = [
+        ("players", _either([str(number) for number in info.seats])),
+        ("sight", HIDDEN[info.hidden]),
+        ("time-out", TIME_OUT[info.on_flag]),
+        ("played", BLOCK_NOTES[info.balanced]),
+        ("length", f"At most {info.max_plies} plies."),
+        ("rules", f"docs/games/{info.name}.md"),
+    ]
+    if info.legal_rule:
+        facts.insert(-2, ("legal", f"{info.legal_rule}. Turns carry this and a count, not a list."))
+    return facts
+
+
+def _host_line(game: Game, chosen: Sequence[Option], bots: Sequence[Personality]) -> str:
+    """Return a command that works: with an option or two, a free seat, and house bots."""
+    picked: list[str] = []
+    for option in chosen:
+        trial = [*picked, option.example] if option.example else picked
+        if (
+            len(trial) <= 2
+            and seats_for(game, notation.parse_options(trial, game.info.name)) is not None
+        ):
+            picked = trial
+    seats = seats_for(game, notation.parse_options(picked, game.info.name)) or game.info.seats[0]
+    typed = f"{game.info.name}:{','.join(picked)}" if picked else game.info.name
+    others = "" if seats == 2 else f"{seats - 1}x"
+    filled = f"open,{others}house={bots[-1].name}" if bots else f"{seats}xopen"
+    return f"kibitz host {typed} --seats {filled}"
+
+
+def _move(game: Game, width: int) -> Iterator[str]:
+    play = Position(game)
+    count, first = game.count_legal(play.state), next(islice(play.legal, 1))
+    move = game.encode(play.state, first)
+    yield f"A move, the first of {count} at the start"
+    rows = [("on the wire", json.dumps(game.dump(move))), ("as text", game.format_move(move))]
+    yield from two_columns(rows, width, INDENT)
+
+
+def _introduced(bot: Personality) -> str:
+    knobs = ", ".join(each.name for each in bot.parameters)
+    return f"{bot.summary} ({knobs})" if knobs else bot.summary

@@ -1,0 +1,66 @@
+"""Checks of a tournament before anything is started: bots, programs, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from kibitz.match_series import check_bot
+from kibitz.options import connection
+from kibitz_arena.config_error import ConfigProblem
+from kibitz_arena.tournament import Entrant, Tournament
+
+
+def startup_problems(event: Tournament, base: Path, server: str | None) -> Iterator[ConfigProblem]:
+    """Yield what cannot be started here, before anything is."""
+    if event.rated and server is None:
+        yield ConfigProblem(
+            ("rated",), "expected --server: a server of the event's own has no ladder"
+        )
+    for index, entrant in enumerate(event.entrants):
+        for key, sentence in _entrant_problems(event, entrant, base, server):
+            yield ConfigProblem(("entrants", index, key), sentence)
+
+
+def _entrant_problems(
+    event: Tournament, entrant: Entrant, base: Path, server: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the key and the sentence of everything that keeps an entrant from playing."""
+    from kibitz_bots.spec import SpecError
+
+    try:
+        _check(event, entrant, base)
+    except SpecError as error:
+        yield entrant.source, str(error)
+    if entrant.remote and server is None:
+        yield "remote", "expected --server: nobody can join a server of the event's own"
+    if entrant.token_file is not None and server is None:
+        yield "token_file", "expected --server: a server of the event's own has no accounts"
+    elif entrant.token_file is not None:
+        try:
+            connection.token(base / entrant.token_file, None)
+        except click.BadParameter as error:
+            yield "token_file", error.message
+    elif event.rated and not entrant.remote:
+        yield "token_file", "expected the token of an account, since guests are not rated"
+
+
+def _check(event: Tournament, entrant: Entrant, base: Path) -> None:
+    """Raise `SpecError` for what cannot be started."""
+    from kibitz_bots.adapters.external_program import require_command
+    from kibitz_bots.adapters.gomocup_client import require_playable
+
+    if entrant.bot is not None:
+        check_bot(str(base / entrant.bot) if entrant.bot.endswith(".py") else entrant.bot)
+    elif not entrant.remote:
+        require_command(_resolve_program(base, getattr(entrant, entrant.source)), entrant.source)
+    if entrant.gomocup is not None:
+        require_playable(event.game.name, event.game.options)
+
+
+def _resolve_program(base: Path, command: Sequence[str]) -> list[str]:
+    """Return a command with the path of its program as it is seen from here."""
+    first = command[0]
+    return [str(base / first) if "/" in first else first, *command[1:]]

@@ -1,0 +1,213 @@
+"""Which tournament `kibitz arena` runs: the one of a file, of flags, or of a directory."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kibitz.match_series import distinct_names, player_name
+from kibitz.options import notation
+from kibitz.options.program import program_words
+from kibitz.output import echo
+from kibitz.process.limits import MIB
+from kibitz.tournament_checks import startup_problems
+from kibitz_arena.config import build, load
+from kibitz_arena.config_error import ConfigError, ConfigProblem
+from kibitz_arena.journal import JournalError
+from kibitz_arena.runner.directory import (
+    NoTournamentError,
+    TournamentDirectory,
+)
+from kibitz_arena.tournament import Tournament
+from kibitz_arena.yaml_positions import Document
+from kibitz_arena.yaml_positions import Path as Place
+
+EXIT_UNABLE = 2
+"""The exit status of an event that could not begin."""
+
+
+def resolve(
+    words: Sequence[str], given: dict[str, Any]
+) -> tuple[Tournament, TournamentDirectory, Path]:
+    """Return the event, its directory, and where its paths are seen from; refuse nonsense."""
+    from kibitz_games.compiled import kernels
+
+    kernels.set_mode("plain")
+    try:
+        if given["game"] is not None:
+            return _from_flags(words, given)
+        _refuse_flags(given)
+        if len(words) != 1:
+            raise click.UsageError("expected an event's file or directory, or --game and --players")
+        path = Path(words[0])
+        return _from_directory(path, given) if path.is_dir() else _from_file(path, given)
+    except (ConfigError, NoTournamentError, JournalError) as error:
+        echo(f"Error: {error}", err=True)
+        sys.exit(EXIT_UNABLE)
+
+
+def _from_file(path: Path, given: dict[str, Any]) -> tuple[Tournament, TournamentDirectory, Path]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoTournamentError(f"{path}: expected an event's file: {error}") from None
+    event = load(text, str(path))
+    folder = TournamentDirectory(given["directory"] or path.parent / f"{event.name}.arena")
+    given["server"] = given["server"] or _previous_server(folder)
+    problems = [*startup_problems(event, path.parent, given["server"])]
+    if problems:
+        raise ConfigError(str(path), problems, _normalize_paths(Document.read(text).lines))
+    return event, folder, path.parent
+
+
+def _previous_server(folder: TournamentDirectory) -> str | None:
+    """Return the server that an event goes on on, if that is not one of its own."""
+    place = folder.host_session()
+    return None if place is None else place.server
+
+
+def _from_directory(
+    path: Path, given: dict[str, Any]
+) -> tuple[Tournament, TournamentDirectory, Path]:
+    folder = TournamentDirectory(path)
+    event, base = folder.tournament(), folder.base()
+    given["server"] = given["server"] or _previous_server(folder)
+    problems = [*startup_problems(event, base, given["server"])]
+    if problems:
+        raise ConfigError(str(folder.journal), problems, {})
+    return event, folder, base
+
+
+_FLAGS = {
+    "format": "format",
+    "seats": "seats",
+    "games": "games",
+    "blocks": "blocks",
+    "rounds": "rounds",
+    "challengers": "challengers",
+    "tc": "time_control",
+    "seed": "seed",
+    "concurrency": "concurrency",
+}
+"""Flags that are keys of an event, and which."""
+_IN_FILES = {flag: f"--{flag}" for flag in _FLAGS if flag != "concurrency"} | {
+    "players": "--players",
+    "remote": "--remote",
+    "kind": "--stdio or --gomocup",
+    "memory": "--memory",
+    "cpu": "--cpu",
+    "options": "--option",
+    "openings": "--opening",
+    "sprt": "--sprt",
+    "rated": "--rated",
+    "title": "--name",
+}
+"""What an event's file says in place of a flag, and the flag."""
+
+
+def _from_flags(
+    words: Sequence[str], given: dict[str, Any]
+) -> tuple[Tournament, TournamentDirectory, Path]:
+    values = {key: given[flag] for flag, key in _FLAGS.items() if given[flag] is not None}
+    values |= {"name": given["title"] or "event", "entrants": [*_entrants(words, given)]}
+    values |= _game(given)
+    if given["rated"]:
+        values["rated"] = True
+    limits = {key: given[key] for key in ("memory", "cpu") if given[key] is not None}
+    if limits:
+        values["limits"] = limits | ({"memory": given["memory"] * MIB} if given["memory"] else {})
+    if given["concurrency"] not in (None, "auto"):
+        values["concurrency"] = _number(given["concurrency"])
+    if given["sprt"]:
+        values["stop"] = _stop(given["sprt"], values["entrants"])
+    event = build(values, "flags")
+    problems = [*startup_problems(event, Path(), given["server"])]
+    if problems:
+        raise ConfigError("flags", problems, {})
+    if not given["title"]:
+        # The same flags again are the same event, and others are another.
+        event = event.model_copy(update={"name": f"{event.game.name}-{event.hash[:8]}"})
+    return event, TournamentDirectory(given["directory"] or Path(f"{event.name}.arena")), Path()
+
+
+def _game(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the game with its options, and the openings, as an event has them."""
+    try:
+        chosen = notation.parse_game(given["game"])
+        options = chosen.options | notation.parse_options(given["options"], chosen.name)
+        found: dict[str, Any] = {"game": {"name": chosen.name, "options": options}}
+        if given["openings"]:
+            found["openings"] = _openings(given["openings"], chosen.name)
+    except ValueError as error:
+        raise ConfigError("flags", [ConfigProblem((), str(error))], {}) from None
+    return found
+
+
+def _openings(texts: Sequence[str], game: str) -> Any:
+    if len(texts) == 1 and (random := re.fullmatch(r"random=(\d+)", texts[0])):
+        return {"random_plies": int(random[1])}
+    return [notation.parse_options(text.split(","), game) for text in texts]
+
+
+def _entrants(words: Sequence[str], given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the entrants of flags: `--players` and the words after it, then the program."""
+    from kibitz_bots.adapters.line_process import program_name
+
+    bots = [*given["players"], *words]
+    command = [*program_words()]
+    names = distinct_names([*map(player_name, bots), *([program_name(command)] if command else [])])
+    for name, bot in zip(names, bots, strict=False):
+        yield {"name": name, "bot": bot}
+    for name in given["remote"]:
+        yield {"name": name, "remote": True}
+    if command:
+        yield {"name": names[-1], given["kind"] or "command": command}
+    elif given["kind"]:
+        raise click.UsageError(
+            f"--{given['kind']} is for a program after --, such as -- node bot.js"
+        )
+
+
+def _stop(text: str, entrants: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    parts = text.split(",")
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if not 2 <= len(numbers) <= 4 or len(entrants) < 2:
+        raise click.UsageError(f"--sprt: expected ELO0,ELO1 and two players or more, not {text!r}")
+    values = dict(zip(("elo0", "elo1", "alpha", "beta"), numbers, strict=False))
+    return {"better": [each["name"] for each in entrants[:2]], **values}
+
+
+def _refuse_flags(given: dict[str, Any]) -> None:
+    """Refuse what an event's file says when a file is what is played."""
+    told = next((flag for key, flag in _IN_FILES.items() if given[key]), None)
+    if told is not None or program_words():
+        raise click.UsageError(
+            f"{told or 'a program after --'} goes with --game; an event's file says it itself"
+        )
+
+
+def with_concurrency(event: Tournament, concurrency: str) -> Tournament:
+    number = "auto" if concurrency == "auto" else _number(concurrency)
+    return event.model_copy(update={"concurrency": number})
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise click.UsageError(f"--concurrency: expected a number from 1, or auto, not {text!r}")
+    return int(text)
+
+
+def _normalize_paths(lines: Mapping[Place, int]) -> dict[Place, int]:
+    """Return the lines by the paths of keys as the event has them, with underscores."""
+    return {
+        tuple(part.replace("-", "_") if isinstance(part, str) else part for part in path): line
+        for path, line in lines.items()
+    }

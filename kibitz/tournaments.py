@@ -1,0 +1,245 @@
+"""What a tournament is run with on this machine: a private server, and a process for each entrant.
+
+Foreign code, a Python file or a program, runs in isolation (`kibitz.process.isolation`): it sees
+neither the other entrants nor the tournament's directory. House bots are our own code, and only
+their parameters come from others, so limits are enough for them. Secrets are handed to all of them
+over an inherited descriptor and in no other way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kibitz import fault_report, record_download
+from kibitz.options import connection
+from kibitz.options.match import limit_arguments
+from kibitz.process.bot_launch import bot_launch
+from kibitz.process.child import child_process, log_tail
+from kibitz.process.isolation.backends import TRUSTED, Isolation, Tool, Wish, choose
+from kibitz.process.isolation.launch import Launch, isolated
+from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
+from kibitz.process.limits import MIB
+from kibitz.process.private_server import private_server
+from kibitz_arena.runner.directory import TournamentDirectory, other_directories
+from kibitz_arena.runner.scheduler import programme_item
+from kibitz_arena.runner.services import JoinInfo
+from kibitz_arena.tournament import Entrant, Tournament
+from kibitz_protocol.wire.recordfile import Record
+from kibitz_protocol.wire.reports import MatchReport
+from kibitz_server.housebots.process import secret_descriptor
+from kibitz_server.housebots.wait_exit import wait_exit
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+    from kibitz_bots.adapters.launcher import ProcessLimits
+
+
+class LocalServices:
+    """The services of `kibitz_arena.runner.services` with processes of this machine."""
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        directory: TournamentDirectory,
+        isolation: Isolation = TRUSTED,
+    ) -> None:
+        self._tournament = tournament
+        self._directory = directory
+        self._isolation = isolation
+        self._base = directory.base()
+
+    @property
+    def isolation(self) -> Tool | None:
+        """The tool that isolates entrants that are foreign code; None where there are none."""
+        foreign = any(is_untrusted(each) for each in self._tournament.entrants)
+        return self._isolation.tool if foreign else None
+
+    @property
+    def isolation_sentence(self) -> str:
+        """What isolates them, in a sentence."""
+        return self._isolation.sentence
+
+    @contextlib.asynccontextmanager
+    async def server(self, database: Path) -> AsyncIterator[str]:
+        """Run a private server on `database` for the length of the block; gives its URL."""
+        async with private_server(database) as server:
+            yield server.url
+
+    @contextlib.asynccontextmanager
+    async def entrant(
+        self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
+    ) -> AsyncIterator[_EntrantProcess]:
+        """Run an entrant's process for the length of the block."""
+        async with (
+            self.launch(entrant, join, secret=secret, hold=hold) as launch,
+            child_process(
+                launch.command,
+                self._directory.log_path(entrant.name),
+                env=launch.env,
+                cwd=self._base,
+                append=True,
+                descriptors=launch.descriptors,
+            ) as process,
+        ):
+            yield _EntrantProcess(process)
+
+    @contextlib.asynccontextmanager
+    async def launch(
+        self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
+    ) -> AsyncIterator[Launch]:
+        """Give what starts an entrant's process; the block is left when it has ended."""
+        with secret_descriptor(secret) as handed:
+            number = handed.fileno()
+            env = _identity(entrant, join, number)
+            if entrant.command is not None:
+                launching = self._own_protocol(entrant, entrant.command, join, env, number)
+            else:
+                launching = self._bot(entrant, join, env, [number, hold])
+            async with launching as launch:
+                yield launch
+
+    def _own_protocol(
+        self,
+        entrant: Entrant,
+        command: Sequence[str],
+        join: JoinInfo,
+        env: dict[str, str],
+        secret: int,
+    ) -> contextlib.AbstractAsyncContextManager[Launch]:
+        """Start a program that speaks the server's protocol itself."""
+        from kibitz_bots.adapters.launcher import launch_command
+
+        return isolated(
+            self._isolation,
+            launch_command(command, self._limits(entrant), supervised=True),
+            url=join.url,
+            seen=readable_paths(entrant, self._base),
+            env=env,
+            descriptors=[secret],
+        )
+
+    def _bot(
+        self, entrant: Entrant, join: JoinInfo, env: dict[str, str], descriptors: Sequence[int]
+    ) -> contextlib.AbstractAsyncContextManager[Launch]:
+        """Start a bot, or the adapter of a program, with ``python -m kibitz_bots``."""
+        memory, cpu = limits_of(self._tournament, entrant)
+        # A program is limited by its adapter, which is no bot itself.
+        is_bot = entrant.bot is not None
+        return bot_launch(
+            self._words(entrant, join, descriptors[-1]),
+            url=join.url,
+            isolation=self._isolation,
+            readable=readable_paths(entrant, self._base) if is_untrusted(entrant) else None,
+            limits=limit_arguments(memory, cpu) if is_bot else [],
+            env=env,
+            descriptors=descriptors,
+            memory=memory if is_bot else None,
+        )
+
+    def _words(self, entrant: Entrant, join: JoinInfo, hold: int) -> list[str]:
+        """Return the command line of `kibitz_bots`; which bot it is comes last."""
+        place = ["--url", join.url, "--lobby", join.lobby, "--at-once", str(join.at_once)]
+        name = [] if entrant.token_file is not None else ["--name", entrant.name]
+        item = programme_item(self._tournament).model_dump_json()
+        return [*place, *name, "--warm", f"[{item}]", "--hold", str(hold), *self._spec(entrant)]
+
+    def _spec(self, entrant: Entrant) -> list[str]:
+        from kibitz_bots.adapters.external_program import ExternalProgram
+
+        if entrant.bot is not None:
+            is_file = entrant.bot.endswith(".py")
+            return [str(self._base / entrant.bot) if is_file else entrant.bot]
+        games, limits = (self._tournament.game.name,), self._limits(entrant)
+        if entrant.stdio is not None:
+            program = ExternalProgram(
+                kind="stdio", command=entrant.stdio, games=games, limits=limits
+            )
+        else:
+            engine = entrant.gomocup or []
+            program = ExternalProgram(kind="gomocup", command=engine, games=games, limits=limits)
+        return program.argv()
+
+    def _limits(self, entrant: Entrant) -> ProcessLimits:
+        from kibitz_bots.adapters.launcher import ProcessLimits
+
+        return ProcessLimits(*limits_of(self._tournament, entrant))
+
+    def log_tail(self, name: str) -> str:
+        """Return the last lines of an entrant's log."""
+        return log_tail(self._directory.log_path(name))
+
+    def token(self, entrant: Entrant) -> str | None:
+        """Return the token of the entrant's account, None for a guest."""
+        path = entrant.token_file
+        return None if path is None else connection.token(self._base / path, None)
+
+    async def record(self, url: str, match: str, directory: Path) -> Path:
+        """Fetch the record of a match into `directory`; raises `OSError` where that fails."""
+        return await record_download.record(url, match, directory)
+
+    def report(self, record: Record) -> MatchReport:
+        """Return the report of a record; raises `ValueError` where it cannot be made."""
+        return fault_report.build_report(record)
+
+    def write_report(self, report: MatchReport, record: Path, directory: Path) -> Path | None:
+        """Write the report of a record; return where it is, None where no seat was at fault."""
+        return fault_report.write_report(report, record, directory)
+
+
+class _EntrantProcess:
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    async def wait(self) -> int:
+        return await wait_exit(self._process)
+
+
+def _identity(entrant: Entrant, join: JoinInfo, secret: int) -> dict[str, str]:
+    """Return what the environment says of who the entrant is, and where it plays."""
+    kind = "RESUME" if entrant.token_file is None else "TOKEN"
+    told = {f"KIBITZ_{kind}_FD": str(secret)}
+    if entrant.command is None:
+        return told
+    name = {"KIBITZ_NAME": entrant.name} if entrant.token_file is None else {}
+    return told | {"KIBITZ_SERVER": join.url, "KIBITZ_LOBBY": join.lobby} | name
+
+
+def is_untrusted(entrant: Entrant) -> bool:
+    """Return whether an entrant is foreign code that is started here."""
+    return not entrant.remote and (entrant.bot is None or entrant.bot.endswith(".py"))
+
+
+def readable_paths(entrant: Entrant, base: Path) -> list[Path]:
+    """Return what an entrant that is foreign code may read besides the system and Python."""
+    if entrant.bot is not None:
+        return directories_of_file(base / entrant.bot)
+    return [base, *directories_of_command(getattr(entrant, entrant.source), base)]
+
+
+def limits_of(tournament: Tournament, entrant: Entrant) -> tuple[int | None, int | None]:
+    """Return the MiB of memory and the seconds of CPU of each process of an entrant."""
+    limits = entrant.limits or tournament.limits
+    memory = None if limits.memory is None else limits.memory // MIB
+    return memory, limits.cpu
+
+
+def choose_isolation(
+    tournament: Tournament, directory: TournamentDirectory, wish: Wish, tokens: Sequence[Path]
+) -> Isolation:
+    """Return the isolation that the entrants need and that works here; raises `BackendError`.
+
+    Hidden from the entrants are the directory of the tournament, and the files of tokens: those of
+    the entrants and `tokens`.
+    """
+    base = directory.base()
+    foreign = [each for each in tournament.entrants if is_untrusted(each)]
+    if not foreign:
+        return TRUSTED
+    readable = {path for each in foreign for path in readable_paths(each, base)}
+    own = [base / each.token_file for each in tournament.entrants if each.token_file is not None]
+    hidden = {directory.path.absolute(), *own, *tokens}
+    return choose(wish, sorted(readable), sorted(hidden), [*other_directories(readable)])

@@ -1,0 +1,249 @@
+"""A client of a kibitz server: the session of `session.py` on a real websocket.
+
+    async with Client("ws://127.0.0.1:8080", name="ada") as client:
+        await client.join("L1")
+        async for message in client.news():
+            match message:
+                case YourTurn():
+                    await client.move(message.match, message.ply, message.legal[0])
+                case LobbyClosed():
+                    break
+
+The client reconnects by itself, comes back to its seats, lobbies and watched matches, and sends
+unanswered requests again where that is harmless. Its connection is served by one task of the event
+loop, so long computations belong in a thread (`asyncio.to_thread`).
+
+`connection.py` has the websocket, `exchange.py` pairs requests with answers, and the requests
+themselves are in `list_requests.py`, `lobby_requests.py` and `match_requests.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+from typing import Literal, Self
+
+from kibitz_protocol import printable
+from kibitz_protocol.client.connection import ConnectionLoop, now_ms
+from kibitz_protocol.client.errors import BacklogError, SessionError
+from kibitz_protocol.client.exchange import RequestExchange
+from kibitz_protocol.client.list_requests import ListRequests
+from kibitz_protocol.client.lobby_requests import LobbyRequests
+from kibitz_protocol.client.match_requests import MatchRequests
+from kibitz_protocol.client.news_queue import NewsQueue
+from kibitz_protocol.client.session import (
+    Answered,
+    ClientIdentity,
+    Disconnected,
+    MatchLost,
+    News,
+    NewsReceived,
+    Opened,
+    Session,
+    SessionEnded,
+    SessionEvent,
+    SessionState,
+    SessionTimeouts,
+    Unanswered,
+)
+from kibitz_protocol.wire.messages import Capabilities, Welcome
+
+_log = logging.getLogger(__name__)
+
+
+class Client(ListRequests, LobbyRequests, MatchRequests):
+    """A player's connection to a server, kept up until the end of the `async with` block.
+
+    `url` is the server's websocket address (``ws://`` or ``wss://``). Who connects is said by one
+    of: `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
+    for a guest who comes back. `kind` is what others see, `capabilities` what a bot can play, and
+    `agent` the name and version of the program.
+
+    `patience` is for how many seconds a server may be away before the session ends, `opening` the
+    same for the first connection; None waits for ever. With `seated` off, the seats and lobbies of
+    an earlier session are left to whoever plays there. `backlog` is how many messages of news may
+    be unread before the session ends with `BacklogError`. `chance` is the source of random numbers
+    in [0, 1) for the pauses between connections.
+
+    Entering the block waits for the server's welcome. It raises `HelloRefusedError`, with the code
+    `name_taken`, `name_invalid`, `unauthorized` or `version`, where the server does not want this
+    client, and `UnreachableError` where no server answers for `opening` seconds.
+
+    Every request returns the server's answer and raises
+
+    - `RefusedError` where the server refuses it: nothing has changed then. Its `code` is one of
+      those that the method names, or `limit`, `rate_limited`, `unavailable` or `internal`, which
+      any request may meet;
+    - `UnansweredError` where the connection broke before the answer and sending it again could do
+      it twice (`host`, `kick` and `rematch` only; all others are repeated by themselves);
+    - `SessionError` where the session is over; its subclass says why (`errors.py`);
+    - `ValueError` where it is larger than the server reads, and `pydantic.ValidationError`, which
+      is one, where an argument is out of its bounds.
+
+    While the server is away requests wait. Cancelling one stops the waiting; what was sent may
+    still be carried out.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str | None = None,
+        kind: Literal["bot", "human"] = "bot",
+        token: str | None = None,
+        resume: str | None = None,
+        capabilities: Capabilities | None = None,
+        agent: str = "",
+        seated: bool = True,
+        patience: float | None = 120.0,
+        opening: float | None = 10.0,
+        backlog: int = 100_000,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.url = url
+        self._identity = ClientIdentity(
+            name=name,
+            kind=kind,
+            token=token,
+            resume=resume,
+            capabilities=capabilities,
+            agent=agent,
+            seated=seated,
+            instance=secrets.token_hex(16),
+        )
+        self._timeouts = SessionTimeouts(opening_ms=_millis(opening), away_ms=_millis(patience))
+        self._random = chance
+        self._news_queue = NewsQueue(backlog)
+
+    # --- lifetime -------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        self._opened: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
+        self._session = Session(
+            self._identity,
+            now_ms(),
+            chance=self._random,
+            patience=self._timeouts,
+            first_id=_first_request_id(self._identity),
+        )
+        self._connection = ConnectionLoop(self.url, self._session, self._handle_event)
+        self._exchange = RequestExchange(self._session, self._connection.wake)
+        self._task = asyncio.create_task(self._connection.run(), name=f"client of {self.url}")
+        try:
+            await self._opened
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._stop()
+
+    async def _stop(self) -> None:
+        """End the session and wait for the task, also when the waiting is cancelled."""
+        self._connection.close()
+        self._task.cancel()
+        try:
+            await asyncio.wait({self._task})
+        except asyncio.CancelledError:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+            raise
+        if not self._task.cancelled():
+            self._task.result()
+
+    # --- who and where --------------------------------------------------------------------
+
+    @property
+    def welcome(self) -> Welcome:
+        """The newest welcome of the server; only inside of the `async with` block."""
+        if self._session.welcome is None:
+            raise AssertionError("a client is used inside its async with block")
+        return self._session.welcome
+
+    @property
+    def online(self) -> bool:
+        """Whether the connection stands now; while it does not, requests wait."""
+        return self._session.state is SessionState.ONLINE
+
+    @property
+    def player(self) -> str:
+        """The server's key for this player."""
+        return self.welcome.player
+
+    @property
+    def name(self) -> str:
+        """The name that the server shows to others."""
+        return self.welcome.name
+
+    @property
+    def seats(self) -> list[str]:
+        """Keys of the unfinished matches in which this player had a seat at the last welcome."""
+        return self.welcome.seats
+
+    @property
+    def resume(self) -> str:
+        """The secret with which another process can go on as this player."""
+        return self.welcome.resume
+
+    @property
+    def error(self) -> SessionError | None:
+        """The error that ended the session; None while it lasts."""
+        return self._session.error
+
+    # --- news -----------------------------------------------------------------------------
+
+    async def news(self) -> AsyncIterator[News | MatchLost]:
+        """Yield what the server sends unasked, in order and without duplicates.
+
+        `MatchLost` stands for a match that was followed and could not be found again after a
+        reconnect. Ends when the client is closed; raises the `SessionError` that ended the session
+        otherwise. All iterators share one stream: each message goes to one of them.
+        """
+        while (message := await self._news_queue.get()) is not None:
+            yield message
+
+    def _handle_event(self, event: SessionEvent) -> None:
+        match event:
+            case Opened(welcome=welcome):
+                if not self._opened.done():
+                    self._opened.set_result(welcome)
+            case Answered() | Unanswered():
+                self._exchange.handle(event)
+            case NewsReceived(news=news):
+                self._deliver(news)
+            case MatchLost():
+                self._deliver(event)
+            case Disconnected(code=code, reason=reason):
+                shown = printable.line(reason)
+                _log.info("connection lost (%s %s), trying again", code, shown)
+            case SessionEnded(error=error):
+                self._news_queue.close(error)
+                if not self._opened.done():
+                    self._opened.set_exception(error)
+
+    def _deliver(self, news: News | MatchLost) -> None:
+        if not self._news_queue.put(news):
+            unread = self._news_queue.capacity
+            self._connection.close(BacklogError(f"{unread} messages of news not read"))
+
+
+def _millis(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * 1000)
+
+
+def _first_request_id(identity: ClientIdentity) -> int:
+    """Return 1, or the present time for a player who may have used small ids earlier."""
+    if identity.token is None and identity.resume is None:
+        return 1
+    return int(time.time() * 1000)

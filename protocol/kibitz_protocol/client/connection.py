@@ -1,0 +1,175 @@
+"""The websocket of a client: opened when the session wants one, read and written until it ends.
+
+The rules of reconnecting are the session's (`session.py`); this module only moves its frames
+between the session and a socket, and turns timers into calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidMessage,
+    InvalidStatus,
+    WebSocketException,
+)
+
+from kibitz_protocol.client.errors import SessionError, UnreachableError
+from kibitz_protocol.client.session import Session, SessionEvent, SessionState
+
+MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
+"""Largest frame that is read from a server, in bytes: a long history is one frame."""
+PING_INTERVAL_S: Final = 10.0
+"""A server is pinged this often, and given up when a pong takes as long again."""
+SEND_TIMEOUT_S: Final = 15.0
+"""A server that reads nothing for so long is given up; pings alone would not notice."""
+CLOSE_TIMEOUT_S: Final = 3.0
+"""How long the closing handshake of the websocket may take."""
+
+_RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""HTTP statuses of a server, or of a proxy before it, that may be better in a while."""
+
+
+class ConnectionLoop:
+    """Keeps a session connected to the server at `url`, one websocket after the other.
+
+    `run` is the one task of a client. What happens is passed to `on_event` in order, from the
+    event loop's own thread.
+    """
+
+    def __init__(
+        self, url: str, session: Session, on_event: Callable[[SessionEvent], None]
+    ) -> None:
+        self._url = url
+        self._session = session
+        self._on_event = on_event
+        # Set whenever there may be frames to send.
+        self._wake = asyncio.Event()
+
+    async def run(self) -> None:
+        """Open connections until the session has ended."""
+        try:
+            while self._session.state is not SessionState.ENDED:
+                await self._attempt()
+        except Exception as error:
+            # A fault of this program: everybody who waits must hear of it, and the task fails.
+            self.close(SessionError(f"the client failed: {error!r}"))
+            raise
+
+    def wake(self) -> None:
+        """Send what the session has to send."""
+        self._wake.set()
+
+    def close(self, error: SessionError | None = None) -> None:
+        """End the session from this side; `error` is the reason, if it is not the owner's wish."""
+        self._handle(self._session.close(error))
+
+    async def _attempt(self) -> None:
+        """Wait until a connection is due, open it, and stay with it until it ends."""
+        await asyncio.sleep(max(0, self._session.connect_at - now_ms()) / 1000)
+        try:
+            connection = await connect(
+                self._url,
+                compression=None,
+                proxy=None,
+                max_size=MAX_SERVER_FRAME,
+                open_timeout=PING_INTERVAL_S,
+                ping_interval=PING_INTERVAL_S,
+                ping_timeout=PING_INTERVAL_S,
+                close_timeout=CLOSE_TIMEOUT_S,
+            )
+        except (OSError, EOFError, WebSocketException) as error:
+            self._on_connect_failure(error)
+            return
+        try:
+            await self._use(connection)
+        finally:
+            await _close(connection)
+
+    def _on_connect_failure(self, error: Exception) -> None:
+        why = f"{self._url}: {str(error) or type(error).__name__}"
+        if _is_transient(error):
+            self._handle(self._session.lost(now_ms(), None, why))
+        else:
+            self.close(UnreachableError(why))
+
+    async def _use(self, connection: ClientConnection) -> None:
+        self._session.connected(now_ms())
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(self._write(connection))
+            await self._read(connection)
+            writing.cancel()
+        if self._session.live:
+            code, reason = connection.close_code, connection.close_reason or ""
+            self._handle(self._session.lost(now_ms(), code, reason))
+
+    async def _read(self, connection: ClientConnection) -> None:
+        """Read until the connection ends, or the session gives it up."""
+        with contextlib.suppress(ConnectionClosed):
+            while self._session.live:
+                frame = await connection.recv(decode=False)
+                self._handle(self._session.receive(frame, now_ms()))
+                self._wake.set()
+
+    async def _write(self, connection: ClientConnection) -> None:
+        try:
+            while self._session.live:
+                self._wake.clear()
+                await self._flush(connection)
+                await self._wait_for_work()
+                self._handle(self._session.tick(now_ms()))
+            connection.transport.abort()
+        except TimeoutError:
+            # The server reads nothing: the reader notices that the connection is gone.
+            connection.transport.abort()
+        except ConnectionClosed:
+            # The reader notices too, after it has read what is left.
+            pass
+
+    async def _flush(self, connection: ClientConnection) -> None:
+        for frame in self._session.frames(now_ms()):
+            async with asyncio.timeout(SEND_TIMEOUT_S):
+                await connection.send(frame, text=True)
+
+    async def _wait_for_work(self) -> None:
+        """Wait until there is something to send or the session's next deadline has come."""
+        deadline = self._session.deadline()
+        wait = None if deadline is None else max(0, deadline - now_ms()) / 1000
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await self._wake.wait()
+
+    def _handle(self, events: Sequence[SessionEvent]) -> None:
+        for event in events:
+            self._on_event(event)
+
+
+def now_ms() -> int:
+    """Return the running event loop's clock in milliseconds, as sessions take it."""
+    return int(asyncio.get_running_loop().time() * 1000)
+
+
+async def _close(connection: ClientConnection) -> None:
+    """Close under a deadline, for `close` alone waits as long as the peer reads nothing."""
+    try:
+        async with asyncio.timeout(2 * CLOSE_TIMEOUT_S):
+            await connection.close()
+    except TimeoutError:
+        pass
+    finally:
+        connection.transport.abort()
+
+
+def _is_transient(error: Exception) -> bool:
+    """Return whether a connection that could not be opened may be possible in a while."""
+    if isinstance(error, InvalidStatus):
+        return error.response.status_code in _RETRYABLE_STATUSES
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return False
+    return isinstance(error, (OSError, EOFError, InvalidMessage))

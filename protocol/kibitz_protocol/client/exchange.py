@@ -1,0 +1,76 @@
+"""Requests and their answers: each request is a coroutine that returns when its answer is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from kibitz_protocol.client.errors import GarbledError, RefusedError, UnansweredError
+from kibitz_protocol.client.session import Answered, Session, Unanswered
+from kibitz_protocol.wire.messages import Answer, Done, Refused, Request
+
+_AnswerT = TypeVar("_AnswerT", bound=Answer)
+
+
+class RequestExchange:
+    """Sends requests through a session and hands each answer to the coroutine that waits for it.
+
+    `wake` is called after each request, for whoever moves the session's frames. The owner passes
+    every `Answered` and `Unanswered` of the session to `handle`.
+    """
+
+    def __init__(self, session: Session, wake: Callable[[], None]) -> None:
+        self._session = session
+        self._wake = wake
+        self._futures: dict[int, asyncio.Future[Answer]] = {}
+
+    @property
+    def max_request_bytes(self) -> int:
+        """The size of the largest frame that the server reads."""
+        return self._session.max_request_bytes
+
+    async def done(self, build: Callable[[int], Request]) -> Done:
+        """Send a request whose answer is a plain `Done`; as `request`."""
+        return await self.request(build, Done)
+
+    async def request(self, build: Callable[[int], Request], kind: type[_AnswerT]) -> _AnswerT:
+        """Send the request that `build` makes for its id, and return its answer of type `kind`.
+
+        Waits across reconnects. Cancelling it stops the waiting; what was sent already may still
+        be carried out. Raises `RefusedError`, `UnansweredError`, `ValueError` for a request that is
+        larger than the server reads, and the session's `SessionError` when it is over.
+        """
+        answer = await self._await_answer(build(self._session.new_id()))
+        if isinstance(answer, Refused):
+            raise RefusedError.of(answer)
+        if not isinstance(answer, kind):
+            raise GarbledError(f"expected {kind.__name__}, the answer is {type(answer).__name__}")
+        return answer
+
+    def handle(self, event: Answered | Unanswered) -> None:
+        """Pass an answer, or the news that there will be none, to whoever waits for it."""
+        future = self._futures.get(event.id)
+        if future is None or future.done():
+            return
+        if isinstance(event, Answered):
+            future.set_result(event.answer)
+        else:
+            future.set_exception(self._session.error or UnansweredError(event.why))
+
+    async def _await_answer(self, request: Request) -> Answer:
+        self._session.ask(request)
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._futures[request.id] = future
+        self._wake()
+        try:
+            return await future
+        finally:
+            del self._futures[request.id]
+            self._session.withdraw(request.id)
+
+
+class Requests:
+    """Base of the classes that make a client's requests; the client sets `_exchange`."""
+
+    _exchange: RequestExchange

@@ -1,0 +1,154 @@
+"""Requests about lobbies: host, join, get ready, start, arrange matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+from kibitz_protocol.client.exchange import Requests
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings
+from kibitz_protocol.wire.messages import (
+    MAX_ARRANGEMENTS,
+    Arrange,
+    Arranged,
+    Close,
+    Done,
+    Host,
+    Join,
+    Kick,
+    Leave,
+    Ready,
+    Rematch,
+    Start,
+)
+
+ENVELOPE_BYTES: Final = 256
+"""Bytes of a frame that are reserved for what a request says besides its matches."""
+
+
+class LobbyRequests(Requests):
+    """Requests about lobbies. `lobby` is always a lobby's key, as `Done.lobby` and lists name it.
+
+    All of them are refused as `no_such_lobby` where the lobby does not exist (any more), as
+    `damaged` where its log is damaged on the server's disk, and most as `closed` where it closes at
+    this moment. Those that only the host may send are refused to anybody else as `not_host`.
+    """
+
+    async def host(self, settings: LobbySettings) -> Done:
+        """Open a lobby and return its key (`Done.lobby`) and invite code (`Done.invite`), if any.
+
+        The host has no seat in the lobby until it joins.
+
+        Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
+        `name_invalid` where the settings are impossible (the message names the field), as `limit`
+        where too many lobbies or house bots are open, and as `unavailable` where the server begins
+        nothing new. Not repeated after a reconnect: `UnansweredError` means that the lobby may be
+        open; look at `lobbies` before you repeat it.
+        """
+        return await self._exchange.done(lambda id: Host(id=id, settings=settings))
+
+    async def join(
+        self,
+        lobby: str,
+        *,
+        invite: str | None = None,
+        role: Literal["player", "spectator"] = "player",
+    ) -> Done:
+        """Take a seat of a lobby, or enter it as a spectator. Joining again changes nothing.
+
+        `invite` is the lobby's invite code, where it needs one.
+
+        A player is refused as `wrong_invite`, `closed` (only invited players may join, or the host
+        has removed this one), `full`, `bad_seats` (the client's capabilities fit nothing that is
+        played there) or `wrong_state` (the matches have begun); a spectator as `not_watchable`.
+        """
+        return await self._exchange.done(
+            lambda id: Join(id=id, lobby=lobby, invite=invite, role=role)
+        )
+
+    async def leave(self, lobby: str) -> Done:
+        """Leave a lobby, and with it the matches that run in it.
+
+        Refused as `not_member` where this client was not in it.
+        """
+        return await self._exchange.done(lambda id: Leave(id=id, lobby=lobby))
+
+    async def kick(self, lobby: str, player: str) -> Done:
+        """Host only: remove a player, who may not come back. `player` is a player's key.
+
+        Refused as `no_such_player` where it is no member, and as `wrong_state` for the host itself.
+        Not repeated after a reconnect (`UnansweredError`).
+        """
+        return await self._exchange.done(lambda id: Kick(id=id, lobby=lobby, player=player))
+
+    async def ready(self, lobby: str, ready: bool = True) -> Done:
+        """Say that this player is ready to begin, or is not.
+
+        Refused as `not_member`, and as `wrong_state` where the matches have begun already.
+        """
+        return await self._exchange.done(lambda id: Ready(id=id, lobby=lobby, ready=ready))
+
+    async def start(self, lobby: str) -> Done:
+        """Host only: begin the matches.
+
+        Refused as `not_ready` where a seat is empty or a member is away or not ready, as
+        `bad_seats` where the members cannot play what is planned, and as `wrong_state` where the
+        lobby has begun already.
+        """
+        return await self._exchange.done(lambda id: Start(id=id, lobby=lobby))
+
+    async def rematch(self, lobby: str) -> Done:
+        """Host only: play the finished programme again, with the seats rotated by one.
+
+        Refused as `wrong_state` where the programme is not finished, or the matches are arranged.
+        Not repeated after a reconnect (`UnansweredError`).
+        """
+        return await self._exchange.done(lambda id: Rematch(id=id, lobby=lobby))
+
+    async def close_lobby(self, lobby: str) -> Done:
+        """Host only: close the lobby, as soon as the matches that run are over."""
+        return await self._exchange.done(lambda id: Close(id=id, lobby=lobby))
+
+    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged:
+        """Host of an arranged lobby: have these matches played.
+
+        Returns a line for each match, in the order of `matches`; None stands for a match that has
+        not begun. A tag that is known already is not played again but answered with how its match
+        stands, so the request may be repeated. What does not fit into one frame is sent as several
+        requests; where a later one is refused, the matches of those before it are arranged.
+
+        Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
+        `no_such_player` where a match is impossible (the message names it), as `limit` where the
+        lobby has too many matches, and as `wrong_state` where the lobby is not an arranged one that
+        has begun, or is closing.
+        """
+        batches = split_arrangements(matches, self._exchange.max_request_bytes)
+        answers = [await self._arrange_batch(lobby, batch) for batch in batches]
+        briefs = [brief for answer in answers for brief in answer.matches]
+        return Arranged(re=answers[-1].re if answers else 0, matches=briefs)
+
+    async def _arrange_batch(self, lobby: str, matches: list[Arrangement]) -> Arranged:
+        return await self._exchange.request(
+            lambda id: Arrange(id=id, lobby=lobby, matches=matches), Arranged
+        )
+
+
+def split_arrangements(
+    matches: Sequence[Arrangement], frame_bytes: int
+) -> Iterator[list[Arrangement]]:
+    """Yield the matches in batches that fit into one request each, by their number and size.
+
+    `frame_bytes` is the largest frame that the server reads.
+    """
+    batch: list[Arrangement] = []
+    size = 0
+    for each in matches:
+        more = len(encode(each)) + 1
+        if batch and (len(batch) == MAX_ARRANGEMENTS or size + more > frame_bytes - ENVELOPE_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += more
+    if batch:
+        yield batch

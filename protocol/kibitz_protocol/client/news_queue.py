@@ -1,0 +1,49 @@
+"""The news that a client has received and that its owner has not read yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from kibitz_protocol.client.errors import ClosedError, SessionError
+from kibitz_protocol.client.session import MatchLost, News
+
+
+class NewsQueue:
+    """A bounded queue, in the order of arrival, that can be closed with an error."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._news: deque[News | MatchLost] = deque()
+        self._changed = asyncio.Event()
+        self._closed = False
+        self._error: SessionError | None = None
+
+    def put(self, news: News | MatchLost) -> bool:
+        """Append news; return False, and change nothing, where the queue is full."""
+        if len(self._news) >= self.capacity:
+            return False
+        self._news.append(news)
+        self._changed.set()
+        return True
+
+    def close(self, error: SessionError) -> None:
+        """Let `get` end once the queue is empty."""
+        self._closed = True
+        self._error = error
+        self._changed.set()
+
+    async def get(self) -> News | MatchLost | None:
+        """Return the next news, waiting for it.
+
+        After the end it returns None where the session was closed from this side, and raises the
+        session's error otherwise.
+        """
+        while not self._news and not self._closed:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._news:
+            return self._news.popleft()
+        if self._error is not None and not isinstance(self._error, ClosedError):
+            raise self._error
+        return None

@@ -1,0 +1,132 @@
+"""Outstanding requests: each has an id of its own and gets exactly one answer.
+
+A connection can break between a request and its answer, and then the client does not know whether
+the server has carried it out. `REPEATABLE` says which requests are sent again on the next
+connection with their old id, and why that is harmless; the others are reported as
+unanswered, and the caller has to find out before it repeats them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.messages import Move, Request
+
+REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
+    {
+        messages.Move: "applied once by id and ply, and answered the same",
+        messages.ListGames: "only reads",
+        messages.ListLobbies: "only reads",
+        messages.ListMatches: "only reads",
+        messages.AskLadder: "only reads",
+        messages.AskReport: "only reads",
+        messages.History: "only reads",
+        messages.Join: "joining again changes nothing",
+        messages.Leave: "who has left is refused as not_member, and has left",
+        messages.Ready: "says the same again",
+        messages.Start: "a programme that runs is refused as wrong_state, and runs",
+        messages.Close: "a closed lobby is refused as no_such_lobby, and is closed",
+        messages.Arrange: "a tag is played once, and answered with how it stands",
+        messages.Watch: "answered with the present state",
+        messages.Unwatch: "not watching is not watching",
+        messages.Rejoin: "answered with the present state",
+        messages.Resign: "a seat drops out once",
+        messages.LeaveMatch: "a seat is left once",
+        messages.Note: "at worst the line stands twice in the own record",
+    }
+)
+"""Requests that are sent again when their answer was lost, with the reason why they may be."""
+
+NOT_REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
+    {
+        messages.Hello: "belongs to its connection; the next one begins with a hello of its own",
+        messages.Host: "would open a second lobby",
+        messages.Kick: "would remove a player who has come back meanwhile",
+        messages.Rematch: "would play the programme once more",
+    }
+)
+"""Requests that are not, with the reason. Both tables together name every request."""
+
+
+Requester: TypeAlias = Literal["caller", "session", "nobody"]
+"""Who waits for an answer: the caller, the session itself, or nobody any more."""
+
+
+@dataclass(slots=True)
+class PendingRequest:
+    """A request without an answer."""
+
+    request: Request
+    requester: Requester
+    sent: bool = False
+    """Whether it was handed out to be sent on the present connection or an earlier one."""
+
+
+class PendingRequests:
+    """The requests that have no answer yet, oldest first."""
+
+    def __init__(self, first_id: int = 1) -> None:
+        self._next = first_id
+        self._pending: dict[int, PendingRequest] = {}
+
+    def __iter__(self) -> Iterator[PendingRequest]:
+        return iter(tuple(self._pending.values()))
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def new_id(self) -> int:
+        """Return an id larger than all before it."""
+        number, self._next = self._next, self._next + 1
+        return number
+
+    def add(self, request: Request, asker: Requester = "caller") -> None:
+        """Expect an answer. Raises `ValueError` for an id that was not just made."""
+        if request.id in self._pending or request.id >= self._next:
+            raise ValueError(f"request id {request.id} was not made by new_id, or was used before")
+        self._pending[request.id] = PendingRequest(request, asker)
+
+    def get(self, id: int) -> PendingRequest | None:
+        return self._pending.get(id)
+
+    def pop(self, id: int) -> PendingRequest | None:
+        """Remove and return the request that an answer is for; None if nobody waits for it."""
+        return self._pending.pop(id, None)
+
+    def withdraw(self, id: int) -> None:
+        """Stop waiting for an answer; a request that was not sent yet never will be."""
+        pending = self._pending.get(id)
+        if pending is None:
+            return
+        if pending.sent:
+            pending.requester = "nobody"
+        else:
+            del self._pending[id]
+
+    def drop_unrepeatable(self) -> list[int]:
+        """Drop what will never be answered after a lost connection; return the callers' ids.
+
+        What the session had asked by itself is forgotten, it asks anew on the next connection,
+        and so is what nobody waits for.
+        """
+        lost = []
+        for id, pending in list(self._pending.items()):
+            once = pending.sent and type(pending.request) not in REPEATABLE
+            if pending.requester != "caller" or once:
+                del self._pending[id]
+            if pending.requester == "caller" and once:
+                lost.append(id)
+        return lost
+
+    def has_move(self, match: str, ply: int) -> bool:
+        """Return whether a move at this ply waits for its answer."""
+        return any(
+            isinstance(pending.request, Move)
+            and pending.request.match == match
+            and pending.request.ply == ply
+            for pending in self._pending.values()
+        )

@@ -1,0 +1,73 @@
+"""Retry and rate limit: the pause between connections, and the pace of requests.
+
+Both are pure: time comes in as integer milliseconds, chance as a function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+RandomSource = Callable[[], float]
+"""A source of numbers from 0 up to, and without, 1, such as `random.random`."""
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before a connection is tried again."""
+
+    first_ms: int = 100
+    """The longest pause after the first failure."""
+    max_ms: int = 5_000
+    """The longest pause of all; short, because a seat's grace runs while we wait."""
+    factor: float = 2.0
+    """How much longer each pause may be than the one before."""
+    stable_ms: int = 5_000
+    """A connection that lasted this long counts as a success: the next pause is a first one."""
+
+    def pause_ms(self, failures: int, chance: RandomSource) -> int:
+        """Return the pause after so many failures in a row (1 or more), with random jitter.
+
+        Between half and all of the bound, so that the clients of a server that went down do
+        not all come back at the same moment.
+        """
+        # 64 doublings are past any bound; a higher power would overflow a float.
+        bound = min(float(self.max_ms), self.first_ms * self.factor ** min(failures - 1, 64))
+        return round(bound * (0.5 + chance() / 2))
+
+
+class RequestThrottle:
+    """A token bucket like the server's for this socket, so that that one is never overdrawn."""
+
+    def __init__(self, per_second: float, burst: int, now: int) -> None:
+        self._per_ms = per_second / 1000
+        self._capacity = float(max(1, burst))
+        self._tokens = self._capacity
+        self._needed = 0.0
+        self._refilled_at = now
+
+    def try_take(self, now: int, cost: int = 1) -> bool:
+        """Return whether a message of this cost may go now; it counts as sent if so."""
+        self._refill(now)
+        self._needed = min(float(cost), self._capacity)
+        # Refills are sums of floats: a hair below enough is enough.
+        if self._tokens < self._needed - 1e-9:
+            return False
+        self._tokens -= self._needed
+        self._needed = 0
+        return True
+
+    def ready_at(self) -> int:
+        """Return when the message may go for which the last `try_take` had too little."""
+        missing = max(0.0, self._needed - self._tokens)
+        return self._refilled_at + math.ceil(missing / self._per_ms)
+
+    def drain(self, now: int, wait: int) -> None:
+        """Empty the bucket after a refusal: nothing may go for `wait` milliseconds."""
+        self._refill(now)
+        self._tokens = 1 - wait * self._per_ms
+
+    def _refill(self, now: int) -> None:
+        self._tokens = min(self._capacity, self._tokens + (now - self._refilled_at) * self._per_ms)
+        self._refilled_at = now

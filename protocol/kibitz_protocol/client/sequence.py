@@ -1,0 +1,81 @@
+"""Sequence numbers of the matches that a client follows: which event is next, and what was lost.
+
+Each event carries the number of its entry, one more than the event before it. So an event
+is the next one, or a duplicate, or it proves that some were lost; a snapshot says from which
+number the events go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from kibitz_protocol.wire.messages import Event, Snapshot
+
+
+class EventOrder(Enum):
+    """Where an event stands in the sequence of its match."""
+
+    NEXT = "next"
+    OLD = "old"
+    GAP = "gap"
+    UNKNOWN = "unknown"
+
+
+@dataclass(slots=True)
+class _Position:
+    """How far a match was followed; `last_seq` is None while a snapshot is awaited."""
+
+    seated: bool
+    last_seq: int | None
+
+
+class SequenceTracker:
+    """The matches that are followed; `seated` ones are played, the others watched."""
+
+    def __init__(self) -> None:
+        self._positions: dict[str, _Position] = {}
+
+    def __contains__(self, match: str) -> bool:
+        return match in self._positions
+
+    def seated(self) -> list[str]:
+        """Matches in which this client has a seat."""
+        return [match for match, place in self._positions.items() if place.seated]
+
+    def watched(self) -> list[str]:
+        """Matches that this client watches as a spectator."""
+        return [match for match, place in self._positions.items() if not place.seated]
+
+    def is_seated(self, match: str) -> bool:
+        place = self._positions.get(match)
+        return place is not None and place.seated
+
+    def reset_to(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot. A match that is over is not followed any longer."""
+        if snapshot.result is not None:
+            self.drop(snapshot.match)
+            return
+        self._positions[snapshot.match] = _Position(snapshot.you is not None, snapshot.seq)
+
+    def classify(self, event: Event) -> EventOrder:
+        """Return where an event stands; after a `GAP` all is `OLD` until the next snapshot."""
+        place = self._positions.get(event.match)
+        if place is None:
+            return EventOrder.UNKNOWN
+        if place.last_seq is None or event.entry.seq <= place.last_seq:
+            return EventOrder.OLD
+        if event.entry.seq > place.last_seq + 1:
+            place.last_seq = None
+            return EventOrder.GAP
+        place.last_seq = event.entry.seq
+        return EventOrder.NEXT
+
+    def await_snapshots(self) -> None:
+        """Let every match wait for a snapshot, because the connection is gone."""
+        for place in self._positions.values():
+            place.last_seq = None
+
+    def drop(self, match: str) -> None:
+        """Stop following a match, if it is followed."""
+        self._positions.pop(match, None)

@@ -1,0 +1,639 @@
+"""The client's side of a session, without any I/O.
+
+A session outlives its connections. The shell around it owns the socket and the clock, and
+does only this:
+
+    session = Session(identity, now, chance=random.random)
+    when session.connect_at has come     open a connection; then session.connected(now),
+                                         or session.lost(now) if that failed
+    whenever a frame arrives             session.receive(frame, now)
+    whenever the connection is gone      session.lost(now, close code, reason)
+    whenever session.deadline() comes    session.tick(now)
+    when `Disconnected` or `Ended` has happened  close the connection if it still stands, without
+                                         calling lost for it
+    after each of these and after ask    send every frame of session.frames(now)
+
+`receive`, `lost` and `tick` return what has happened, in order, and every request that was
+asked ends in exactly one `OnAnswer` or `Unanswered`. `now` is an integer of milliseconds of
+any clock that never runs backwards.
+
+    AWAY ──connected──> GREETING ──welcome──> ONLINE        any ──ended──> ENDED
+     ^                     │                    │
+     └───────lost──────────┴────────lost────────┘
+
+What the session does by itself: it says hello, and says it again with the secret of the
+first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
+matches of the connection before; sends unanswered requests again where that is harmless (see
+`requests.REPEATABLE`); finds holes in a match's numbers and asks for a snapshot; drops
+duplicates; keeps below the server's limit of messages a second.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+from kibitz_protocol.client.errors import (
+    ClosedError,
+    GarbledError,
+    HelloRefusedError,
+    KickedError,
+    ReplacedError,
+    SessionError,
+    UnreachableError,
+)
+from kibitz_protocol.client.requests import PendingRequest, PendingRequests
+from kibitz_protocol.client.retry import Backoff, RandomSource, RequestThrottle
+from kibitz_protocol.client.sequence import EventOrder, SequenceTracker
+from kibitz_protocol.wire.codec import DecodeError, decode_server_message, encode
+from kibitz_protocol.wire.messages import (
+    COSTS,
+    VERSIONS,
+    Answer,
+    Capabilities,
+    Event,
+    Farewell,
+    Finished,
+    Hello,
+    Join,
+    Leave,
+    LeaveMatch,
+    LobbyClosed,
+    LobbyNews,
+    MatchEnded,
+    MatchStarted,
+    Move,
+    Refused,
+    Rejoin,
+    Request,
+    Snapshot,
+    Unwatch,
+    Watch,
+    Welcome,
+    YourTurn,
+)
+from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_protocol.wire.values import MAX_FRAME
+
+_Unsolicited: TypeAlias = (
+    Snapshot
+    | Event
+    | YourTurn
+    | Finished
+    | LobbyNews
+    | MatchStarted
+    | MatchEnded
+    | LobbyClosed
+    | Farewell
+)
+News: TypeAlias = _Unsolicited | Refused
+"""What the server sends unasked; a `Refused` here is of a message whose id it could not read."""
+
+TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
+"""Refusals of hello that waiting may cure; all others end the session."""
+
+DEFAULT_RETRY_MS: Final = 1_000
+"""When to repeat what was refused as `rate_limited` without saying when to come back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientIdentity:
+    """Who says hello: a token names an account, `resume` a player who comes back."""
+
+    name: str | None = None
+    kind: Literal["bot", "human"] = "bot"
+    token: str | None = None
+    resume: str | None = None
+    capabilities: Capabilities | None = None
+    agent: str = ""
+    seated: bool = True
+    """Whether to take the player's seats and lobbies over from an earlier session; not for one
+    that only looks or hosts, lest it takes them from the one that plays."""
+    instance: str | None = None
+    """Tells this program from others that know the same secrets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionTimeouts:
+    """How long to wait for a server, in milliseconds; None waits for ever."""
+
+    opening_ms: int | None = 10_000
+    """From the start to the first welcome."""
+    away_ms: int | None = 120_000
+    """From losing a connection to the next welcome."""
+    hello_ms: int = 10_000
+    """From hello to its answer, on a connection that stands."""
+
+
+# --- what happens -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The server said welcome; `again` if this session had been welcomed before."""
+
+    welcome: Welcome
+    again: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The one answer to request `id`."""
+
+    id: int
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """Request `id` will never be answered; it may have been carried out."""
+
+    id: int
+    why: str
+
+
+@dataclass(frozen=True)
+class NewsReceived:
+    """News of the server, in order and without duplicates."""
+
+    news: News
+
+
+@dataclass(frozen=True)
+class MatchLost:
+    """A match that was followed could not be found again, most likely because it ended."""
+
+    match: str
+    code: Code
+    message: str
+
+
+@dataclass(frozen=True)
+class Disconnected:
+    """There is no connection; the next one is tried at `connect_at`."""
+
+    code: int | None
+    reason: str
+    connect_at: int
+
+
+@dataclass(frozen=True)
+class SessionEnded:
+    """The session is over, for this reason."""
+
+    error: SessionError
+
+
+SessionEvent: TypeAlias = (
+    Opened | Answered | Unanswered | NewsReceived | MatchLost | Disconnected | SessionEnded
+)
+
+
+class SessionState(Enum):
+    """The states of a session; see the diagram at the top of the module."""
+
+    AWAY = "away"
+    GREETING = "greeting"
+    ONLINE = "online"
+    ENDED = "ended"
+
+
+class Session:
+    """A client's session; see the top of the module for what its owner must do."""
+
+    def __init__(
+        self,
+        identity: ClientIdentity,
+        now: int,
+        *,
+        chance: RandomSource,
+        patience: SessionTimeouts | None = None,
+        backoff: Backoff | None = None,
+        first_id: int = 1,
+    ) -> None:
+        self.state = SessionState.AWAY
+        self.welcome: Welcome | None = None
+        """The newest welcome."""
+        self.error: SessionError | None = None
+        """Why the session is over."""
+        self.connect_at = now
+        """When the next connection is due, while `state` is AWAY."""
+        self._identity = identity
+        self._random = chance
+        self._timeouts = patience or SessionTimeouts()
+        self._backoff = backoff or Backoff()
+        self._requests = PendingRequests(first_id)
+        self._sequences = SequenceTracker()
+        self._lobbies: dict[str, Join] = {}
+        # Ids of requests in the order in which they go out; those not known to
+        # `_requests` any more were withdrawn and are passed over.
+        self._outgoing: deque[int] = deque()
+        # When to repeat what the server was too busy for: (time, id).
+        self._postponed: list[tuple[int, int]] = []
+        # How many connections in a row failed or did not last.
+        self._failures = 0
+        # When the present state of AWAY, GREETING or ONLINE began.
+        self._since = now
+        # When the server must have said welcome, lest the session ends.
+        self._give_up_at = _deadline_after(now, self._timeouts.opening_ms)
+        # Whether the server has asked to stay away for a while, and until when.
+        self._not_before = 0
+        self._hello = 0
+        # Whether a hello was lost on the way, so that the server may know the name from us.
+        self._hello_lost = False
+        self._throttle: RequestThrottle | None = None
+
+    # --- what the owner asks --------------------------------------------------------------
+
+    def new_id(self) -> int:
+        """Return an id for the next request."""
+        return self._requests.new_id()
+
+    def ask(self, request: Request) -> None:
+        """Send a request as soon as there is a connection. After this send `frames`.
+
+        Raises the session's error when it is over, and `ValueError` for a request that is too
+        large for the server or whose id is not from `new_id`.
+        """
+        if self.error is not None:
+            raise self.error
+        self._check_size(request)
+        self._ask(request, own=False)
+
+    def withdraw(self, id: int) -> None:
+        """Stop waiting for an answer; a request that was not sent yet never will be."""
+        self._requests.withdraw(id)
+
+    def close(self, error: SessionError | None = None) -> list[SessionEvent]:
+        """End the session from this side. The owner closes the connection."""
+        if self.state is SessionState.ENDED:
+            return []
+        return self._end(error or ClosedError("the session was closed"))
+
+    @property
+    def live(self) -> bool:
+        """Whether a connection stands."""
+        return self.state in {SessionState.GREETING, SessionState.ONLINE}
+
+    @property
+    def max_request_bytes(self) -> int:
+        """The size of the largest frame that the server reads, as far as it has said."""
+        return MAX_FRAME if self.welcome is None else self.welcome.limits.frame_bytes
+
+    def frames(self, now: int) -> list[bytes]:
+        """Return the frames to send now, in order, each as one text message."""
+        self._requeue_postponed(now)
+        frames = []
+        held: list[Request] = []
+        for pending in filter(None, map(self._requests.get, self._outgoing)):
+            if self._may_send(pending.request, held, now):
+                pending.sent = True
+                frames.append(encode(pending.request))
+            else:
+                held.append(pending.request)
+        self._outgoing = deque(request.id for request in held)
+        return frames
+
+    def deadline(self) -> int | None:
+        """Return when there is something to do without a frame: connect, `tick`, or send."""
+        times = {
+            SessionState.AWAY: lambda: [self.connect_at],
+            SessionState.GREETING: lambda: [self._since + self._timeouts.hello_ms],
+            SessionState.ONLINE: self._send_times,
+            SessionState.ENDED: list[int],
+        }[self.state]()
+        return min(times, default=None)
+
+    # --- what the owner reports -----------------------------------------------------------
+
+    def connected(self, now: int) -> None:
+        """Note that a connection stands. After this send `frames`: the hello."""
+        if self.state is not SessionState.AWAY:
+            raise AssertionError(f"a second connection while {self.state.value}")
+        self.state = SessionState.GREETING
+        self._since = now
+        hello = self._make_hello()
+        self._hello = hello.id
+        self._requests.add(hello, "session")
+        self._outgoing = deque([hello.id])
+        self._throttle = None
+
+    def receive(self, frame: bytes | str, now: int) -> list[SessionEvent]:
+        """Take a frame of the server."""
+        if not self.live:
+            return []
+        try:
+            message = decode_server_message(frame)
+        except DecodeError as error:
+            return self._on_unreadable(error)
+        if isinstance(message, Answer):
+            return self._on_answer(message, now)
+        return self._on_news(message, now)
+
+    def lost(self, now: int, code: int | None = None, reason: str = "") -> list[SessionEvent]:
+        """The connection is gone or could not be opened; `code` is the close code, if any."""
+        if self.state is SessionState.ENDED:
+            return []
+        if code in _FATAL_CODES:
+            return self._end(_FATAL_CODES[code](reason or f"the server closed with code {code}"))
+        return self._disconnect(now, code, reason)
+
+    def tick(self, now: int) -> list[SessionEvent]:
+        """Note that time has passed; call it when `deadline` has come."""
+        if self.state is SessionState.GREETING and now >= self._since + self._timeouts.hello_ms:
+            return self._disconnect(now, None, "no answer to hello")
+        return []
+
+    # --- the connection -------------------------------------------------------------------
+
+    def _make_hello(self) -> Hello:
+        """Return hello with the account's token, or with the secret of the first welcome."""
+        who = self._identity
+        resume = who.resume if self.welcome is None else self.welcome.resume
+        if who.token is not None:
+            resume = None
+        return Hello(
+            id=self.new_id(),
+            versions=list(VERSIONS),
+            name=who.name if resume is None else None,
+            token=who.token,
+            resume=resume,
+            kind=who.kind,
+            agent=who.agent,
+            instance=who.instance,
+            capabilities=who.capabilities,
+        )
+
+    def _on_welcome(self, welcome: Welcome, now: int) -> list[SessionEvent]:
+        if welcome.version not in VERSIONS:
+            return self._end(GarbledError(f"the server chose version {welcome.version}"))
+        again = self.welcome is not None
+        self.state, self.welcome, self._since = SessionState.ONLINE, welcome, now
+        self._give_up_at, self._not_before = None, 0
+        self._throttle = RequestThrottle(
+            welcome.limits.messages_per_second, welcome.limits.burst, now
+        )
+        self._throttle.try_take(now, COSTS[Hello])
+        waiting = [pending.request for pending in self._requests]
+        closed = self._forget_closed_lobbies(welcome)
+        for request in self._requests_to_restore(welcome):
+            if not any(_same_request(request, other) for other in waiting):
+                self._ask(request.model_copy(update={"id": self.new_id()}), own=True)
+        self._outgoing.extend(request.id for request in waiting)
+        return [Opened(welcome, again), *closed]
+
+    def _forget_closed_lobbies(self, welcome: Welcome) -> list[SessionEvent]:
+        """Forget lobbies that closed, or removed this player, while it was away."""
+        shut = [key for key, join in self._lobbies.items() if _was_removed(join, welcome)]
+        for key in shut:
+            del self._lobbies[key]
+        return [NewsReceived(LobbyClosed(lobby=key, reason="closed")) for key in shut]
+
+    def _requests_to_restore(self, welcome: Welcome) -> Iterator[Request]:
+        """Yield requests for what the last connection had, seats first, for their clocks run.
+
+        Their ids are still to be replaced.
+
+        Seats that the server does not list are asked for too: the answer tells what became of
+        the match.
+        """
+        seats, lobbies = (welcome.seats, welcome.lobbies) if self._identity.seated else ([], [])
+        for match in dict.fromkeys([*seats, *self._sequences.seated()]):
+            yield Rejoin(id=1, match=match)
+        leaving = {ask.request.lobby for ask in self._requests if isinstance(ask.request, Leave)}
+        for key in dict.fromkeys([*lobbies, *self._lobbies]):
+            if key not in leaving:
+                yield self._lobbies.get(key) or Join(id=1, lobby=key)
+        for match in self._sequences.watched():
+            if match not in seats:
+                yield Watch(id=1, match=match)
+
+    def _disconnect(self, now: int, code: int | None, reason: str) -> list[SessionEvent]:
+        """Wait for the next connection, or end the session where its time is up."""
+        if self.state is SessionState.ONLINE:
+            self._give_up_at = _deadline_after(now, self._timeouts.away_ms)
+            if now - self._since >= self._backoff.stable_ms:
+                self._failures = 0
+        elif self._is_overdue(now):
+            what = reason or "it cannot be reached"
+            return self._end(UnreachableError(f"the server stayed away for too long: {what}"))
+        self._hello_lost = self._hello_lost or self.state is SessionState.GREETING
+        self.state, self._since = SessionState.AWAY, now
+        self._failures += 1
+        self.connect_at = self._next_attempt_at(now)
+        self._clear_connection_state()
+        lost = [Unanswered(id, "the connection broke") for id in self._requests.drop_unrepeatable()]
+        return [*lost, Disconnected(code, reason, self.connect_at)]
+
+    def _next_attempt_at(self, now: int) -> int:
+        """Return when to connect: after a pause, with a last attempt before the time is up."""
+        pause = self._backoff.pause_ms(self._failures, self._random)
+        at = max(now, self._not_before) + pause
+        return at if self._give_up_at is None else min(at, self._give_up_at)
+
+    def _clear_connection_state(self) -> None:
+        self._outgoing.clear()
+        self._postponed.clear()
+        self._sequences.await_snapshots()
+        self._throttle = None
+
+    def _is_overdue(self, now: int) -> bool:
+        return self._give_up_at is not None and now >= self._give_up_at
+
+    def _end(self, error: SessionError) -> list[SessionEvent]:
+        self.state, self.error = SessionState.ENDED, error
+        self._clear_connection_state()
+        lost = [pending.request.id for pending in self._requests if pending.requester == "caller"]
+        for id in lost:
+            self._requests.pop(id)
+        return [*(Unanswered(id, str(error)) for id in lost), SessionEnded(error)]
+
+    # --- requests and their answers -------------------------------------------------------
+
+    def _ask(self, request: Request, *, own: bool) -> None:
+        self._requests.add(request, "session" if own else "caller")
+        if self.state is SessionState.ONLINE:
+            self._outgoing.append(request.id)
+
+    def _check_size(self, request: Request) -> None:
+        most, size = self.max_request_bytes, len(encode(request))
+        if size > most:
+            raise ValueError(f"request of {size} bytes, the server reads at most {most}")
+
+    def _may_send(self, request: Request, held: Sequence[Request], now: int) -> bool:
+        """Return whether a request may be sent: in order, and below the rate limit.
+
+        A move overtakes all but the rejoin of its own match.
+        """
+        if isinstance(request, Move):
+            return not any(_must_precede(one, request) for one in held)
+        if held:
+            return False
+        return self._throttle is None or self._throttle.try_take(now, COSTS.get(type(request), 1))
+
+    def _send_times(self) -> list[int]:
+        times = [at for at, _ in self._postponed]
+        if self._outgoing and self._throttle is not None:
+            times.append(self._throttle.ready_at())
+        return times
+
+    def _requeue_postponed(self, now: int) -> None:
+        """Queue again what was postponed until now."""
+        due = [id for at, id in self._postponed if at <= now]
+        self._postponed = [(at, id) for at, id in self._postponed if at > now]
+        self._outgoing.extend(due)
+
+    def _on_answer(self, answer: Answer, now: int) -> list[SessionEvent]:
+        if isinstance(answer, Refused) and answer.re == 0:
+            return [NewsReceived(answer)]
+        pending = self._requests.get(answer.re)
+        if pending is None or not pending.sent:
+            return []
+        if isinstance(answer, Refused) and self._postpone(pending, answer, now):
+            return []
+        self._requests.pop(answer.re)
+        if answer.re == self._hello:
+            return self._on_hello_answer(answer, now)
+        happened = self._apply_answer(pending.request, answer)
+        if pending.requester == "caller":
+            happened.insert(0, Answered(answer.re, answer))
+        return happened
+
+    def _on_hello_answer(self, answer: Answer, now: int) -> list[SessionEvent]:
+        match answer:
+            case Welcome():
+                return self._on_welcome(answer, now)
+            case Refused(code=code) if code in TRANSIENT_REFUSALS:
+                self._not_before = now + (answer.retry_after_ms or 0)
+                return self._disconnect(now, None, answer.message)
+            case Refused(code=Code.NAME_TAKEN) if self._hello_lost and self.welcome is None:
+                # Most likely by ourselves, until the server notices that we are not there.
+                return self._disconnect(now, None, answer.message)
+            case Refused():
+                return self._end(
+                    HelloRefusedError(
+                        answer.code, answer.message, answer.hint, answer.retry_after_ms
+                    )
+                )
+            case _:
+                return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
+
+    def _postpone(self, pending: PendingRequest, refused: Refused, now: int) -> bool:
+        """Return whether to send a request again later instead of passing its refusal on.
+
+        Moves, because a clock is running, and what the session asked by itself.
+        """
+        moving = pending.requester == "caller" and isinstance(pending.request, Move)
+        mine = moving or pending.requester == "session"
+        if refused.code is not Code.RATE_LIMITED or not mine or refused.re == self._hello:
+            return False
+        wait = DEFAULT_RETRY_MS if refused.retry_after_ms is None else refused.retry_after_ms
+        self._postponed.append((now + wait, refused.re))
+        if self._throttle is not None:
+            self._throttle.drain(now, wait)
+        return True
+
+    def _apply_answer(self, request: Request, answer: Answer) -> list[SessionEvent]:
+        """Update what is to be asked for after a reconnect."""
+        if isinstance(answer, Refused):
+            return self._apply_refusal(request, answer)
+        match request:
+            case Join(lobby=lobby):
+                self._lobbies[lobby] = request
+            case Leave(lobby=lobby):
+                self._lobbies.pop(lobby, None)
+            case Unwatch(match=match) | LeaveMatch(match=match):
+                self._sequences.drop(match)
+            case _:
+                pass
+        return []
+
+    def _apply_refusal(self, request: Request, refused: Refused) -> list[SessionEvent]:
+        match request:
+            case Watch(match=match) if self._sequences.is_seated(match):
+                return []  # the seat's own news goes on
+            case Rejoin(match=match) | Watch(match=match) if match in self._sequences:
+                self._sequences.drop(match)
+                return [MatchLost(match, refused.code, refused.message)]
+            case Join(lobby=lobby) if lobby in self._lobbies:
+                del self._lobbies[lobby]
+                return [NewsReceived(LobbyClosed(lobby=lobby, reason="closed"))]
+            case _:
+                return []
+
+    # --- news -----------------------------------------------------------------------------
+
+    def _on_news(self, news: _Unsolicited, now: int) -> list[SessionEvent]:
+        match news:
+            case Event():
+                return self._on_event(news)
+            case Snapshot():
+                self._sequences.reset_to(news)
+            case YourTurn(match=match, ply=ply) if self._requests.has_move(match, ply):
+                # The answer to this turn is already on its way.
+                return []
+            case Finished(match=match):
+                self._sequences.drop(match)
+            case LobbyClosed(lobby=lobby):
+                self._lobbies.pop(lobby, None)
+            case Farewell(retry_after_ms=wait):
+                self._not_before = now + (wait or 0)
+            case _:
+                pass
+        return [NewsReceived(news)]
+
+    def _on_event(self, event: Event) -> list[SessionEvent]:
+        match self._sequences.classify(event):
+            case EventOrder.NEXT:
+                return [NewsReceived(event)]
+            case EventOrder.GAP:
+                self._request_snapshot(event.match)
+            case EventOrder.OLD | EventOrder.UNKNOWN:
+                pass
+        return []
+
+    def _request_snapshot(self, match: str) -> None:
+        """Ask for the present state of a match of which events were lost."""
+        id = self.new_id()
+        if self._sequences.is_seated(match):
+            self._ask(Rejoin(id=id, match=match), own=True)
+        else:
+            self._ask(Watch(id=id, match=match), own=True)
+
+    def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
+        """Pass over a message of an unknown type, as of a newer server; else end the session."""
+        if error.code is not Code.UNKNOWN_TYPE:
+            return self._end(GarbledError(f"unreadable message of the server: {error}"))
+        pending = self._requests.pop(error.request)
+        if pending is None or pending.requester != "caller":
+            return []
+        return [Unanswered(error.request, "the answer is of a type that this client cannot read")]
+
+
+_FATAL_CODES: Final[dict[int | None, Callable[[str], SessionError]]] = {
+    CloseCode.REPLACED: ReplacedError,
+    CloseCode.KICKED: KickedError,
+}
+"""Close codes after which there is no coming back."""
+
+
+def _deadline_after(now: int, wait: int | None) -> int | None:
+    return None if wait is None else now + wait
+
+
+def _was_removed(join: Join, welcome: Welcome) -> bool:
+    """Whether a lobby that this player was a member of does not know it any more."""
+    return join.role == "player" and join.lobby not in welcome.lobbies
+
+
+def _must_precede(request: Request, move: Move) -> bool:
+    """Whether the move is refused before this request is carried out."""
+    return isinstance(request, Rejoin) and request.match == move.match
+
+
+def _same_request(one: Request, other: Request) -> bool:
+    """Whether two requests ask for the same."""
+    return type(one) is type(other) and one == other.model_copy(update={"id": one.id})

@@ -1,0 +1,323 @@
+"""Generates documents from the models: JSON Schemas, AsyncAPI, tables of the manual.
+
+    python -m kibitz_protocol.tools.schema [DIRECTORY]             writes them (docs/protocol)
+    python -m kibitz_protocol.tools.schema --check [DIRECTORY]     exit status 1 where one is stale
+
+The same models give the same bytes, so the files are checked in and compared by a test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias, get_args
+
+from pydantic import TypeAdapter
+
+from kibitz_protocol.client.requests import NOT_REPEATABLE, REPEATABLE
+from kibitz_protocol.wire.messages import (
+    ANSWERS,
+    COSTS,
+    VERSIONS,
+    Answer,
+    ClientMessage,
+    Refused,
+    Request,
+    ServerMessage,
+)
+from kibitz_protocol.wire.records import AnyEntry, Footer, Setup
+from kibitz_protocol.wire.refusals import HINTS, MEANINGS, Code
+
+Json: TypeAlias = dict[str, Any]
+"""A JSON document while it is put together."""
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+DIRECTORY: Final = Path("docs/protocol")
+COMMAND: Final = "python -m kibitz_protocol.tools.schema"
+"""What mends stale documents."""
+
+
+def documents(directory: Path) -> dict[Path, str]:
+    """Every generated file with what it must hold; the manual is read for its other text."""
+    manual = directory / "README.md"
+    files = {
+        directory / "messages.schema.json": _text(messages_schema()),
+        directory / "record.schema.json": _text(record_schema()),
+        directory / "asyncapi.json": _text(asyncapi()),
+    }
+    if manual.exists():
+        files[manual] = fill_tables(manual.read_text(encoding="utf-8"), tables())
+    return files
+
+
+def stale_documents(directory: Path) -> list[Path]:
+    """The files that are missing or differ from what they must hold."""
+    return [
+        path
+        for path, text in documents(directory).items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+
+
+# --- JSON Schema --------------------------------------------------------------------------
+
+
+def messages_schema() -> Json:
+    """Both unions, under `$defs` as `ClientMessage` and `ServerMessage`."""
+    return _schema(
+        "Messages of the kibitz protocol",
+        {"ClientMessage": ClientMessage, "ServerMessage": ServerMessage},
+    )
+
+
+def record_schema() -> Json:
+    """The lines of a record: `Setup`, `Entry`, `Footer`."""
+    return _schema("A line of a kibitz record", {"Setup": Setup, "Entry": AnyEntry, "End": Footer})
+
+
+def _schema(title: str, unions: Mapping[str, Any]) -> Json:
+    """One document that accepts any of `unions`, each of them named in `$defs`."""
+    inputs = [(name, "validation", TypeAdapter(union)) for name, union in unions.items()]
+    schemas, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
+    definitions = dict(shared["$defs"])
+    names = []
+    for (name, _), schema in schemas.items():
+        if "$ref" in schema:
+            names.append(schema["$ref"].rpartition("/")[2])
+        else:
+            definitions[name] = schema
+            names.append(name)
+    document = {
+        "$schema": DIALECT,
+        "title": title,
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names],
+        "$defs": dict(sorted(definitions.items())),
+    }
+    _require_constants(document)
+    return document
+
+
+def _require_constants(node: object) -> None:
+    """A field with one possible value tells types apart, so it may not be absent.
+
+    The models give it a default for those who build messages in Python; on the wire there is
+    none.
+    """
+    if isinstance(node, list):
+        for item in node:
+            _require_constants(item)
+    elif isinstance(node, dict):
+        for name, field in _properties(node).items():
+            if "const" in field:
+                field.pop("default", None)
+                node["required"] = [name, *node.get("required", [])]
+        for value in node.values():
+            _require_constants(value)
+
+
+def _properties(node: Json) -> dict[str, Json]:
+    """The fields of an object's schema; a field that is called `properties` is none."""
+    fields = node.get("properties")
+    return fields if isinstance(fields, dict) and node.get("type") == "object" else {}
+
+
+# --- AsyncAPI -----------------------------------------------------------------------------
+
+
+def asyncapi() -> Json:
+    """The server as an AsyncAPI 3.0 application: it receives requests and sends news."""
+    definitions = messages_schema()["$defs"]
+    models = {name for name in definitions if name not in {"ClientMessage", "ServerMessage"}}
+    messages = {
+        model.__name__: model for model in (*_members(ClientMessage), *_members(ServerMessage))
+    }
+    return {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "kibitz",
+            "version": str(VERSIONS[-1]),
+            "description": "Board games for bots, people and spectators over one websocket.",
+            "license": {"name": "MIT"},
+        },
+        "defaultContentType": "application/json",
+        "servers": {
+            "local": {
+                "host": "127.0.0.1:{port}",
+                "protocol": "ws",
+                "description": "A server on this machine, as `kibitz serve` starts it.",
+                "variables": {"port": {"description": "the port that it printed at its start"}},
+            }
+        },
+        "channels": {
+            "session": {
+                "address": "/",
+                "description": "One JSON object a text frame, in both directions.",
+                "servers": [{"$ref": "#/servers/local"}],
+                "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
+                "bindings": {"ws": {"method": "GET", "bindingVersion": "0.1.0"}},
+            }
+        },
+        "operations": _operations(),
+        "components": {
+            "messages": {name: _message(model) for name, model in messages.items()},
+            "schemas": {name: _draft_07(definitions[name]) for name in sorted(models)},
+        },
+    }
+
+
+def _operations() -> Json:
+    """An operation for each request with its answers, and one for all news."""
+    news = [model for model in _members(ServerMessage) if not issubclass(model, Answer)]
+    receiving = {_tag(request): _exchange(request) for request in _members(ClientMessage)}
+    return receiving | {
+        "news": {
+            "action": "send",
+            "channel": {"$ref": "#/channels/session"},
+            "summary": "What the server tells unasked.",
+            "messages": _channel_messages(news),
+        }
+    }
+
+
+def _exchange(request: type[Any]) -> Json:
+    return {
+        "action": "receive",
+        "channel": {"$ref": "#/channels/session"},
+        "summary": _summary(request),
+        "messages": _channel_messages([request]),
+        "reply": {
+            "channel": {"$ref": "#/channels/session"},
+            "messages": _channel_messages([ANSWERS[request], Refused]),
+        },
+    }
+
+
+def _message(model: type[Any]) -> Json:
+    message: Json = {
+        "name": _tag(model),
+        "title": model.__name__,
+        "summary": _summary(model),
+        "payload": {"$ref": f"#/components/schemas/{model.__name__}"},
+    }
+    if issubclass(model, Request):
+        message["correlationId"] = {"location": "$message.payload#/id"}
+    elif issubclass(model, Answer):
+        message["correlationId"] = {"location": "$message.payload#/re"}
+    return message
+
+
+def _channel_messages(models: Iterable[type[Any]]) -> list[Json]:
+    return [{"$ref": f"#/channels/session/messages/{model.__name__}"} for model in models]
+
+
+def _draft_07(node: Any) -> Any:
+    """A schema in the dialect of AsyncAPI: other references, no discriminator objects."""
+    if isinstance(node, list):
+        return [_draft_07(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: value for key, value in node.items() if not _is_discriminator(key, value)}
+    if "$ref" in kept:
+        name = kept["$ref"].rpartition("/")[2]
+        return {**kept, "$ref": f"#/components/schemas/{name}"}
+    return {key: _draft_07(value) for key, value in kept.items()}
+
+
+def _is_discriminator(key: str, value: object) -> bool:
+    return key == "discriminator" and isinstance(value, dict) and "propertyName" in value
+
+
+def _members(union: Any) -> tuple[type[Any], ...]:
+    """The models of an annotated union, in its order."""
+    members: tuple[type[Any], ...] = get_args(get_args(union)[0])
+    return members
+
+
+def _tag(model: type[Any]) -> str:
+    return str(model.model_fields["type"].default)
+
+
+def _summary(model: type[Any]) -> str:
+    """The first paragraph of the model's own text; those it inherits say nothing about it."""
+    text = model.__dict__.get("__doc__") or model.__name__
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+# --- tables of the manual -----------------------------------------------------------------
+
+
+def tables() -> dict[str, str]:
+    """Each generated table of the manual by the name of its place."""
+    return {
+        "refusals": _table(
+            ("code", "meaning", "what helps"),
+            ((f"`{code.value}`", MEANINGS[code], HINTS[code]) for code in Code),
+        ),
+        "costs": _table(
+            ("request", "counts for"),
+            ((f"`{_tag(request)}`", str(cost)) for request, cost in COSTS.items()),
+        ),
+        "repeats": _table(
+            ("request", "again?", "why"),
+            [
+                *((f"`{_tag(request)}`", "yes", why) for request, why in REPEATABLE.items()),
+                *((f"`{_tag(request)}`", "no", why) for request, why in NOT_REPEATABLE.items()),
+            ],
+        ),
+    }
+
+
+def fill_tables(text: str, tables: Mapping[str, str]) -> str:
+    """`text` with each table between its two marks. Raises `ValueError` for a missing mark."""
+    for name, table in tables.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, found, rest = text.partition(start)
+        _, closed, after = rest.partition(end)
+        if not found or not closed:
+            raise ValueError(f"expected the marks {start.strip()} and {end.strip()}")
+        text = f"{before}{start}{table}{end}{after}"
+    return text
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _text(document: Json) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+# --- the command --------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    if options.check:
+        return _check(options.directory)
+    for path, text in documents(options.directory).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _check(directory: Path) -> int:
+    old = stale_documents(directory)
+    for path in old:
+        sys.stderr.write(f"{path} is out of date; mend it with: {COMMAND} {directory}\n")
+    return 1 if old else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("directory", nargs="?", type=Path, default=DIRECTORY, metavar="DIRECTORY")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Time controls: one schema for all of them, the notation that people type, and the arithmetic.
+
+Time that a seat uses on a turn is taken, in this order, from the free time of the move, the
+main time, the overage bank and the byo-yomi periods; when all are used up the flag falls.
+So per-move limits, Fischer clocks, banks and byo-yomi are one scheme with some parts zero.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from pydantic import Field, ValidationError
+
+from kibitz_protocol.wire.unchecked import construct
+from kibitz_protocol.wire.values import MAX_SAFE_INT, Millis, Strict, Tolerant
+
+_TIME = r"(?:[0-9]{1,9}:)?[0-9]{1,9}(?:\.[0-9]{1,3})?"
+_PARTS: Final = (
+    re.compile(rf"(?P<main_ms>{_TIME})(?:\+(?P<increment_ms>{_TIME}))?"),
+    re.compile(rf"byo=(?P<main_ms>{_TIME})\+(?P<periods>[0-9]{{1,4}})x(?P<period_ms>{_TIME})"),
+    re.compile(rf"move=(?P<move_ms>{_TIME})"),
+    re.compile(rf"inc=(?P<increment_ms>{_TIME})"),
+    re.compile(rf"bank=(?P<bank_ms>{_TIME})"),
+)
+"""What the notation is made of; the names are those of the fields."""
+
+
+class TimeControl(Strict):
+    """How long the seats may think, in milliseconds; all zero means no clock."""
+
+    move_ms: Millis = Field(0, description="free time on every move, not carried over")
+    main_ms: Millis = Field(0, description="main time of a seat for the whole match")
+    increment_ms: Millis = Field(0, description="added to the main time after each own move")
+    bank_ms: Millis = Field(0, description="overage bank, used after move and main time")
+    periods: int = Field(0, ge=0, le=1000, description="byo-yomi periods after all else")
+    period_ms: Millis = Field(0, description="length of a byo-yomi period")
+
+    @property
+    def flaw(self) -> str | None:
+        """Why nobody can mean this, or None; a host's request with a flaw is a bad option."""
+        if bool(self.periods) != bool(self.period_ms):
+            return "byo-yomi needs both periods and their length"
+        if self.increment_ms and not self.limited:
+            return "an increment needs a time to add it to"
+        return None
+
+    @property
+    def limited(self) -> bool:
+        """Whether a flag can fall at all."""
+        return bool(self.move_ms or self.main_ms or self.bank_ms or self.periods)
+
+    @classmethod
+    def parse(cls, text: str) -> TimeControl:
+        """Read ``10+0.1``, ``5:00+2``, ``move=1``, ``byo=60+3x10``, ``move=1,bank=60``, ``none``.
+
+        Numbers are seconds, or minutes and seconds around a colon, to the millisecond; ``inc``
+        gives the increment where the form of the main time has no place for it. Raises
+        `ValueError` with what was expected.
+        """
+        if text.strip().lower() in {"none", "inf", ""}:
+            return cls()
+        fields: dict[str, int] = {}
+        for part in text.split(","):
+            _add_part(fields, part.strip(), text)
+        try:
+            control = cls.model_validate(fields)
+        except ValidationError as error:
+            raise ValueError(f"time control is too long: {_shown(text)}") from error
+        flaw = control.flaw or (None if control.limited else "it leaves no time at all")
+        if flaw is not None:
+            raise ValueError(f"time control {_shown(text)}: {flaw}")
+        return control
+
+    def __str__(self) -> str:
+        if not self.limited:
+            return "none"
+        parts = []
+        if self.periods:
+            parts.append(f"byo={_seconds(self.main_ms)}+{self.periods}x{_seconds(self.period_ms)}")
+            if self.increment_ms:
+                parts.append(f"inc={_seconds(self.increment_ms)}")
+        elif self.main_ms or self.increment_ms:
+            parts.append(f"{_seconds(self.main_ms)}+{_seconds(self.increment_ms)}")
+        if self.move_ms:
+            parts.append(f"move={_seconds(self.move_ms)}")
+        if self.bank_ms:
+            parts.append(f"bank={_seconds(self.bank_ms)}")
+        return ",".join(parts)
+
+
+class Clock(Tolerant):
+    """What a seat has left, in milliseconds, at the start of its next turn."""
+
+    main_ms: Millis = 0
+    bank_ms: Millis = 0
+    periods: int = Field(0, ge=0)
+
+
+# --- arithmetic ---------------------------------------------------------------------------
+#
+# Pure functions over immutable values, for every time control. What a turn is charged is taken, in
+# this order, from the free time of the move, the main time, the overage bank and the byo-yomi
+# periods. A period that is used up is lost, one that is not is whole again on the next turn. The
+# flag falls when the charge reaches all there is: time used up to the last millisecond is up.
+# The server calls these for every move, so they build clocks without validation.
+
+MAX_CLOCK_MS: Final = MAX_SAFE_INT
+"""The most that any number of a clock is, which is what the wire carries: controls whose parts are
+near it, and increments on top of them, come to no more."""
+EMPTY_CLOCK: Final = Clock(main_ms=0, bank_ms=0, periods=0)
+"""What is left when the flag has fallen."""
+
+
+def full_clock(control: TimeControl) -> Clock:
+    """Return the clock of a seat before its first turn."""
+    return _clock(control.main_ms, control.bank_ms, control.periods)
+
+
+def until_flag(control: TimeControl, clock: Clock) -> int:
+    """Return the milliseconds that a turn started with `clock` may be charged before the flag."""
+    rest = clock.periods * control.period_ms if clock.periods else 0
+    return min(MAX_CLOCK_MS, control.move_ms + clock.main_ms + clock.bank_ms + rest)
+
+
+def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
+    """Return the clock after a move that was charged `charged_ms`, or None if the flag fell.
+
+    The increment of the move is included.
+    """
+    if charged_ms >= until_flag(control, clock):
+        return None
+    main, bank, periods = clock.main_ms, clock.bank_ms, clock.periods
+    over = charged_ms - control.move_ms
+    if over > main + bank:
+        periods -= (over - main - bank) // control.period_ms
+        main = bank = 0
+    elif over > main:
+        main, bank = 0, bank - (over - main)
+    elif over > 0:
+        main -= over
+    return _clock(main + control.increment_ms, bank, periods)
+
+
+def after_flag(control: TimeControl) -> Clock:
+    """Return the clock after the turn of a seat whose flag fell and that plays on.
+
+    That is where the game skips the turn or the server moves for the seat. All that the seat had is
+    gone; the increment comes after every turn, this one too.
+    """
+    return _clock(control.increment_ms, 0, 0)
+
+
+def _clock(main_ms: int, bank_ms: int, periods: int) -> Clock:
+    main_ms = min(MAX_CLOCK_MS, main_ms)
+    return construct(Clock, {"main_ms": main_ms, "bank_ms": bank_ms, "periods": periods})
+
+
+# --- notation ------------------------------------------------------------------------------
+
+
+def _add_part(fields: dict[str, int], part: str, text: str) -> None:
+    """Read one part into `fields`; nothing may be said twice."""
+    found = next((match for form in _PARTS if (match := form.fullmatch(part))), None)
+    if found is None:
+        raise ValueError(_expectation(text))
+    for field, value in found.groupdict().items():
+        if value is None:
+            continue
+        if field in fields:
+            raise ValueError(f"time control says {field} twice: {_shown(text)}")
+        fields[field] = int(value) if field == "periods" else _millis(value)
+
+
+def _expectation(text: str) -> str:
+    return f"expected a time control like 10+0.1, move=1, byo=60+3x10 or none, not {_shown(text)}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")
+
+
+def _millis(text: str) -> int:
+    minutes, colon, seconds = text.rpartition(":")
+    total = Decimal(seconds) + (Decimal(minutes) * 60 if colon else 0)
+    return int(total * 1000)
+
+
+def _seconds(millis: int) -> str:
+    return f"{Decimal(millis) / 1000:f}"

@@ -1,0 +1,94 @@
+"""The codec of messages: the one module where their JSON is read and written.
+
+Reading is `validate_json` on bytes and nothing else: plain `json.loads` on a peer's data lets
+deep nesting, giant integers and lone surrogates through to code that does not expect them.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from kibitz_protocol.wire.explain import explain
+from kibitz_protocol.wire.messages import ClientMessage, ServerMessage
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import RequestId
+
+_CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
+_SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
+
+
+class _Request(BaseModel):
+    """Just enough of a request to answer it, however wrong the rest is."""
+
+    id: RequestId = 0
+
+
+class _Answer(BaseModel):
+    """Just enough of an answer to know for which request it is."""
+
+    re: RequestId = 0
+
+
+_REQUEST = TypeAdapter(_Request)
+_ANSWER = TypeAdapter(_Answer)
+
+
+class DecodeError(ValueError):
+    """Bytes that are no message; `request` is the id that they carried, or 0."""
+
+    def __init__(self, code: Code, message: str, request: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.request = request
+
+
+def decode_request(data: bytes | bytearray | str) -> ClientMessage:
+    """Read a message towards the server, or raise `DecodeError`.
+
+    Nothing is converted: ``"5"``, ``5.0`` and ``true`` are no integers.
+    """
+    try:
+        return _CLIENT.validate_json(data, strict=True)
+    except ValidationError as error:
+        raise _refuse(error, data, _request_id(data)) from None
+
+
+def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
+    """Read a message from the server, or raise `DecodeError` with the `re` of an answer.
+
+    Unknown fields are passed over wherever they are, also in models that a server would not
+    accept them in: a newer server may know more.
+    """
+    try:
+        return _SERVER.validate_json(data, extra="ignore")
+    except ValidationError as error:
+        raise _refuse(error, data, _answer_id(data)) from None
+
+
+def encode(message: BaseModel) -> bytes:
+    """Write a message, absent fields left out."""
+    return message.__pydantic_serializer__.to_json(message, exclude_none=True, by_alias=True)
+
+
+def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:
+    first = error.errors(include_url=False, include_context=False)[0]
+    # A type inside the message, such as that of a seat, is a part of it like any other.
+    unknown = first["type"] == "union_tag_invalid" and not first["loc"]
+    named = unknown and isinstance(first["input"]["type"], str)
+    return DecodeError(
+        Code.UNKNOWN_TYPE if named else Code.MALFORMED, explain(error, data), request
+    )
+
+
+def _request_id(data: bytes | bytearray | str) -> int:
+    try:
+        return _REQUEST.validate_json(data, strict=True).id
+    except ValidationError:
+        return 0
+
+
+def _answer_id(data: bytes | bytearray | str) -> int:
+    try:
+        return _ANSWER.validate_json(data).re
+    except ValidationError:
+        return 0

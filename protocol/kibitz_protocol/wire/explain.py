@@ -1,0 +1,190 @@
+"""What is wrong with a piece of JSON, in one sentence for the person who sent it.
+
+pydantic's own texts name the branches of unions that were tried and the value that was found.
+Here the path is the one in the sender's JSON, and a value is shown only where it is short
+and no secret: such a sentence goes over the wire, into logs and onto screens.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, from_json
+
+SECRETS: Final = frozenset({"token", "resume", "invite", "seed"})
+"""Fields whose value no sentence ever shows."""
+MAX_TEXT_SHOWN: Final = 40
+"""Longest text that is shown as it is, in characters."""
+MAX_SENTENCE: Final = 300
+"""Longest sentence, in characters."""
+
+_EXPECTED: Final = {
+    "bool_type": "true or false",
+    "int_type": "an integer",
+    "int_from_float": "an integer",
+    "float_type": "a number",
+    "string_type": "a text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "finite_number": "a finite number",
+    "missing": "a value",
+}
+"""What would have been right, where pydantic says only what kind of type was wanted."""
+
+_LIMITS: Final = {
+    "greater_than_equal": "a number of at least {ge}",
+    "greater_than": "a number above {gt}",
+    "less_than_equal": "a number of at most {le}",
+    "less_than": "a number below {lt}",
+    "string_too_short": "a text of at least {min_length} characters",
+    "string_too_long": "a text of at most {max_length} characters",
+    "string_pattern_mismatch": "a text like {pattern}",
+    "too_short": "at least {min_length} of them",
+    "too_long": "at most {max_length} of them",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+}
+"""The same, where it depends on the field."""
+
+
+def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
+    """One sentence about the first thing that is wrong with `data`."""
+    details = error.errors(include_url=False)
+    if details[0]["type"] == "json_invalid":
+        return _cut(f"not JSON: {details[0]['ctx']['error']}")
+    whole = from_json(data)
+    placed = [(_path(detail, whole), detail) for detail in details]
+    # A value that fits no branch of a union is reported once for each branch, one after the
+    # other, and deeper where a branch got further with it.
+    first = placed[0][0]
+    same = [(path, detail) for path, detail in placed if path[: len(first)] == first]
+    deepest = max(len(path) for path, _ in same)
+    path = next(path for path, _ in same if len(path) == deepest)
+    reasons = [detail for other, detail in same if other == path]
+    return _cut(_sentence(path, reasons))
+
+
+def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
+    """The parts of the error's place that are in the data; others name branches of unions.
+
+    What is missing is not in the data either, and is the last part.
+    """
+    path: list[int | str] = []
+    here = whole
+    for index, part in enumerate(detail["loc"]):
+        found, here = _step(here, part, index)
+        if found:
+            path.append(part)
+    if detail["type"] == "missing":
+        path.append(detail["loc"][-1])
+    return tuple(path)
+
+
+def _step(here: object, part: int | str, index: int) -> tuple[bool, object]:
+    """Whether `part` is a place in `here`, and what is there; else `here` itself."""
+    if isinstance(here, dict) and part in here and not _is_tag(part, here, index):
+        return True, here[part]
+    if isinstance(here, list) and isinstance(part, int) and part < len(here):
+        return True, here[part]
+    return False, here
+
+
+def _is_tag(part: int | str, here: dict[object, object], index: int) -> bool:
+    """Whether `part` only repeats the discriminator of the object `here`, at the top."""
+    return index == 0 and part in (here.get("type"), here.get("kind"))
+
+
+def _sentence(path: tuple[int | str, ...], reasons: list[ErrorDetails]) -> str:
+    where = ".".join(_name(part) for part in path)
+    reason = _most_telling(reasons)
+    match reason["type"]:
+        case "missing":
+            return f"{where}: missing"
+        case "extra_forbidden":
+            return f"{where}: unknown field"
+        case "union_tag_not_found":
+            return f"{_at(where)}expected an object with a text field {_tag(reason)}"
+        case "union_tag_invalid":
+            return _unknown_tag(where, reason)
+        case "invalid_key":
+            return f"{where}: expected a text as the name of a field"
+    expected = " or ".join(dict.fromkeys(_expectation(one) for one in _alike(reason, reasons)))
+    return f"{_at(where)}expected {expected}{_found(path, reason)}"
+
+
+def _at(where: str) -> str:
+    return f"{where}: " if where else ""
+
+
+def _most_telling(reasons: list[ErrorDetails]) -> ErrorDetails:
+    """A branch that liked the type and missed on something else says more than the others."""
+    return next((one for one in reasons if one["type"] not in _EXPECTED), reasons[0])
+
+
+def _alike(reason: ErrorDetails, reasons: list[ErrorDetails]) -> list[ErrorDetails]:
+    return reasons if reason["type"] in _EXPECTED else [reason]
+
+
+def _expectation(reason: ErrorDetails) -> str:
+    kind = reason["type"]
+    if kind in _LIMITS:
+        return _LIMITS[kind].format(**reason["ctx"])
+    if kind in _EXPECTED:
+        return _EXPECTED[kind]
+    return reason["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+
+
+def _unknown_tag(where: str, reason: ErrorDetails) -> str:
+    """Which of few types was expected; of many, such as all messages, just which was not."""
+    expected = reason["ctx"]["expected_tags"]
+    place = f"{where}.{_tag(reason)}" if where else _tag(reason)
+    value = reason["input"][_tag(reason)]
+    if not isinstance(value, str):
+        return f"{place}: expected a text, not {_show(value)}"
+    found = _show(value)
+    if len(expected) > 100:
+        return f"{place}: unknown type {found}"
+    return f"{place}: expected one of {expected}, not {found}"
+
+
+def _tag(reason: ErrorDetails) -> str:
+    return str(reason["ctx"]["discriminator"]).strip("'")
+
+
+def _found(path: tuple[int | str, ...], reason: ErrorDetails) -> str:
+    if SECRETS.intersection(path):
+        return ""
+    return f", not {_show(reason['input'])}"
+
+
+def _show(value: object) -> str:
+    """A value, if it is short and simple, or what kind of value it is."""
+    match value:
+        case str() if len(value) > MAX_TEXT_SHOWN:
+            return f"a text of {len(value)} characters"
+        case int() if not -(2**63) < value < 2**63:
+            return "an integer of more than 64 bits"
+        case None | bool() | int() | float() | str():
+            return json.dumps(value)
+        case list():
+            return f"a list of {len(value)}"
+        case dict():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def _name(part: int | str) -> str:
+    """A part of a path, cut and escaped: names of fields come from the sender too."""
+    if isinstance(part, int):
+        return str(part)
+    text = json.dumps(part)[1:-1]
+    return text if len(text) <= MAX_TEXT_SHOWN else f"{text[:MAX_TEXT_SHOWN]}…"
+
+
+def _cut(sentence: str) -> str:
+    return sentence if len(sentence) <= MAX_SENTENCE else f"{sentence[: MAX_SENTENCE - 1]}…"

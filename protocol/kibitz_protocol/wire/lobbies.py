@@ -1,0 +1,259 @@
+"""Lobbies as hosts ask for them and as members see them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.records import Cause, Conduct, Player, PlayerKind, Result, Spectating
+from kibitz_protocol.wire.values import (
+    GameName,
+    Key,
+    Personality,
+    PlayerName,
+    SentOptions,
+    Strict,
+    Tag,
+    Tolerant,
+)
+
+
+class OpenSeat(Strict):
+    """A seat for whoever comes."""
+
+    kind: Literal["open"] = "open"
+
+
+class ReservedSeat(Strict):
+    """A seat kept for a player of this name."""
+
+    kind: Literal["reserved"] = "reserved"
+    name: PlayerName
+
+
+class HouseSeat(Strict):
+    """A seat that the server fills with a bot process of its own."""
+
+    kind: Literal["house"] = "house"
+    personality: Personality
+
+
+SeatSpec: TypeAlias = Annotated[OpenSeat | ReservedSeat | HouseSeat, Field(discriminator="kind")]
+
+
+class ProgrammeItem(Strict):
+    """Some matches of one game with n seats, among m members who can play it.
+
+    With `rotate` match j of the first m seats, in order, the members j, j+1, .., j+n-1 (modulo
+    m), so that everybody takes every seat once. The next m matches seat the same groups with
+    everybody moved up by one seat, until all have had all seats among themselves, and then
+    come other groups in the same way, so that in time everybody meets everybody.
+
+    A game that is *balanced*, because who begins or what was dealt decides too much, is played
+    in blocks instead: the n matches in which one group takes all seats in turn, on one deal where
+    that tells no secrets, follow each other, then comes the next group. `games` is a multiple
+    of n there.
+
+    Without `rotate` the first n members play all matches in the same seats.
+    """
+
+    game: GameName
+    options: SentOptions = Field(default_factory=dict)
+    seats: int = Field(2, ge=1, le=16)
+    games: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="how many matches; absent for one, or for one block of a balanced game",
+    )
+    rotate: bool = True
+    time_control: TimeControl = TimeControl()
+    seed: int | None = Field(
+        None,
+        ge=0,
+        lt=2**53,
+        description="seed of the first deal, later ones count up from it; where a game hides"
+        " something, all seeds are hashes of it, and whoever can guess it knows what is hidden",
+    )
+
+
+class Arrangement(Strict):
+    """A match that a host wants played: what, and who sits where.
+
+    The tag is the host's name for it and stands for it for as long as the lobby exists. With
+    one `seed` in the items of several matches they are played from one deal; where a game
+    hides something each tag has a deal of its own, which seed and tag determine.
+    """
+
+    tag: Tag
+    item: ProgrammeItem = Field(description="`games` and `rotate` mean nothing here")
+    players: list[Key] = Field(
+        min_length=1, max_length=16, description="members of the lobby, by seat"
+    )
+
+
+class LobbySettings(Strict):
+    """What a host asks for."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)] = "lobby"
+    listed: bool = Field(True, description="whether lists show the lobby")
+    joinable: Literal["open", "invite", "closed"] = Field(
+        "open", description="who may join: anyone, whoever has the invite code, reserved only"
+    )
+    watchable: bool = Field(True, description="whether spectators may enter")
+    seats: list[SeatSpec] = Field(min_length=1, max_length=64)
+    programme: list[ProgrammeItem] = Field(
+        max_length=64,
+        description="what is played; where the host arranges the matches it may be empty, and"
+        " only says what players should be prepared for",
+    )
+    arranged: bool = Field(
+        False,
+        description="play what the host arranges, match by match, from its start until it closes",
+    )
+    rated: bool = Field(
+        False,
+        description="count on the server's ladder; players without an account are not rated, and"
+        " neither are their matches",
+    )
+    at_once: int = Field(4, ge=1, le=1000, description="how many matches run at the same time")
+    auto_start: bool = Field(
+        True, description="start by itself once every seat is taken and everybody is ready"
+    )
+    conduct: Conduct = Conduct()
+    spectating: Spectating = Spectating()
+
+
+LobbyPhase: TypeAlias = Literal["gathering", "running", "finished", "closed"]
+
+
+class Member(Tolerant):
+    """A player in a lobby; `seat` is the lobby's seat, not a seat at a match."""
+
+    player: Key
+    name: str
+    kind: PlayerKind
+    seat: int
+    ready: bool
+    connected: bool
+
+
+class Standing(Tolerant):
+    """A line of a lobby's table, of the present round.
+
+    A match gives each seat the share of the others that it has beaten, ties counting half:
+    of two seats the winner gets 1, in a draw both 0.5; of n seats the best gets 1, the next
+    (n-2)/(n-1), the last 0. A win is the best rank alone, a draw the best rank shared.
+    """
+
+    player: Key
+    name: str
+    played: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    causes: dict[Cause, int] = Field(
+        default_factory=dict, description="how often this player's seat dropped out, by cause"
+    )
+
+
+class MatchBrief(Tolerant):
+    """A match in a list."""
+
+    match: Key
+    lobby: Key | None = None
+    number: int = 1
+    block: int | None = Field(None, description="the block of the programme that it belongs to")
+    game: GameName
+    seats: list[Player]
+    ply: int = 0
+    time_control: TimeControl = TimeControl()
+    watchable: bool = True
+    result: Result | None = None
+    tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
+    void: bool = Field(
+        False, description="it will not be played: a player has left, or the lobby was closed"
+    )
+
+
+class LadderLine(Tolerant):
+    """A player on a game's ladder. `key` is that of an account, or a house bot's personality.
+
+    A new player has a rating of 1500; two players who differ by 400 points win in the
+    proportion of 10 to 1. `deviation` is one standard deviation of the rating.
+    """
+
+    place: int
+    key: str
+    name: str
+    kind: PlayerKind
+    rating: float
+    deviation: float
+    matches: int
+    last_played: int = Field(description="seconds of the epoch")
+
+
+class LadderTable(Tolerant):
+    """A game's ladder, or a part of it: `players` and `matches` say how long all of it is.
+
+    Lines are in the order of the rating less two deviations.
+    """
+
+    game: GameName
+    players: int
+    matches: int
+    lines: list[LadderLine]
+
+
+class LobbyBrief(Tolerant):
+    """A lobby in a list."""
+
+    lobby: Key
+    name: str
+    host: str
+    state: LobbyPhase
+    joinable: Literal["open", "invite", "closed"]
+    watchable: bool
+    games: list[GameName]
+    members: int
+    places: int
+    """How many seats the lobby has in all."""
+
+
+class HouseTrouble(Tolerant):
+    """A house bot that did not come, or that ended by itself, in the present round."""
+
+    seat: int
+    personality: Personality
+    failures: int
+    reason: str = Field(description="what became of it the last time")
+    given_up: bool = Field(
+        description="it is not started again, and its seat is open to anybody now"
+    )
+
+
+class LobbyView(Tolerant):
+    """A lobby as its members and spectators see it.
+
+    `invite` is for the host and members only, seeds in the programme for the host only.
+    """
+
+    lobby: Key
+    settings: LobbySettings
+    host: Key
+    state: LobbyPhase
+    round: int = Field(description="1, and one more for every rematch")
+    members: list[Member]
+    spectators: int = 0
+    invite: str | None = None
+    planned: int = Field(description="matches of this round in all")
+    done: int
+    void: int = Field(0, description="how many of those that are done were not played at all")
+    house_trouble: list[HouseTrouble] = Field(
+        default_factory=list, description="house bots that failed in this round, by seat"
+    )
+    live: list[MatchBrief]
+    standings: list[Standing]

@@ -1,0 +1,620 @@
+"""Every message, one union a direction, discriminated on `type`.
+
+A client sends requests. Each carries an `id` of its own choosing, larger than all before it,
+and gets exactly one answer, which carries it back as `re`: `done`, a list, or `refused`.
+Everything else that the server sends is news. News of a match is numbered: each `event`
+carries the entry `seq` + 1 of the one before it, so a gap always means loss, and a
+`snapshot` says from which number it goes on.
+
+The first request of a connection is `hello`. A client that comes back says `resume` with the
+secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`; a move that
+was never answered is sent again with its old `id` and `ply` and is applied once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import Field
+
+from kibitz_protocol.wire.clocks import Clock, TimeControl
+from kibitz_protocol.wire.lobbies import (
+    Arrangement,
+    LadderTable,
+    LobbyBrief,
+    LobbySettings,
+    LobbyView,
+    MatchBrief,
+)
+from kibitz_protocol.wire.records import AnyEntry, Comment, Conduct, Player, Result, Spectating
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.reports import MatchReport
+from kibitz_protocol.wire.values import (
+    Fields,
+    GameName,
+    Key,
+    Line,
+    Millis,
+    Options,
+    PlayerName,
+    RequestId,
+    SafeInt,
+    SeatIndex,
+    Secret,
+    SentAction,
+    Seq,
+    Strict,
+    Tolerant,
+)
+
+VERSIONS: tuple[int, ...] = (1,)
+"""Protocol versions that this package speaks, newest last."""
+MAX_ARRANGEMENTS: Final = 256
+"""The most matches that one request arranges."""
+DEFAULT_PAGE_SIZE: Final = 100
+"""Lobbies or running matches on a page of a list, where the request does not say how many ..."""
+MAX_PAGE_SIZE: Final = 200
+"""... and the most that it may ask for."""
+
+
+# --- towards the server -------------------------------------------------------------------
+
+
+class Request(Strict):
+    id: RequestId
+
+
+class GameClaim(Strict):
+    """A game that a bot plays, and with how many players (any number when empty)."""
+
+    game: GameName
+    seats: list[SafeInt] = Field(default_factory=list, max_length=16)
+
+
+class Capabilities(Strict):
+    """What a bot can do; a human can do everything. No games listed means every game."""
+
+    games: list[GameClaim] = Field(default_factory=list, max_length=64)
+    at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
+    untimed: bool = Field(True, description="whether it plays without a clock")
+    min_move_ms: Millis = Field(0, description="refuses clocks that leave less on a move")
+
+
+class Hello(Request):
+    """Who is there. `token` names an account, `resume` a guest who comes back."""
+
+    type: Literal["hello"] = "hello"
+    versions: list[SafeInt] = Field(min_length=1, max_length=16)
+    name: PlayerName | None = None
+    token: Secret | None = None
+    resume: Secret | None = None
+    kind: Literal["bot", "human"] = "bot"
+    agent: Line = Field("", description="name and version of the client program")
+    instance: Secret | None = Field(
+        None,
+        description="a secret that a program draws when it starts, and says again when it comes"
+        " back: so that a reconnect is told from a seat that somebody else takes over",
+    )
+    capabilities: Capabilities | None = None
+
+
+class ListGames(Request):
+    type: Literal["list_games"] = "list_games"
+
+
+class ListLobbies(Request):
+    """The lobbies that are open, a page at a time, oldest first."""
+
+    type: Literal["list_lobbies"] = "list_lobbies"
+    after: Seq = Field(0, description="`last` of the page before")
+    limit: int = Field(DEFAULT_PAGE_SIZE, ge=1, le=MAX_PAGE_SIZE, description="lobbies of a page")
+
+
+class ListMatches(Request):
+    """Running matches that may be watched, a page at a time, oldest first; the newest finished
+    ones, newest first, follow on the last page."""
+
+    type: Literal["list_matches"] = "list_matches"
+    lobby: Key | None = None
+    after: Seq = Field(0, description="`last` of the page before")
+    limit: int = Field(
+        DEFAULT_PAGE_SIZE, ge=1, le=MAX_PAGE_SIZE, description="running matches of a page"
+    )
+
+
+class AskLadder(Request):
+    """The ladder of a game, or of every game where a rated match was played, from `first` on."""
+
+    type: Literal["ladder"] = "ladder"
+    game: GameName | None = None
+    first: int = Field(1, ge=1, le=1_000_000, description="the place of the first line")
+    count: int = Field(100, ge=1, le=200, description="lines of each game")
+
+
+class Host(Request):
+    """Open a lobby. The host does not sit in it until it joins."""
+
+    type: Literal["host"] = "host"
+    settings: LobbySettings
+
+
+class Join(Request):
+    """Take a seat of a lobby, or enter as a spectator. Joining again changes nothing."""
+
+    type: Literal["join"] = "join"
+    lobby: Key
+    invite: Line | None = None
+    role: Literal["player", "spectator"] = "player"
+
+
+class Leave(Request):
+    """Leave a lobby; matches that run are left too."""
+
+    type: Literal["leave"] = "leave"
+    lobby: Key
+
+
+class Kick(Request):
+    type: Literal["kick"] = "kick"
+    lobby: Key
+    player: Key
+
+
+class Ready(Request):
+    type: Literal["ready"] = "ready"
+    lobby: Key
+    ready: bool = True
+
+
+class Start(Request):
+    """Host: begin the programme. Everybody must be ready."""
+
+    type: Literal["start"] = "start"
+    lobby: Key
+
+
+class Rematch(Request):
+    """Host: play the finished programme again with the seats rotated by one."""
+
+    type: Literal["rematch"] = "rematch"
+    lobby: Key
+
+
+class Close(Request):
+    """Host: close the lobby; running matches finish first."""
+
+    type: Literal["close"] = "close"
+    lobby: Key
+
+
+class Arrange(Request):
+    """Host of an arranged lobby: play these matches. A tag that is known is not played again.
+
+    So asking again is harmless, and how a host that was away learns what became of its matches.
+    """
+
+    type: Literal["arrange"] = "arrange"
+    lobby: Key
+    matches: list[Arrangement] = Field(min_length=1, max_length=MAX_ARRANGEMENTS)
+
+
+class Watch(Request):
+    """Follow a match from its present state."""
+
+    type: Literal["watch"] = "watch"
+    match: Key
+
+
+class Unwatch(Request):
+    type: Literal["unwatch"] = "unwatch"
+    match: Key
+
+
+class Rejoin(Request):
+    """Take the own seat at a match on this connection; an older connection loses it."""
+
+    type: Literal["rejoin"] = "rejoin"
+    match: Key
+
+
+class Move(Request):
+    """An action at `ply`. Sent again with the same id and ply it is applied once."""
+
+    type: Literal["move"] = "move"
+    match: Key
+    ply: Seq
+    action: SentAction
+    comment: Comment | None = None
+
+
+class Resign(Request):
+    """Give the match up. A bot that must because it failed says so, and the result names it."""
+
+    type: Literal["resign"] = "resign"
+    match: Key
+    fault: Literal["crash", "illegal"] | None = None
+    detail: Line = Field("", description="what failed, in a sentence; with `fault` only")
+
+
+class LeaveMatch(Request):
+    """Go away from a match for good: the table's conduct decides what becomes of the seat."""
+
+    type: Literal["leave_match"] = "leave_match"
+    match: Key
+
+
+class Note(Request):
+    """A line for the own record, such as the tail of stderr. Others see a bare number."""
+
+    type: Literal["note"] = "note"
+    match: Key
+    text: str = Field(max_length=2000)
+
+
+class AskReport(Request):
+    """The forensic report of a match that is over: the host of its lobby is told of every seat at
+    fault, anybody else of the own one only. With `seat` of that one, at fault or not."""
+
+    type: Literal["report"] = "report"
+    match: Key
+    seat: SeatIndex | None = None
+
+
+class History(Request):
+    """Ask for the events of a match from `first` on, as this viewer may see them."""
+
+    type: Literal["history"] = "history"
+    match: Key
+    first: Seq = 1
+    count: int = Field(200, ge=1, le=1000)
+
+
+ClientMessage: TypeAlias = Annotated[
+    Hello
+    | ListGames
+    | ListLobbies
+    | ListMatches
+    | AskLadder
+    | Host
+    | Join
+    | Leave
+    | Kick
+    | Ready
+    | Start
+    | Rematch
+    | Close
+    | Arrange
+    | Watch
+    | Unwatch
+    | Rejoin
+    | Move
+    | Resign
+    | LeaveMatch
+    | Note
+    | AskReport
+    | History,
+    Field(discriminator="type"),
+]
+
+
+# --- from the server ----------------------------------------------------------------------
+
+
+class Answer(Tolerant):
+    """A message that ends a request; `re` is the request's id, 0 where it had none to read."""
+
+    re: int
+
+
+class Limits(Tolerant):
+    """What this server allows, so that a client need not find out by being refused."""
+
+    frame_bytes: int
+    messages_per_second: float
+    burst: int
+    lobbies: int
+    house_bots: int = Field(0, description="house seats in all lobbies that one player hosts")
+
+
+class Welcome(Answer):
+    """Answer to hello. `resume` is this player's secret for coming back."""
+
+    type: Literal["welcome"] = "welcome"
+    version: int
+    player: Key
+    name: str
+    kind: Literal["bot", "human", "house"]
+    resume: str
+    server: str
+    limits: Limits
+    seats: list[Key] = Field(description="unfinished matches where this player has a seat")
+    lobbies: list[Key] = Field(description="lobbies where this player is a member")
+
+
+class Done(Answer):
+    """The request was carried out. `seq` numbers the entry it made; `lobby` a lobby it made."""
+
+    type: Literal["done"] = "done"
+    seq: int | None = None
+    lobby: Key | None = None
+    invite: str | None = None
+
+
+class Refused(Answer):
+    """The request was not carried out and nothing has changed."""
+
+    type: Literal["refused"] = "refused"
+    code: Code
+    message: str
+    hint: str = ""
+    retry_after_ms: int | None = None
+    ply: int | None = Field(None, description="the present ply, for `stale`")
+
+
+class GameLine(Tolerant):
+    """A game that the server hosts, with the JSON Schema of its options, move and view."""
+
+    name: GameName
+    title: str
+    summary: str
+    rules_version: int
+    seats: list[int]
+    hidden: bool
+    options_schema: Fields
+    move_schema: Fields
+
+
+class GameList(Answer):
+    type: Literal["games"] = "games"
+    games: list[GameLine]
+    personalities: list[str] = Field(description="house bots that the server can start")
+
+
+class LobbyList(Answer):
+    """A page of the open lobbies."""
+
+    type: Literal["lobbies"] = "lobbies"
+    lobbies: list[LobbyBrief]
+    more: bool = Field(False, description="whether another page follows")
+    last: Seq = Field(0, description="what to say as `after` for the next page")
+
+
+class MatchList(Answer):
+    """A page of the running matches; the last one has the finished matches too."""
+
+    type: Literal["matches"] = "matches"
+    matches: list[MatchBrief]
+    more: bool = Field(False, description="whether another page follows")
+    last: Seq = Field(0, description="what to say as `after` for the next page")
+
+
+class Event(Tolerant):
+    """Entry `entry.seq` of a match, and how this viewer sees the match after it."""
+
+    type: Literal["event"] = "event"
+    match: Key
+    ply: int = Field(description="plies played after this entry")
+    to_act: int = Field(description="seat to act, or -1 when the match is over")
+    entry: AnyEntry
+    view: Fields | None = Field(None, description="absent where the entry changed nothing seen")
+    clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
+
+
+class Ladders(Answer):
+    type: Literal["ladders"] = "ladders"
+    games: list[LadderTable]
+
+
+class Arranged(Answer):
+    """Answer to arrange, a line for each match in the order of the request.
+
+    A match that waits for its beginning has none. Of any other it is the brief: without a
+    result while the match runs, with it when it is over. A match that is `void` will not be
+    played, and one whose result has the cause `infrastructure` will not be played again; a host
+    that wants it nevertheless arranges it under another tag.
+    """
+
+    type: Literal["arranged"] = "arranged"
+    matches: list[MatchBrief | None]
+
+
+class EventList(Answer):
+    """Answer to history. `more` says that the match has entries after the last one given."""
+
+    type: Literal["events"] = "events"
+    match: Key
+    events: list[Event]
+    more: bool
+
+
+class Reported(Answer):
+    type: Literal["reported"] = "reported"
+    report: MatchReport
+
+
+class Snapshot(Tolerant):
+    """A match as this viewer sees it now; the next event is `seq` + 1.
+
+    Sent when a match starts for a player, after `rejoin` and `watch`, and instead of the
+    events that a spectator was too slow to read.
+    """
+
+    type: Literal["snapshot"] = "snapshot"
+    why: Literal["started", "rejoined", "watching", "lagged"]
+    match: Key
+    lobby: Key | None = None
+    number: int = 1
+    block: int | None = Field(None, description="the block of the programme that it belongs to")
+    game: GameName
+    rules_version: int
+    options: Options
+    seats: list[Player]
+    away: list[SeatIndex] = Field(default_factory=list, description="seats not connected")
+    you: SeatIndex | None = None
+    seq: Seq
+    ply: int
+    to_act: int
+    view: Fields
+    time_control: TimeControl
+    clocks: list[Clock] | None = None
+    left_ms: Millis | None = Field(
+        None,
+        description="time until the flag of the seat to act falls; absent without a clock, after"
+        " the end, and for spectators who see the match late",
+    )
+    conduct: Conduct
+    spectating: Spectating
+    commitment: str
+    result: Result | None = None
+
+
+class YourTurn(Tolerant):
+    """Everything needed to act. Sent again after a rejoin while the turn lasts."""
+
+    type: Literal["your_turn"] = "your_turn"
+    match: Key
+    game: GameName
+    seat: SeatIndex
+    ply: int
+    view: Fields = Field(description="the observation, as the game's View model")
+    legal: list[Fields] | None = Field(
+        None, description="every legal action; absent where a rule in words says it shorter"
+    )
+    legal_rule: str | None = Field(None, description="which actions are legal, where not listed")
+    legal_count: int
+    clocks: list[Clock] | None = None
+    left_ms: Millis | None = Field(
+        None, description="time until the own flag falls; absent without a clock"
+    )
+
+
+class Finished(Tolerant):
+    """The end of a match: result, the seed behind the commitment, and where the record is."""
+
+    type: Literal["finished"] = "finished"
+    match: Key
+    lobby: Key | None = None
+    seq: Seq
+    result: Result
+    view: Fields = Field(description="the referee's view: all is revealed")
+    seed: str
+    record: str = Field(description="path of the record on this server, over plain HTTP")
+
+
+class LobbyNews(Tolerant):
+    """A lobby has changed. A newer one replaces an older one that was not sent yet."""
+
+    type: Literal["lobby"] = "lobby"
+    lobby: LobbyView
+
+
+class MatchStarted(Tolerant):
+    """A match of a lobby has begun; spectators may `watch` it."""
+
+    type: Literal["match_started"] = "match_started"
+    lobby: Key
+    match: MatchBrief
+
+
+class MatchEnded(Tolerant):
+    """A match of a lobby is over."""
+
+    type: Literal["match_ended"] = "match_ended"
+    lobby: Key
+    match: MatchBrief
+
+
+class LobbyClosed(Tolerant):
+    """The lobby is gone, or this player was removed from it.
+
+    `failed`: the server could not go on with it, for a reason of its own.
+    """
+
+    type: Literal["lobby_closed"] = "lobby_closed"
+    lobby: Key
+    reason: Literal["closed", "kicked", "expired", "failed"]
+
+
+class Farewell(Tolerant):
+    """The server is about to close this connection."""
+
+    type: Literal["farewell"] = "farewell"
+    code: Code
+    message: str
+    retry_after_ms: int | None = None
+
+
+ServerMessage: TypeAlias = Annotated[
+    Welcome
+    | Done
+    | Refused
+    | GameList
+    | LobbyList
+    | MatchList
+    | Ladders
+    | Arranged
+    | Reported
+    | EventList
+    | Event
+    | Snapshot
+    | YourTurn
+    | Finished
+    | LobbyNews
+    | MatchStarted
+    | MatchEnded
+    | LobbyClosed
+    | Farewell,
+    Field(discriminator="type"),
+]
+
+
+# --- which answer a request gets when it is not refused -----------------------------------
+
+ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
+    {
+        Hello: Welcome,
+        ListGames: GameList,
+        ListLobbies: LobbyList,
+        ListMatches: MatchList,
+        AskLadder: Ladders,
+        Host: Done,
+        Join: Done,
+        Leave: Done,
+        Kick: Done,
+        Ready: Done,
+        Start: Done,
+        Rematch: Done,
+        Close: Done,
+        Arrange: Arranged,
+        Watch: Done,
+        Unwatch: Done,
+        Rejoin: Done,
+        Move: Done,
+        Resign: Done,
+        LeaveMatch: Done,
+        Note: Done,
+        AskReport: Reported,
+        History: EventList,
+    }
+)
+
+# --- what a request counts for in the limit of messages a second --------------------------
+
+COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
+    {
+        Hello: 2,
+        ListGames: 4,
+        ListLobbies: 2,
+        ListMatches: 2,
+        AskLadder: 4,
+        Host: 5,
+        Arrange: 2,
+        Watch: 2,
+        AskReport: 4,
+        History: 4,
+        Move: 0,
+    }
+)
+"""Every other request counts for 1. A move that answers a turn is free: turns set its pace."""

@@ -1,0 +1,254 @@
+"""Record files: one JSON object a line, and a hash chain over the lines.
+
+    {"schema":"kibitz-record/1","match":"m1",...}        the setup
+    {"seq":1,"at_ms":420,"kind":"move",...}              an entry a line
+    {"kind":"end","result":{...},"hash":"..."}           the footer, when the match is over
+
+The chain starts from the empty text; each line's link is the SHA-256, in hexadecimal, of the
+link before and the line's bytes without its end. The footer carries the last entry's link.
+A record without a footer is a match that had not ended when the file was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Annotated, Final, TypeAlias, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.explain import explain
+from kibitz_protocol.wire.records import ENTRY, Entry, Footer, Noted, Result, Setup
+from kibitz_protocol.wire.visibility import without_content
+
+_T = TypeVar("_T")
+
+EMPTY_CHAIN: Final = ""
+"""The link before the first line."""
+MAX_LINE: Final = 1024 * 1024
+"""Longest line that is read, in bytes: no entry comes near it, a wrong file may."""
+
+_Line: TypeAlias = Annotated[Entry | Footer, Field(discriminator="kind")]
+_SETUP: TypeAdapter[Setup] = TypeAdapter(Setup)
+_LINE: TypeAdapter[Entry | Footer] = TypeAdapter(_Line)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a record file holds. `footer` is None where the match had not ended."""
+
+    setup: Setup
+    entries: tuple[Entry, ...]
+    footer: Footer | None
+    link: str
+    """The end of the chain over setup and entries."""
+    torn: bool = False
+    """Whether the file ended in the middle of a line, which was left out."""
+
+
+class RecordError(ValueError):
+    """A file that is no record: which line of it, and what was expected there."""
+
+    def __init__(self, path: str, line: int, sentence: str) -> None:
+        super().__init__(f"{path}:{line}: {sentence}")
+        self.path = path
+        self.line = line
+        self.sentence = sentence
+
+
+def chain_hash(previous: str, line: bytes) -> str:
+    """The link after `line`, which comes without its end."""
+    return hashlib.sha256(previous.encode() + line).hexdigest()
+
+
+def read_record(path: str | os.PathLike[str], *, torn: bool = False) -> Record:
+    """Read and check a record file.
+
+    With `torn`, a last line without an end that cannot be read is left out: that is what a
+    power cut leaves of a file being written. Raises `RecordError`, and `OSError` as `open`.
+    """
+    with open(path, "rb") as file:
+        return parse_record(_lines_of(file, str(path)), path=str(path), torn=torn)
+
+
+def parse_record(lines: Iterable[bytes], *, path: str = "record", torn: bool = False) -> Record:
+    """The same from lines, each with its end; `path` is what errors name."""
+    reading = _RecordParser(path)
+    for number, line in enumerate(lines, start=1):
+        try:
+            reading.read(number, line)
+        except RecordError:
+            if not torn or reading.setup is None or not _is_torn(line):
+                raise
+            return reading.record(torn=True)
+    return reading.record()
+
+
+def seed_commitment(seed: str) -> str:
+    """Return what is published of a match's seed before the match: its SHA-256."""
+    return hashlib.sha256(seed.encode()).hexdigest()
+
+
+class RecordExport:
+    """The lines of a record, each with its end, made from the lines of a log as they come.
+
+    `setup` and the entries are lines without their ends, as `encode` writes them. Without `notes`,
+    each note is replaced by a `Hidden` entry: that is the record as anybody may have it, since
+    notes are for those who wrote them. They change nothing in a match, so the record still folds,
+    and its hash chain runs over what it shows.
+    """
+
+    def __init__(self, setup: bytes, *, notes: bool = True) -> None:
+        self._notes = notes
+        self._link = chain_hash(EMPTY_CHAIN, setup)
+        self.head = setup + b"\n"
+        """The first line."""
+
+    def entries(self, lines: Iterable[bytes]) -> bytes:
+        """Return the next lines."""
+        return b"".join(map(self._entry, lines))
+
+    def footer(self, result: Result) -> bytes:
+        """Return the last line, with the hash of what was exported."""
+        return encode(Footer(result=result, hash=self._link)) + b"\n"
+
+    def _entry(self, line: bytes) -> bytes:
+        shown = line if self._notes else _without_note(line)
+        self._link = chain_hash(self._link, shown)
+        return shown + b"\n"
+
+
+def record_lines(
+    setup: Setup, entries: Iterable[Entry], result: Result | None = None
+) -> Iterator[bytes]:
+    """Yield the lines of a record, each with its end; without a result there is no footer."""
+    export = RecordExport(encode(setup))
+    yield export.head
+    for entry in entries:
+        yield export.entries([encode(entry)])
+    if result is not None:
+        yield export.footer(result)
+
+
+def _without_note(line: bytes) -> bytes:
+    # Most lines are no notes: those are passed on without reading their JSON.
+    if b'"kind":"note"' not in line:
+        return line
+    entry = ENTRY.validate_json(line)
+    return encode(without_content(entry)) if isinstance(entry, Noted) else line
+
+
+def write_record(
+    path: str | os.PathLike[str],
+    setup: Setup,
+    entries: Iterable[Entry],
+    result: Result | None = None,
+) -> None:
+    """Write a record file: the whole of it or, if anything fails, nothing."""
+    target = Path(path)
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(descriptor, "wb") as file:
+            file.writelines(record_lines(setup, entries, result))
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes files that only their owner may read, a record is no secret.
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+class _RecordParser:
+    """A record as far as it was read."""
+
+    def __init__(self, path: str) -> None:
+        self.setup: Setup | None = None
+        self._path = path
+        self._entries: list[Entry] = []
+        self._footer: Footer | None = None
+        self._link = EMPTY_CHAIN
+        self._number = 0
+
+    def read(self, number: int, line: bytes) -> None:
+        """Take the next line. Raises `RecordError`, and then has not changed."""
+        self._number = number
+        bare = line.removesuffix(b"\n").removesuffix(b"\r")
+        if self.setup is None:
+            self.setup = self._setup(bare)
+        elif self._footer is not None:
+            raise self._error("expected nothing after the footer")
+        else:
+            part = self._parse(_LINE, bare)
+            if isinstance(part, Footer):
+                self._footer = self._checked(part)
+                return
+            self._append(part)
+        self._link = chain_hash(self._link, bare)
+
+    def record(self, *, torn: bool = False) -> Record:
+        if self.setup is None:
+            self._number += 1
+            raise self._error("expected a setup line, found the end of the file")
+        return Record(self.setup, tuple(self._entries), self._footer, self._link, torn)
+
+    def _setup(self, line: bytes) -> Setup:
+        setup = self._parse(_SETUP, line)
+        commitment = seed_commitment(setup.seed)
+        # A record of a running match may come without its seed.
+        if setup.seed and commitment != setup.commitment:
+            raise self._error(f"commitment: expected the SHA-256 of the seed, {commitment}")
+        return setup
+
+    def _append(self, entry: Entry) -> None:
+        expected = len(self._entries) + 1
+        if entry.seq != expected:
+            raise self._error(f"seq: expected {expected}, not {entry.seq}")
+        self._entries.append(entry)
+
+    def _checked(self, footer: Footer) -> Footer:
+        if self.setup is None:
+            raise AssertionError("a footer is never the first line")
+        if footer.hash != self._link:
+            raise self._error(f"hash: expected {self._link}, the end of the chain over the lines")
+        results, seats = len(footer.result.seats), len(self.setup.seats)
+        if results != seats:
+            raise self._error(f"result.seats: expected {seats} of them, not {results}")
+        return footer
+
+    def _parse(self, kind: TypeAdapter[_T], line: bytes) -> _T:
+        try:
+            return kind.validate_json(line, strict=True)
+        except ValidationError as error:
+            raise self._error(explain(error, line)) from None
+
+    def _error(self, sentence: str) -> RecordError:
+        return RecordError(self._path, self._number, sentence)
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a line stops short: it has no end, and no beginning of an object is JSON."""
+    if line.endswith(b"\n"):
+        return False
+    try:
+        from_json(line)
+    except ValueError:
+        return True
+    return False
+
+
+def _lines_of(file: IO[bytes], path: str) -> Iterator[bytes]:
+    """The lines of a file; a line that is too long is an error before it fills memory."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise RecordError(path, number, f"expected a line of at most {MAX_LINE} bytes")
+        yield line

@@ -1,0 +1,286 @@
+"""Records: a match as JSON Lines, which is also its log.
+
+A record is one `Setup` line, one line for each `Entry`, and, when the match is over, one
+`Footer` line. Setup and entries determine everything: folding them gives the live states
+again, byte for byte. The same entries travel to viewers as events; what a viewer may not
+know travels as a `Hidden` entry, so that the numbers it sees never have a hole.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, TypeAdapter
+
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import (
+    Action,
+    Fields,
+    GameName,
+    Key,
+    Line,
+    Millis,
+    Options,
+    Personality,
+    RequestId,
+    SeatIndex,
+    Seq,
+    Strict,
+    Tag,
+)
+
+SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
+
+
+class Cause(StrEnum):
+    """Why a seat, or a match, ended."""
+
+    RULES = "rules"
+    RESIGNATION = "resignation"
+    TIME = "time"
+    ILLEGAL = "illegal"
+    CRASH = "crash"
+    DISCONNECT = "disconnect"
+    ABANDONED = "abandoned"
+    TAKEOVER = "takeover"
+    INFRASTRUCTURE = "infrastructure"
+
+
+PlayerKind: TypeAlias = Literal["bot", "human", "house"]
+
+
+class Player(Strict):
+    """Who sits somewhere: an account, a guest or a house bot."""
+
+    player: Key
+    name: str
+    kind: PlayerKind
+
+
+class Spectating(Strict):
+    """What spectators of a live match see, and how late. All is revealed when it is over."""
+
+    mode: Literal["off", "public", "shoulder", "referee"] = "public"
+    seat: SeatIndex | None = Field(None, description="whose eyes, for `shoulder`")
+    delay_plies: int = Field(0, ge=0, le=1000)
+    delay_ms: Millis = Field(0, le=3_600_000)
+
+
+class Conduct(Strict):
+    """What a table does with seats that misbehave or go away."""
+
+    grace_ms: Millis = Field(60_000, description="how long a seat may be disconnected")
+    on_leave: Literal["forfeit", "replace"] = Field(
+        "forfeit", description="whether a seat that stays away loses or a house bot plays on"
+    )
+    stand_in: Personality | None = Field(None, description="the house bot that plays on")
+    max_illegal: int = Field(
+        10, ge=1, le=1000, description="illegal moves that a seat may send before it loses"
+    )
+
+
+class Setup(Strict):
+    """The first line of a record: all that is fixed before the first entry."""
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    schema_: Literal["kibitz-record/1"] = Field(SCHEMA, alias="schema")
+    match: Key
+    lobby: Key | None = None
+    number: int = Field(1, ge=1, description="which match of the lobby's programme this is")
+    block: int | None = Field(
+        None,
+        ge=1,
+        description="which block of the programme it belongs to, where blocks are played",
+    )
+    tag: Tag | None = Field(None, description="the host's name for it, where the host arranged it")
+    rated: list[Annotated[str, Field(max_length=120)]] | None = Field(
+        None,
+        description="who each seat is on the server's ladder: an account or a personality; absent"
+        " where the match does not count there",
+    )
+    game: GameName
+    rules_version: int
+    options: Options = Field(default_factory=dict)
+    seats: list[Player] = Field(min_length=1, max_length=16)
+    deal: Fields = Field(default_factory=dict, description="the start's random outcomes")
+    seed: str = Field(description="64 bits in hexadecimal; secret until the match is over")
+    commitment: str = Field(description="SHA-256 of the seed's text, known from the start")
+    time_control: TimeControl = TimeControl()
+    conduct: Conduct = Conduct()
+    spectating: Spectating = Spectating()
+    started: str = Field(description="UTC time of the start, ISO 8601")
+    server: str = Field("", description="name and version of the server")
+
+
+class Comment(Strict):
+    """What a bot says of its own move."""
+
+    value: float | None = None
+    depth: int | None = Field(None, ge=0, le=10_000)
+    nodes: Seq | None = None
+    line: list[Line] | None = Field(None, max_length=32)
+    text: Line | None = None
+
+
+class EntryBase(Strict):
+    """`seq` numbers the entries of a match from 1; `at_ms` counts from its start.
+
+    Times are of the server's clock. It stands while the server is stopped or overloaded.
+    """
+
+    seq: Seq
+    at_ms: Millis
+
+
+class Moved(EntryBase):
+    """A seat's action, with its ledger of time: charged = elapsed - allowance, never below 0."""
+
+    kind: Literal["move"] = "move"
+    ply: int
+    seat: SeatIndex
+    action: Action
+    elapsed_ms: Millis = 0
+    allowance_ms: Millis = 0
+    """What the server's own measured round trip took off, capped."""
+    wait_ms: Millis = 0
+    """What the server itself took between the last entry and this turn; charged to nobody."""
+    lag_ms: Millis | None = None
+    """How long the server stood still while the turn was open; no other number counts it."""
+    id: RequestId | None = None
+    """The request that brought it; None when the server moved for the seat."""
+    comment: Comment | None = None
+
+
+class Flagged(EntryBase):
+    """A seat's time ran out. What follows is the game's policy: an entry `forfeit`, an entry
+    `move` that the server made, or nothing, where the game skips: the turn has passed with this.
+    """
+
+    kind: Literal["flag"] = "flag"
+    ply: int
+    seat: SeatIndex
+    elapsed_ms: Millis
+    lag_ms: Millis | None = None
+    """As in a move."""
+
+
+class Resigned(EntryBase):
+    kind: Literal["resign"] = "resign"
+    seat: SeatIndex
+
+
+class Left(EntryBase):
+    """A seat's player went away; it forfeits or is replaced after `grace_ms`."""
+
+    kind: Literal["leave"] = "leave"
+    seat: SeatIndex
+    reason: Literal["left", "disconnect", "crash"]
+    grace_ms: Millis
+
+
+class Returned(EntryBase):
+    """A seat's player is there, after an absence; or again, on another connection.
+
+    `takeover` says that the connection it had was open, and that it was another program's: one with
+    another `instance` in its hello, or none.
+    """
+
+    kind: Literal["return"] = "return"
+    seat: SeatIndex
+    takeover: Literal[True] | None = None
+
+
+class Forfeited(EntryBase):
+    """A seat drops out for a reason that the rules of the game did not cause.
+
+    In a game with hidden information others get no detail of it while the match runs.
+    """
+
+    kind: Literal["forfeit"] = "forfeit"
+    seat: SeatIndex
+    cause: Cause
+    detail: Line = ""
+
+
+class Replaced(EntryBase):
+    """Another player takes a seat over."""
+
+    kind: Literal["replace"] = "replace"
+    seat: SeatIndex
+    player: Player
+    cause: Cause
+
+
+class RefusedMove(Strict):
+    """A move that the server refused because it was not legal, as it was sent."""
+
+    ply: int
+    code: Code
+    action: str = Field(max_length=1000, description="the action's JSON, cut where it is too long")
+    id: RequestId
+
+
+class Noted(EntryBase):
+    """A line for a seat's own record: what its bot wrote, such as the tail of stderr, or what the
+    server refused of it. Its owner's only, and the host's once the match is over.
+    """
+
+    kind: Literal["note"] = "note"
+    seat: SeatIndex
+    text: str = Field(max_length=2000)
+    refused: RefusedMove | None = Field(
+        None, description="the move that was refused; `text` says why then"
+    )
+
+
+class Aborted(EntryBase):
+    """The server could not go on; such a match is never rated."""
+
+    kind: Literal["abort"] = "abort"
+    detail: Line
+
+
+class Hidden(EntryBase):
+    """An entry that this viewer may not see: a bare number."""
+
+    kind: Literal["hidden"] = "hidden"
+
+
+Entry: TypeAlias = (
+    Moved | Flagged | Resigned | Left | Returned | Forfeited | Replaced | Noted | Aborted | Hidden
+)
+AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
+ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
+
+
+class SeatResult(Strict):
+    """How one seat ended: `rank` 1 is best and ties share it."""
+
+    rank: int
+    score: float
+    points: float | None = Field(None, description="by the game's own count, where it counts")
+    cause: Cause | None = Field(None, description="why the seat dropped out before the end")
+    detail: Line = ""
+    takeover: Literal[True] | None = Field(
+        None, description="whether another connection took the seat while its own was open"
+    )
+
+
+class Result(Strict):
+    """The end of a match."""
+
+    seats: list[SeatResult]
+    cause: Cause = Field(description="what ended the match")
+    reason: Line = Field("", description="in the game's words, such as `goal` or `repetition`")
+    plies: int
+
+
+class Footer(Strict):
+    """The last line of a finished record; `hash` is the end of the chain over all lines."""
+
+    kind: Literal["end"] = "end"
+    result: Result
+    hash: str

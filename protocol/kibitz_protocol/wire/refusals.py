@@ -1,0 +1,132 @@
+"""Refusals: the closed list of reasons why a request is not carried out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Code(StrEnum):
+    """Why a request was refused. Programs switch on it; people read message and hint."""
+
+    MALFORMED = "malformed"
+    TOO_LARGE = "too_large"
+    UNKNOWN_TYPE = "unknown_type"
+    VERSION = "version"
+    HELLO_FIRST = "hello_first"
+    UNAUTHORIZED = "unauthorized"
+    NAME_TAKEN = "name_taken"
+    NAME_INVALID = "name_invalid"
+    RATE_LIMITED = "rate_limited"
+    LIMIT = "limit"
+    UNKNOWN_GAME = "unknown_game"
+    BAD_OPTION = "bad_option"
+    BAD_SEATS = "bad_seats"
+    UNKNOWN_PERSONALITY = "unknown_personality"
+    NO_SUCH_LOBBY = "no_such_lobby"
+    NO_SUCH_MATCH = "no_such_match"
+    NO_SUCH_PLAYER = "no_such_player"
+    FULL = "full"
+    CLOSED = "closed"
+    WRONG_INVITE = "wrong_invite"
+    NOT_MEMBER = "not_member"
+    NOT_HOST = "not_host"
+    NOT_READY = "not_ready"
+    WRONG_STATE = "wrong_state"
+    NOT_WATCHABLE = "not_watchable"
+    NOT_SEATED = "not_seated"
+    NOT_YOUR_TURN = "not_your_turn"
+    STALE = "stale"
+    ILLEGAL = "illegal"
+    OVER = "over"
+    DAMAGED = "damaged"
+    UNAVAILABLE = "unavailable"
+    INTERNAL = "internal"
+
+
+MEANINGS: Final[dict[Code, str]] = {
+    Code.MALFORMED: "the frame is no JSON, or not the message that its type says",
+    Code.TOO_LARGE: "the frame is larger than the server reads",
+    Code.UNKNOWN_TYPE: "the message has a type that the server does not read",
+    Code.VERSION: "client and server speak no common version",
+    Code.HELLO_FIRST: "something else came before hello",
+    Code.UNAUTHORIZED: "the token or the resume secret is not known, or guests are not let in",
+    Code.NAME_TAKEN: "another player has this name, or one that looks like it",
+    Code.NAME_INVALID: "the name has signs that are not allowed, or too many",
+    Code.RATE_LIMITED: "too many messages in too short a time",
+    Code.LIMIT: "a limit of the server on lobbies, matches or connections is reached",
+    Code.UNKNOWN_GAME: "the server does not host this game",
+    Code.BAD_OPTION: "an option of the game, the lobby or the clock cannot be",
+    Code.BAD_SEATS: "the game is not played by this number of players",
+    Code.UNKNOWN_PERSONALITY: "the server has no house bot of this name",
+    Code.NO_SUCH_LOBBY: "there is no lobby with this key",
+    Code.NO_SUCH_MATCH: "there is no match with this key",
+    Code.NO_SUCH_PLAYER: "the player is not in this lobby",
+    Code.FULL: "every seat of the lobby is taken",
+    Code.CLOSED: "only players for whom a seat is reserved may join",
+    Code.WRONG_INVITE: "the invite code is missing or wrong",
+    Code.NOT_MEMBER: "the player is not a member of the lobby",
+    Code.NOT_HOST: "only the host of the lobby may ask this",
+    Code.NOT_READY: "a seat is empty or a member is not ready",
+    Code.WRONG_STATE: "the lobby or the connection is not in the state that this needs",
+    Code.NOT_WATCHABLE: "spectators are not let in",
+    Code.NOT_SEATED: "the player has no seat at the match on this connection",
+    Code.NOT_YOUR_TURN: "another seat is to act",
+    Code.STALE: "the move is for another ply than the present one",
+    Code.ILLEGAL: "the rules do not allow the action",
+    Code.OVER: "the match has ended",
+    Code.DAMAGED: "the log of this match or lobby is damaged on the server's disk",
+    Code.UNAVAILABLE: "the server starts, goes down, or cannot write its log",
+    Code.INTERNAL: "a fault of the server",
+}
+"""What each refusal says about the request."""
+
+HINTS: Final[dict[Code, str]] = {
+    Code.MALFORMED: "send one JSON object a frame, as docs/protocol describes",
+    Code.TOO_LARGE: "keep a frame under 16 KiB",
+    Code.UNKNOWN_TYPE: "see docs/protocol for the messages that the server reads",
+    Code.VERSION: "update the client, or the server",
+    Code.HELLO_FIRST: "the first message of a connection is hello",
+    Code.UNAUTHORIZED: "make a token with `kibitz token new NAME` on the server's machine",
+    Code.NAME_TAKEN: "choose another name, or resume with the secret of the first welcome",
+    Code.NAME_INVALID: "use 1 to 32 letters, digits, spaces, dots, dashes or underscores",
+    Code.RATE_LIMITED: "wait retry_after_ms and send less often",
+    Code.LIMIT: "close something first, or ask the operator to raise the limit",
+    Code.UNKNOWN_GAME: "`kibitz games` lists the games",
+    Code.BAD_OPTION: "`kibitz games NAME` explains the options",
+    Code.BAD_SEATS: "`kibitz games NAME` lists the numbers of players",
+    Code.UNKNOWN_PERSONALITY: "`kibitz bots` lists the house bots",
+    Code.NO_SUCH_LOBBY: "`kibitz lobbies` lists the open ones",
+    Code.NO_SUCH_MATCH: "the match may be over and its record deleted",
+    Code.NO_SUCH_PLAYER: "name a member of this lobby",
+    Code.FULL: "wait for a place, or host a lobby of your own",
+    Code.CLOSED: "ask the host to let you in",
+    Code.WRONG_INVITE: "ask the host for the invite code",
+    Code.NOT_MEMBER: "join the lobby first",
+    Code.NOT_HOST: "only the host may do this",
+    Code.NOT_READY: "wait until every member is ready",
+    Code.WRONG_STATE: "look at the lobby's state before you ask again",
+    Code.NOT_WATCHABLE: "the host has not opened this to spectators",
+    Code.NOT_SEATED: "only the player of that seat may do this; rejoin the match first",
+    Code.NOT_YOUR_TURN: "wait for your_turn",
+    Code.STALE: "the match has moved on; answer the newest your_turn",
+    Code.ILLEGAL: "choose one of the legal actions in your_turn",
+    Code.OVER: "the match is over",
+    Code.DAMAGED: "it does not go on; the operator can look into it with `kibitz db check`",
+    Code.UNAVAILABLE: "the server is going down or starting; connect again in a while",
+    Code.INTERNAL: "report this to the operator",
+}
+"""What to do about a refusal, where the refusal itself says nothing better."""
+
+
+class CloseCode:
+    """Close codes of our own, beside the standard ones (RFC 6455, section 7.4)."""
+
+    REPLACED: Final = 4000
+    """A newer connection took this one's seat."""
+    TOO_SLOW: Final = 4001
+    """The peer did not read what it was sent."""
+    NO_HELLO: Final = 4002
+    """No hello came in time, or it was refused."""
+    KICKED: Final = 4003
+    """The server's operator or a limit ended the connection."""

@@ -1,0 +1,38 @@
+"""Scores of ranks: the share of the opponents that a seat has beaten; win, draw or loss.
+
+Standings of lobbies, tournaments and results of aborted matches all count with these two functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+
+def beaten_share(ranks: Sequence[int], seat: int, *, alone: float = 1.0) -> float:
+    """Return the share of the other seats that `seat` has beaten, from 0 to 1.
+
+    `ranks` has the rank of every seat, 1 being the best; a tie counts as half a win. A match of two
+    gives 1, 0.5 or 0, a match of n seats without ties 1, (n-2)/(n-1), ..., 0.
+
+    A seat that plays alone has nobody to beat. It gets `alone`: 1 where it played to the end, as in
+    standings; 0 where the match was broken off and there is nothing to score.
+    """
+    others = len(ranks) - 1
+    if not others:
+        return alone
+    own = ranks[seat]
+    beaten = sum(1 for rank in ranks if rank > own)
+    tied = ranks.count(own) - 1
+    return (beaten + 0.5 * tied) / others
+
+
+def seat_outcome(ranks: Sequence[int], seat: int) -> Literal["win", "draw", "loss"]:
+    """Return what a seat's rank counts as.
+
+    The best rank alone is a win, the best rank shared is a draw, everything else is a loss.
+    """
+    own = ranks[seat]
+    if own != min(ranks):
+        return "loss"
+    return "draw" if ranks.count(own) > 1 else "win"

@@ -1,0 +1,108 @@
+"""Who may see which entry of a match while it runs, for the server and for replays of records.
+
+A viewer is a seat (0, 1, ...), `PUBLIC` or `REFEREE`. What a viewer may know of the game's state is
+decided by the game itself (its `view`); what it may know of an entry is decided here, by rules that
+are the same for every game:
+
+1. A note is seen by the seat that wrote it and by nobody else. Spectators are never that seat, even
+   if they watch from its viewpoint.
+2. In a game with hidden information a move or a flag is seen by the seat whose turn it was and by
+   the referee; what is public about it is in the view. The cause for which a seat dropped out is
+   public, but the detail, which may quote what the bot said, is for that seat and the referee.
+3. The comment of a bot on its own move is not shown to the other seats.
+
+An entry that a viewer may not see is replaced by a `Hidden` entry with the same number and time, so
+the numbers that a viewer gets have no gap. Whose turn it is, the number of plies, the clocks and
+the times are public in every game: anybody who is connected can see when news arrives.
+
+Everything here is a pure function of its arguments. The server calls `redact` once for each entry
+and distinct viewer, which is on the path of every move.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from kibitz_protocol.wire.records import (
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Moved,
+    Noted,
+    Resigned,
+    Spectating,
+)
+
+Viewer: TypeAlias = int
+"""A seat from 0, `PUBLIC` or `REFEREE`."""
+PUBLIC: Final[Viewer] = -1
+"""A spectator who sees what everybody may know."""
+REFEREE: Final[Viewer] = -2
+"""A viewer who may know everything but notes; every viewer is one when the match is over."""
+
+_STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
+
+
+def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
+    """Return whether `entry` may change what viewers see of the game, so that views are sent.
+
+    `flag_skips` is whether the game skips the turn of a seat whose flag has fallen; in other games
+    a flag alone changes nothing.
+    """
+    kind = type(entry)
+    return kind in _STATE_CHANGING or (flag_skips and kind is Flagged)
+
+
+def spectator_viewer(spectating: Spectating) -> Viewer | None:
+    """Return the viewer that spectators of a running match are, or None if there may be none."""
+    match spectating.mode:
+        case "off":
+            return None
+        case "public":
+            return PUBLIC
+        case "shoulder":
+            return PUBLIC if spectating.seat is None else spectating.seat
+        case "referee":
+            return REFEREE
+
+
+def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
+    """Return whether two viewers may see `entry` differently.
+
+    `hidden` is whether the game has hidden information. Where this is False, `redact` returns the
+    entry itself for every viewer, so one encoded event serves them all.
+    """
+    if hidden or type(entry) is Noted:
+        return True
+    return type(entry) is Moved and entry.comment is not None
+
+
+def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:
+    """Return what `viewer` sees of `entry` while the match runs.
+
+    `hidden` is whether the game has hidden information. The result is `entry` itself where the
+    viewer may see all of it, and a changed copy or a `Hidden` entry otherwise.
+    """
+    if isinstance(entry, Noted):
+        return entry if entry.seat == viewer else without_content(entry)
+    if viewer == REFEREE:
+        return entry
+    if hidden:
+        return _redact_hidden_game(entry, viewer)
+    if isinstance(entry, Moved) and viewer not in (entry.seat, PUBLIC) and entry.comment:
+        return entry.model_copy(update={"comment": None})
+    return entry
+
+
+def without_content(entry: Entry) -> Hidden:
+    """Return the entry that stands for one that may not be seen: its number and its time."""
+    return Hidden(seq=entry.seq, at_ms=entry.at_ms)
+
+
+def _redact_hidden_game(entry: Entry, viewer: Viewer) -> Entry:
+    if isinstance(entry, Moved | Flagged) and entry.seat != viewer:
+        return without_content(entry)
+    if isinstance(entry, Forfeited) and entry.seat != viewer and entry.detail:
+        return entry.model_copy(update={"detail": ""})
+    return entry

@@ -1,0 +1,585 @@
+"""Alpha-beta search with iterative deepening, a transposition table and PVS.
+
+Theory
+------
+A line that one side would avoid need not be known exactly (Knuth and Moore, "An Analysis of
+Alpha-Beta Pruning", 1975). How much is saved depends on the order of the moves, and everything else
+here serves that order: each depth begins with what the last one found (iterative deepening);
+a *table* remembers positions by their keys (Zobrist, 1970), with the best move, and the value as
+far as it is known; moves that refuted others at the same distance from the root, *killers* (Akl and
+Newborn, 1977), and those that did so anywhere in the tree, *history* (Schaeffer, 1989), come early;
+for the rest the game itself says which moves look good (`operations.move_score`).
+
+After the first move the others are only asked whether they are better, with a window that holds
+nothing (principal variation search: Marsland and Campbell, 1982; Reinefeld, 1983); one that is gets
+the full window. The root's window is narrow too, around the last value (*aspiration*), and grows
+where the value falls outside.
+
+Moves late in the order are searched one or two plies less deeply, and again in full if they turn
+out well (*late-move reductions*). That may change the value, and so may an entry of the table that
+comes from a deeper search than was asked for. Without the first (``reductions=False``) what is won
+or lost within a depth is known for sure at that depth; without the second as well (``strict=True``)
+all values are those of minimax. A position all of whose lines have come to their end is kept as
+endlessly deep. The key knows nothing of how a position came about, so where the past counts, as
+in repetitions, the table may be wrong about it, as in every such program.
+
+A position at the depth's end is judged where it stands, unless the game says that only few actions
+matter in it (`operations.tactical_moves`): then these are searched until it is quiet again.
+
+Before that, most positions are refuted by almost any move. Where an evaluation knows what a move
+adds (`operations.eval_delta`), the last ply needs neither to play nor to sort; and moves are
+generated in stages (`operations.generate_stage`), of which the first is nearly always enough.
+
+What is kept
+------------
+A search belongs to one match and begins it with nothing. From turn to turn the table stays,
+as its positions come again, and the history fades to an eighth; killers are forgotten. With other
+weights than before, the table is emptied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core.game import GameInfo
+from kibitz_search.algorithms import hugepages
+from kibitz_search.algorithms.deepening import IterativeDeepening
+from kibitz_search.algorithms.result import SearchResult
+from kibitz_search.algorithms.score import (
+    DECIDED,
+    is_exact,
+    static_eval_diff,
+    terminal_score,
+    two_player_only,
+)
+
+MAX_DEPTH = 64
+"""No line is longer, in plies."""
+MIB = 2**20
+NULL_WINDOW = 2.0**-30
+"""The width of a window that holds nothing: less than evaluations tell apart."""
+
+EXACT, LOWER, UPPER = 1, 2, 3
+"""What the value in an entry is: the value itself, a lower bound of it, or an upper bound."""
+UNBOUNDED_DEPTH = 127
+"""The depth of an entry below which no line was cut off."""
+BUCKET_SIZE = 2
+"""Entries that a key may be in: the first keeps the deeper search, the second the later one."""
+
+HISTORY_SIZE = 1 << 14
+"""Actions are told apart by so many of their low bits; it is the history's length for a seat."""
+HISTORY_MAX = 1 << 20
+"""History is halved when an entry reaches it."""
+KILLER_SCORE = 1 << 58
+"""The score of killers: above all others."""
+
+LMR_FIRST = 4
+"""Moves after so many are late."""
+LMR_SECOND = 16
+LMR_MIN_DEPTH = 3
+"""Nothing is reduced where fewer plies are left."""
+
+ENTRY = kernels.record_type(
+    "entry",
+    [
+        ("key", np.uint64),
+        ("value", np.float64),
+        ("move", np.int32),
+        ("depth", np.int8),  # plies, or ENDLESS
+        ("plies", np.int8),  # what was searched, also where `depth` is ENDLESS
+        ("kind", np.int8),  # 0 in an empty entry
+    ],
+    source=__file__,
+)
+Table = Any
+"""An array of entries."""
+
+
+@kernel
+def _tt_index(table: Table, key: Any) -> Int:
+    """Return the first of the places of a key; the upper half of its bits chooses."""
+    pairs = np.uint64(len(table) // BUCKET_SIZE)
+    return np.int64(((key >> np.uint64(32)) * pairs) >> np.uint64(32)) * BUCKET_SIZE
+
+
+@kernel
+def _tt_probe(table: Table, key: Any) -> Int:
+    """Return the place of a key's entry, or -1."""
+    at = _tt_index(table, key)
+    for i in range(BUCKET_SIZE):
+        if table[at + i].key == key and table[at + i].kind != 0:
+            return np.int64(at + i)
+    return np.int64(-1)
+
+
+@kernel
+def _tt_store(
+    table: Table, key: Any, ply: Int, depth: Int, plies: Int, kind: Int, value: Any, m: Int
+) -> Int:
+    """Write an entry. Values of decided positions are kept as seen from the position."""
+    at = _tt_index(table, key)
+    if table[at].key != key and table[at].depth > depth:
+        at += 1
+    e = table[at]
+    if value > DECIDED:
+        value += ply
+    elif value < -DECIDED:
+        value -= ply
+    e.key = key
+    e.value = value
+    e.move = m
+    e.depth = depth
+    e.plies = plies
+    e.kind = kind
+    return np.int64(at)
+
+
+@kernel
+def _tt_sufficient(ws: op.Record, e: Any, depth: Int) -> bool:
+    """Return whether what an entry says holds for a search of this depth."""
+    if ws.strict != 0:
+        return bool(e.plies == depth or (e.depth == UNBOUNDED_DEPTH and e.plies < depth))
+    return bool(e.depth >= depth)
+
+
+@kernel
+def _score_moves(st: op.Record, ws: op.Record, ply: Int, start: Int, n: Int) -> Int:
+    """Write into ``ws.scores[ply]`` how early to search the moves of ``ws.moves[ply]``."""
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    seat = np.int64(op.to_act(st))
+    one, two = np.int64(ws.killers[ply, 0]), np.int64(ws.killers[ply, 1])
+    for i in range(start, n):
+        m = np.int64(moves[i])
+        if m in (one, two):
+            scores[i] = KILLER_SCORE + (m == one)
+        else:
+            tried = np.int64(ws.history[seat, m & (HISTORY_SIZE - 1)])
+            scores[i] = np.int64(op.move_score(st, m)) + tried
+    return np.int64(n)
+
+
+@kernel
+def _hash_move_first(ws: op.Record, ply: Int, n: Int, hint: Int) -> bool:
+    """Bring the move `hint` to the first place; return whether it is one of the moves."""
+    moves = ws.moves[ply]
+    for i in range(n):
+        if moves[i] == hint:
+            moves[i] = moves[0]
+            moves[0] = hint
+            return True
+    return False
+
+
+@kernel
+def _next_move(ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
+    """Bring the best of the moves from place `i` on to place `i`, and return it."""
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    best = i
+    high = scores[i]
+    for k in range(i + 1, n):
+        if scores[k] > high:
+            high = scores[k]
+            best = k
+    m = moves[best]
+    moves[best] = moves[i]
+    scores[best] = scores[i]
+    moves[i] = m
+    return np.int64(m)
+
+
+@kernel
+def _store_cutoff(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int:
+    """Remember that move `m` made the search of all others superfluous."""
+    if ws.killers[ply, 0] != m:
+        ws.killers[ply, 1] = ws.killers[ply, 0]
+        ws.killers[ply, 0] = m
+    at = m & (HISTORY_SIZE - 1)
+    ws.history[seat, at] += depth * depth
+    if ws.history[seat, at] >= HISTORY_MAX:
+        for k in range(HISTORY_SIZE):
+            ws.history[seat, k] >>= 1
+    return at
+
+
+@kernel
+def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
+    """Make the best line from `ply` on the move `m` and the best line after it."""
+    length = np.int64(ws.lengths[ply + 1])
+    ws.line[ply, 0] = m
+    for k in range(length):
+        ws.line[ply, k + 1] = ws.line[ply + 1, k]
+    ws.lengths[ply] = length + 1
+    return length
+
+
+@kernel
+def _tt_cutoff(ws: op.Record, e: Any, ply: Int, depth: Int, alpha: Any, beta: Any) -> Any:
+    """Return the value that an entry gives for a window, or nan if that does not decide it."""
+    if beta - alpha > NULL_WINDOW or not _tt_sufficient(ws, e, depth):
+        return np.nan
+    value = e.value
+    if value > DECIDED:
+        value -= ply
+    elif value < -DECIDED:
+        value += ply
+    if (e.kind != UPPER and value >= beta) or (e.kind != LOWER and value <= alpha):
+        ws.leaves += np.int64(e.depth != UNBOUNDED_DEPTH)
+        return value
+    return np.nan
+
+
+@kernel
+def _quiesce(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any) -> Any:
+    """Return what the position is worth to the seat to act, once it is quiet."""
+    ws.lengths[ply] = 0
+    moves = ws.moves[ply]
+    seat = np.int64(op.to_act(st))
+    n = np.int64(0)
+    if ws.strict == 0 and ply < MAX_DEPTH:
+        n = np.int64(op.tactical_moves(st, moves))
+    if n == 0:
+        ws.leaves += 1
+        return static_eval_diff(ev, st, seat)
+    best = -np.inf
+    for i in range(n):
+        m = np.int64(moves[i])
+        op.play(st, m)
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        after = np.int64(op.to_act(st))
+        low = max(alpha, best)
+        if after < 0:
+            value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+        elif after == seat:
+            value = _quiesce(st, ws, ev, np.int64(ply + 1), low, beta)
+        else:
+            value = -_quiesce(st, ws, ev, np.int64(ply + 1), -beta, -low)
+        op.undo(st, m)
+        if value > best:
+            best = value
+            _update_pv(ws, ply, m)
+        if value >= beta:
+            break
+    return best
+
+
+@kernel
+def _after(
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, m: Int, low: Any, beta: Any
+) -> Any:
+    """Return the value of the position after move `m` to who makes it, once it is quiet.
+
+    `_judge` does the same in its own loop and cannot call this: the cached machine code of two
+    kernels that call each other crashes the next process.
+    """
+    seat = np.int64(op.to_act(st))
+    ws.lengths[ply + 1] = 0
+    op.play(st, m)
+    after = np.int64(op.to_act(st))
+    if after < 0:
+        value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+    elif after == seat:
+        value = _quiesce(st, ws, ev, np.int64(ply + 1), low, beta)
+    else:
+        value = -_quiesce(st, ws, ev, np.int64(ply + 1), -beta, -low)
+    op.undo(st, m)
+    return value
+
+
+@kernel
+def _frontier(
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, n: Int, hint: Int, alpha: Any, beta: Any
+) -> Any:
+    """Return the value of a position after whose `n` moves the positions are judged."""
+    best = -np.inf
+    first = np.int64(n > 0 and ws.moves[ply, 0] == hint)
+    _score_moves(st, ws, ply, first, n)
+    for i in range(n):
+        m: Int = np.int64(ws.moves[ply, i])
+        if i >= first:
+            m = _next_move(ws, ply, np.int64(i), n)
+        ws.nodes += 1
+        value = _after(st, ws, ev, ply, m, max(alpha, best), beta)
+        if value > best:
+            best = value
+            _update_pv(ws, ply, m)
+            if value >= beta:
+                break
+    return best
+
+
+@kernel
+def _frontier_delta(
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any
+) -> Any:
+    """Do what `_last` does, with foresight.
+
+    Looking at a move takes less time than finding it, so they are not sorted, and found in
+    stages: most positions have a move that refutes the last one in the first of them.
+    """
+    moves = ws.moves[ply]
+    base = static_eval_diff(ev, st, np.int64(op.to_act(st)))
+    ws.lengths[ply + 1] = 0
+    best = -np.inf
+    k = np.int64(0)
+    while best < beta:
+        n = np.int64(op.generate_stage(st, k, moves))
+        if n < 0:
+            break
+        k += 1
+        for i in range(n):
+            m = np.int64(moves[i])
+            value = base + op.eval_delta(ev, st, m)
+            ws.nodes += 1
+            if value == value:
+                ws.leaves += 1
+            else:
+                value = _after(st, ws, ev, ply, m, max(alpha, best), beta)
+            if value > best:
+                best = value
+                _update_pv(ws, ply, m)
+                if value >= beta:
+                    break
+    return best
+
+
+@kernel
+def _search(
+    st: op.Record,
+    ws: op.Record,
+    ev: op.Record,
+    table: Table,
+    ply: Int,
+    depth: Int,
+    alpha: Any,
+    beta: Any,
+) -> Any:
+    """Return what the position is worth to the seat to act, `depth` plies deep.
+
+    A value up to `alpha` is an upper bound, one from `beta` on a lower bound. At ply 0 the moves
+    stand in ``ws.moves[0]``, ``ws.roots`` of them, ``ws.first`` being the one to begin with;
+    ``ws.finished`` counts those that are done with, and ``ws.bounds`` says what they are worth at
+    most, where there is more than one ply.
+    """
+    if ws.stop != 0:
+        return 0.0
+    ws.lengths[ply] = 0
+    key = st.key
+    seat = np.int64(op.to_act(st))
+    leaves = np.int64(ws.leaves)
+    moves = ws.moves[ply]
+    hint: Int = np.int64(ws.first)
+    n = np.int64(ws.roots)
+    if ply > 0:
+        hint = np.int64(-1)
+        at = _tt_probe(table, key)
+        if at >= 0:
+            hint = np.int64(table[at].move)
+            value = _tt_cutoff(ws, table[at], ply, depth, alpha, beta)
+            if value == value:
+                return value
+    last = depth <= 1
+    foreseen = last and ply > 0 and ws.foresees != 0
+    if ply > 0 and not foreseen:
+        n = np.int64(op.generate(st, moves))
+    led = _hash_move_first(ws, ply, n, hint)
+    best = -np.inf
+    low = alpha
+    if foreseen:
+        best = _frontier_delta(st, ws, ev, ply, alpha, beta)
+    elif last:
+        best = _frontier(st, ws, ev, ply, n, hint, alpha, beta)
+        if ply == 0:
+            ws.best = best
+            ws.finished = n
+    if last:
+        n = np.int64(0)
+    for i in range(n):
+        if (i == 0 and not led) or (i == 1 and led):  # often the first move is all that is needed
+            _score_moves(st, ws, ply, np.int64(i), n)
+        m: Int = np.int64(moves[0])
+        if i > 0 or not led:
+            m = _next_move(ws, ply, np.int64(i), n)
+        op.play(st, m)
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        after = np.int64(op.to_act(st))
+        if after < 0:
+            value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+        else:
+            top = beta
+            less = np.int64(0)
+            if i > 0 and beta - low > NULL_WINDOW:
+                top = low + NULL_WINDOW
+            if i >= LMR_FIRST and depth >= LMR_MIN_DEPTH and ws.reductions != 0:
+                less = np.int64(2 if i >= LMR_SECOND and depth > LMR_MIN_DEPTH else 1)
+            while True:
+                if after == seat:
+                    value = _search(
+                        st, ws, ev, table, np.int64(ply + 1), np.int64(depth - 1 - less), low, top
+                    )
+                else:
+                    value = -_search(
+                        st, ws, ev, table, np.int64(ply + 1), np.int64(depth - 1 - less), -top, -low
+                    )
+                if ws.stop != 0 or value <= low:
+                    break
+                if less > 0:
+                    less = np.int64(0)
+                elif top < beta and value < beta:
+                    top = beta
+                else:
+                    break
+        op.undo(st, m)
+        if ws.stop != 0:
+            return 0.0
+        if ply == 0:
+            ws.bounds[i] = value
+            ws.finished += 1
+        if value > best:
+            best = value
+            if value > low:
+                low = value
+                hint = m
+                _update_pv(ws, ply, m)
+                if ply == 0:
+                    ws.best = value
+            if value >= beta:
+                _store_cutoff(ws, seat, ply, depth, m)
+                break
+    if last and best > alpha:
+        hint = np.int64(ws.line[ply, 0])
+    kind = EXACT
+    if best >= beta:
+        kind = LOWER
+    elif best <= alpha:
+        kind = UPPER
+    reach = depth if ws.leaves > leaves else UNBOUNDED_DEPTH
+    _tt_store(table, key, ply, reach, depth, kind, best, hint)
+    return best
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Between which values the root is searched, and how wide it was meant to be."""
+
+    alpha: float = -np.inf
+    beta: float = np.inf
+    half: float = np.inf
+
+    @classmethod
+    def around(cls, values: list[float]) -> _Window:
+        """Return the window for the next depth: as wide as the last values were apart."""
+        if len(values) < 3 or abs(values[-1]) > DECIDED:
+            return cls()
+        half = max(abs(values[-1] - values[-2]), abs(values[-2] - values[-3]))
+        return cls(values[-1] - half, values[-1] + half, half) if half > 0 else cls()
+
+    def holds(self, value: float) -> bool:
+        return self.alpha < value < self.beta
+
+    def widened(self, value: float) -> _Window:
+        """Return the window for another try: four times as wide on the side of `value`."""
+        half = self.half * 4 if abs(value) < DECIDED else np.inf
+        if value <= self.alpha:
+            return _Window(value - half, self.beta, half)
+        return _Window(self.alpha, value + half, half)
+
+
+class AlphaBeta(IterativeDeepening):
+    """A search for two seats; keeps its table from turn to turn.
+
+    `state` is the start of the match, which tells the size of the workspace. `table` is the size of
+    the transposition table in MiB; for `reductions` and `strict` see the top of this module. Values
+    are the difference of what the evaluation says to the two seats, ``WIN_SCORE - n`` for a win in
+    `n` plies. Raises `MemoryError` where there is no room for the table.
+    """
+
+    max_depth = MAX_DEPTH
+    lost_score = -DECIDED
+
+    def __init__(
+        self, state: np.record, *, table: int = 16, reductions: bool = True, strict: bool = False
+    ) -> None:
+        extra = [
+            ("roots", np.int64),
+            ("first", np.int64),
+            ("finished", np.int64),
+            ("leaves", np.int64),
+            ("reductions", np.int64),
+            ("strict", np.int64),
+            ("foresees", np.int64),
+            ("best", np.float64),
+            ("value", np.float64),
+            ("bounds", np.float64, (op.max_actions(state.dtype),)),
+            ("killers", np.int32, (MAX_DEPTH + 1, 2)),
+            ("history", np.int32, (2, HISTORY_SIZE)),
+        ]
+        super().__init__(op.workspace(state, depth=MAX_DEPTH + 1, extra=extra, source=__file__))
+        self._ws.reductions, self._ws.strict = reductions, strict
+        pairs = table * MIB // (BUCKET_SIZE * ENTRY.itemsize)
+        self._table: Table = hugepages.zeros(pairs * BUCKET_SIZE, ENTRY)
+        self._weights = b""
+        self._values: list[float] = []  # of the depths so far
+        self._has_tactical = op.offers(state.dtype, "tactical_moves")
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        return two_player_only(info, state)
+
+    def _reset(self, st: np.record, ev: np.record) -> None:
+        """Forget what does not hold for a new turn."""
+        weights = ev.tobytes()
+        if weights != self._weights:
+            self._table = hugepages.zeros(len(self._table), ENTRY)
+            self._weights = weights
+        self._values = []
+        self._ws.foresees = op.offers(ev.dtype, "eval_delta") and not self._has_tactical
+        self._ws.first = -1
+        self._ws.killers[:] = -1
+        self._ws.history[:] >>= 3
+
+    def _order_first(self, action: int) -> None:
+        self._ws.first = action  # the kernel, which sorts the moves, brings it to the front
+
+    def _search_depth(
+        self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
+    ) -> SearchResult:
+        """Search one depth, in a window that grows until it holds the value."""
+        window, ws = _Window.around(self._values), self._ws
+        best = self._search_window(window, st, ev, depth, before)
+        while not ws.stop and not window.holds(float(ws.value)):
+            window = window.widened(float(ws.value))
+            self._order_first(best.action)
+            best = self._search_window(window, st, ev, depth, best)
+        self._values.append(best.value)
+        return best
+
+    def _search_window(
+        self, window: _Window, st: np.record, ev: np.record, depth: int, before: SearchResult | None
+    ) -> SearchResult:
+        """Search one depth in a window.
+
+        A search that was stopped may be relied on once the first move is done with and proved
+        better than the window's lower end.
+        """
+        ws, top, plies = self._ws, np.int64(0), np.int64(depth)
+        ws.finished = ws.leaves = 0
+        ws.best, ws.bounds[:] = -np.inf, np.inf
+        ws.value = _search(st, ws, ev, self._table, top, plies, window.alpha, window.beta)
+        self._note_losing_moves()
+        if before is not None and not ws.best > window.alpha:
+            return before
+        line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
+        done = depth - int(ws.stop != 0)
+        return SearchResult(line[0], float(ws.best) + 0.0, done, int(ws.nodes), line)
+
+    def _is_final(self, best: SearchResult) -> bool:
+        return is_exact(self._ws, best)

@@ -1,0 +1,118 @@
+"""Iterative deepening: what the searches that look ahead depth by depth do around their kernels.
+
+A search looks one ply ahead, then two, and so on, until the time is up: one compiled call a
+depth. Each depth begins with the best move of the one before, so a depth that could not be
+finished still counts as soon as that move is done with.
+
+Unless that move has just been shown to lose, and the time does not allow to look for a better one.
+Then any move that was not shown to lose is as good or better, and the most promising one is played.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from kibitz_games.compiled.operations import Record
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import SearchResult, root_moves
+from kibitz_search.algorithms.timer import stop_timer
+
+
+class IterativeDeepening(ABC):
+    """A search that deepens; keeps its workspace from turn to turn.
+
+    Subclasses write `_look`, one depth, and say in `_settled` when there is no more to find. The
+    kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the order of
+    preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set. Where
+    a search can learn that a move loses, ``ws.bounds`` says of the first ``ws.finished`` of them
+    what they are worth at most.
+    """
+
+    max_depth: ClassVar[int]
+    """No depth is greater."""
+    lost_score: ClassVar[float] = -np.inf
+    """A move that is worth no more at most is lost; `-inf` where no bound says so."""
+
+    def __init__(self, ws: Record) -> None:
+        self._ws = ws
+        self._losing: set[int] = set()  # moves of the root that were shown to lose
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the best move of the deepest search that the time allows.
+
+        `state` must not be over and is unchanged; `ev` is the evaluation's record for it. The first
+        depth is always searched to its end, however short the time is.
+        """
+        deadline = time.monotonic() + limits.seconds
+        st, ws, actions = state.copy(), self._ws, root_moves(state, limits.seed)
+        ws.nodes = ws.stop = 0
+        ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
+        self._losing.clear()
+        self._reset(st, ev)
+        # The first depth runs to its end, so that there is an answer, however late it is.
+        best = self._search_depth(st, ev, 1, None)
+        limits.report(best)
+        if len(actions) > 1 and not self._is_final(best):
+            with stop_timer(ws, deadline, limits.cancelled):
+                best = self._deepen(st, ev, limits, best)
+        return replace(best, nodes=int(ws.nodes))
+
+    def _deepen(
+        self, st: np.record, ev: np.record, limits: SearchLimits, best: SearchResult
+    ) -> SearchResult:
+        """Search depth after depth until the last, the time or the end of all lines is reached."""
+        last = min(limits.depth or self.max_depth, self.max_depth)
+        for depth in range(2, last + 1):
+            self._order_first(best.action)
+            found = self._search_depth(st, ev, depth, best)
+            self._note_losing_moves()
+            if self._ws.stop:
+                return self._interrupted_result(found, best)
+            best = found
+            limits.report(best)
+            if self._is_final(best):
+                break
+        return best
+
+    def _note_losing_moves(self) -> None:
+        """Remember which moves the last call of the kernel has shown to lose."""
+        if self.lost_score > -np.inf:
+            done = int(self._ws.finished)
+            low = self._ws.bounds[:done] <= self.lost_score
+            self._losing.update(self._ws.moves[0, :done][low].tolist())
+
+    def _interrupted_result(self, found: SearchResult, before: SearchResult) -> SearchResult:
+        """Return what to play when the last depth found something and was not finished."""
+        if found.action not in self._losing:
+            return found
+        moves = self._ws.moves[0, : int(self._ws.roots)].tolist()
+        left = (action for action in moves if action not in self._losing)
+        if (action := next(left, None)) is None:
+            return found
+        return replace(before, action=action, line=(action,), values=())
+
+    def _order_first(self, action: int) -> None:
+        """Begin the next depth with a move; the others keep their order."""
+        moves = self._ws.moves[0, : int(self._ws.roots)]
+        moves[:] = [action, *(each for each in moves.tolist() if each != action)]
+
+    def _reset(self, st: np.record, ev: np.record) -> None:  # noqa: B027 - some need nothing
+        """Get ready for a position; `st` is at the root."""
+
+    @abstractmethod
+    def _search_depth(
+        self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
+    ) -> SearchResult:
+        """Search one depth; it counts as smaller by one if it was not finished.
+
+        Return what the depth `before` has found if this one has brought nothing to rely on.
+        """
+
+    @abstractmethod
+    def _is_final(self, best: SearchResult) -> bool:
+        """Return whether no greater depth can change what was found."""

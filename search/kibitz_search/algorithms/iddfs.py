@@ -1,0 +1,118 @@
+"""IDDFS: iterative deepening over the own moves only, as in "Fun With Chinese Checkers".
+
+The others stand still while the search plans (`operations.set_side_to_move`), so it sees ways to
+the goal much deeper than a search that lets them move, and is surprised by whoever stands in the
+way. Of two equal outcomes it prefers the sooner one. Without that it would loop for ever: a win in
+two is as good as a win at once, and on the next turn it would find another win in two. Nor does a
+plan come back to a position that it has been to: such a detour gains nothing, and as the others
+stand still, the rules would see repetitions that a real match does not have.
+
+A longer plan is nearly always worth more than a shorter one, so what the time cuts off must not be
+compared with what was searched before: each depth begins with the first move of the best plan so
+far and counts only once that move is done with. (The report keeps one best plan over all
+depths; its bot then plays whichever move the deepest, unfinished search happened to begin with.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core.game import GameInfo
+from kibitz_search.algorithms.deepening import IterativeDeepening
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+
+MAX_DEPTH = 15
+"""No plan is longer, counted in own moves."""
+
+
+@kernel
+def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int, depth: Int) -> Any:
+    """Judge every plan of up to `limit` own moves after the `depth` moves of ``ws.line[1]``.
+
+    The best plan so far is kept in ``ws.best``, ``ws.best_depth`` and ``ws.line[0]``, the keys of
+    the positions on the way in ``ws.been``. At depth 0 the moves stand in ``ws.moves[0]``
+    already, ``ws.roots`` of them, in the order of preference; ``ws.finished`` counts those that
+    are done with.
+    """
+    moves = ws.moves[depth]
+    n = np.int64(ws.roots)
+    if depth > 0:
+        n = np.int64(op.generate(st, moves))
+    ws.been[depth] = st.key
+    for i in range(n):
+        if ws.stop != 0:
+            break
+        m = np.int64(moves[i])
+        ws.line[1, depth] = m
+        op.play(st, m)
+        ws.nodes += 1
+        value = op.evaluate(ev, st, seat)
+        over = op.terminal(st)
+        if over and abs(value) < WIN_SCORE:
+            op.returns(st, ws.values[0])
+            share = ws.values[0, seat]
+            if share != 0.5:  # a tie is worth what the position is worth
+                value = WIN_SCORE * (2.0 * share - 1.0)
+        if value > ws.best or (value == ws.best and depth < ws.best_depth):
+            ws.best = value
+            ws.best_depth = depth
+            for k in range(depth + 1):
+                ws.line[0, k] = ws.line[1, k]
+        if depth + 1 < limit and not over and value < WIN_SCORE:
+            turn = np.int64(op.set_side_to_move(st, seat))
+            fresh = True
+            for k in range(depth + 1):
+                fresh = fresh and ws.been[k] != st.key
+            if fresh:
+                _explore(st, ws, ev, seat, limit, np.int64(depth + 1))
+            op.set_side_to_move(st, turn)
+        op.undo(st, m)
+        if depth == 0 and ws.stop == 0:
+            ws.finished += 1
+    return np.int64(0)
+
+
+class Iddfs(IterativeDeepening):
+    """A search for one player's shortest way; its depth is counted in own moves.
+
+    Among equal plans of equal length the seed decides. `state` is the start of the match, which
+    tells the size of the workspace. The game has to let the others stand still: see `supports`.
+    """
+
+    max_depth = MAX_DEPTH
+
+    def __init__(self, state: np.record) -> None:
+        extra = [
+            ("roots", np.int64),
+            ("best", np.float64),
+            ("best_depth", np.int64),
+            ("finished", np.int64),
+            ("been", np.uint64, (MAX_DEPTH + 1,)),
+        ]
+        super().__init__(op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__))
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        if not op.offers(state.dtype, "set_side_to_move"):
+            return f"{info.name} does not let the others stand still"
+        return None
+
+    def _search_depth(
+        self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
+    ) -> SearchResult:
+        ws = self._ws
+        ws.finished, ws.best, ws.best_depth = 0, -np.inf, 0
+        _explore(st, ws, ev, np.int64(op.to_act(st)), np.int64(depth), np.int64(0))
+        if before is not None and not ws.finished:
+            return before
+        line = tuple(ws.line[0, : int(ws.best_depth) + 1].tolist())
+        done = depth - int(ws.finished < ws.roots)
+        return SearchResult(line[0], float(ws.best), done, int(ws.nodes), line, own_moves_only=True)
+
+    def _is_final(self, best: SearchResult) -> bool:
+        return best.value >= WIN_SCORE

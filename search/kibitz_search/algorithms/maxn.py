@@ -1,0 +1,130 @@
+"""Max^n: every seat does what is best for itself.
+
+Source: C. A. Luckhardt and K. B. Irani, "An Algorithmic Solution of N-Person Games" (AAAI 1986).
+A position is worth a vector, one value a seat; whoever is to act takes the action whose vector is
+best for it. The values are leads (see `utility`).
+
+Ties. A rule for actions that are equally good for the mover decides what max^n plays. Here the
+mover prefers the one after which its strongest rival, the other seat with the greatest lead, does
+worse; among those that are equal in this too the first one, which at the root depends on the seed.
+
+Pruning. With two seats the leads of both add up to zero, so a reply that makes an action no
+better than the best one so far ends the search of that action (shallow pruning, R. E. Korf,
+"Multi-Player Alpha-Beta Pruning", 1991). With more seats it would need a bound below which no lead
+can fall and that is near to what leads usually are; there is none, so nothing is pruned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record, Values
+from kibitz_search.algorithms.multiplayer import (
+    MultiplayerSearch,
+    next_move,
+    score_moves,
+    store_killer,
+    update_pv,
+)
+from kibitz_search.algorithms.utility import relative_scores
+
+NOBODY = -1
+
+
+@kernel
+def best_rival_score(values: Values, seats: Int, seat: Int) -> float:
+    """Return the greatest lead of the seats other than `seat`."""
+    most = -np.inf
+    for other in range(seats):
+        if other != seat:
+            most = max(most, values[other])
+    return most
+
+
+@kernel
+def prefers(new: Values, old: Values, seats: Int, seat: Int, target: Int) -> bool:
+    """Return whether `seat` prefers `new` to `old`; with a target, what hurts that seat more."""
+    a, b = new[seat], old[seat]
+    if target >= 0:
+        if new[target] != old[target]:
+            return bool(new[target] < old[target])
+        return bool(a > b)
+    if a != b:
+        return bool(a > b)
+    return bool(best_rival_score(new, seats, seat) < best_rival_score(old, seats, seat))
+
+
+@kernel
+def explore(
+    st: Record, ws: Record, ev: Record, limit: Int, ply: Int, parent: Int, bound: float, target: Int
+) -> Any:
+    """Write what a position is worth to all seats into ``ws.values[ply]``.
+
+    `bound` is the best that the seat `parent`, which acted last, has so far. At its own turns the
+    seat at the root does what is worst for `target`, unless that is `NOBODY`.
+    """
+    ws.lengths[ply] = ply
+    over = op.terminal(st)
+    if over or ply == limit:
+        ws.nodes += 1
+        ws.open += 0 if over else 1
+        relative_scores(st, ev, ws.last, ply, ws.values[ply])
+        return np.int64(0)
+    seat, seats = np.int64(op.to_act(st)), np.int64(st.seats)
+    n = np.int64(ws.roots)
+    ranked = seats == 2 or ws.width > 0  # where all are looked at the order does not matter
+    if ply > 0:
+        n = (
+            np.int64(score_moves(st, ws, ply))
+            if ranked
+            else np.int64(op.generate(st, ws.moves[ply]))
+        )
+    root = np.int64(op.to_act(st) == ws.rivals[0])
+    hurt = target if root else np.int64(NOBODY)
+    before = np.int64(ws.last[seat])
+    own = -np.inf
+    for i in range(n):
+        m = np.int64(next_move(ws, ply, i)) if ranked else np.int64(ws.moves[ply, i])
+        op.play(st, m)
+        ws.last[seat] = ply + 1
+        explore(st, ws, ev, limit, np.int64(ply + 1), seat, own, target)
+        ws.last[seat] = before
+        op.undo(st, m)
+        if ws.stop != 0:
+            break
+        if i == 0 or prefers(ws.values[ply + 1], ws.values[ply], seats, seat, hurt):
+            for other in range(seats):
+                ws.values[ply, other] = ws.values[ply + 1, other]
+            own = ws.values[ply, seat] if hurt < 0 else -np.inf
+            update_pv(ws, ply, m)
+        if ply == 0:
+            ws.bounds[i] = ws.values[1, seat]
+            ws.finished += 1
+            ws.best = ws.values[0, seat]
+        elif seats == 2 and seat != parent and own >= -bound:
+            store_killer(ws, ply, m)
+            break
+    return np.int64(0)
+
+
+class Maxn(MultiplayerSearch):
+    """The max^n search, for two seats and more; see the module, and `MultiplayerSearch`."""
+
+    def _reset(self, st: np.record, ev: np.record) -> None:
+        super()._reset(st, ev)
+        self._ws.rivals[0] = op.to_act(st)
+
+    def _run_kernel(self, st: np.record, ev: np.record, depth: int) -> None:
+        self._explore(st, ev, depth, NOBODY)
+
+    def _explore(self, st: np.record, ev: np.record, depth: int, target: int) -> None:
+        nobody, least = np.int64(NOBODY), np.float64(-np.inf)
+        limit = np.int64(depth)
+        explore(st, self._ws, ev, limit, np.int64(0), nobody, least, np.int64(target))
+
+    def _values(self, st: np.record) -> tuple[float, ...]:
+        return tuple(self._ws.values[0, : int(st["seats"])].tolist())

@@ -1,0 +1,525 @@
+"""Monte Carlo tree search: UCT for any number of seats, with hidden information or without.
+
+Each iteration plays from the root down a tree, adds a position to it, plays on by quick guesses
+(`playout`), judges where that leads by shares (see `utility`), and adds the shares to what every
+position on the way knows. What is put together here:
+
+- UCT: of the actions that were tried, take the one with the greatest ``mean + explore *
+  sqrt(ln(visits of the position) / visits of the action)`` -- L. Kocsis and C. Szepesvari, "Bandit
+  Based Monte-Carlo Planning" (ECML 2006).
+- The max^n policy in the tree: the mean is that of the share of whoever is to act -- N. R.
+  Sturtevant, "An Analysis of UCT in Multi-player Games" (2008).
+- Progressive history: an action that did well wherever this seat took it gets ``history * its mean
+  / (losses here + 1)`` on top -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements for
+  Multi-Player Monte-Carlo Tree Search" (2011).
+- Progressive widening: with `widen`, a position of `n` visits considers ``1 + widen * sqrt(n)``
+  actions, those that the game's `move_score` likes best first; without, all -- G. Chaslot et al.,
+  "Progressive Strategies for Monte-Carlo Tree Search" (2008), which call it unpruning.
+- Playouts end after `plies` plies, judged by the evaluation through a logistic curve of width
+  `scale`.
+- Implicit minimax backups: with `implicit` above 0 that part of every mean is what the evaluation
+  says of the position, backed up as max^n would -- M. Lanctot et al., "Monte Carlo Tree Search with
+  Heuristic Evaluations using Implicit Minimax Backups" (2014).
+- Proven results, with two seats: a position whose outcome is certain is played no further, and
+  what follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
+  J.-T. Saito, "Monte-Carlo Tree Search Solver" (2008).
+- Where something is hidden, every `batch` iterations play in another world that agrees with what
+  the seat knows (single-observer information-set search): one tree for all worlds, in which an
+  action counts as passed over only where it was possible -- P. I. Cowling, E. J. Powley and
+  D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
+
+In no game does luck decide anything after the start, so there are no positions of chance.
+
+The tree is an array of `table` MiB that is allocated once. When it is full the tree stops
+growing; iterations go on and sharpen what it knows. All iterations are one compiled call, or one
+call a world; they stop within a few plies of ``ws.stop``.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.core.game import GameInfo
+from kibitz_search.algorithms import hugepages
+from kibitz_search.algorithms.limits import SearchLimits, StateSampler
+from kibitz_search.algorithms.playout import (
+    MAX_PLIES,
+    PLAYOUT_FIELDS,
+    play_recorded,
+    playout,
+    random_below,
+    rng_state,
+)
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
+from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.algorithms.utility import expected_scores
+
+MAX_DEPTH = 128
+"""The tree is no deeper, counted in plies."""
+HISTORY_SIZE = 1 << 14
+"""Actions whose history is told apart; those that agree in the last bits share theirs."""
+EXPLORATION = (0.3, 0.3, 0.3, 0.3, 0.3, 0.15, 0.15)
+"""How much to explore without being told, by the number of seats: with more seats the tree gets
+fewer plies of a seat's own, and to go deeper is worth more than to be sure. Tried in Chinese
+Checkers with 6 seats at a fiftieth of a second a move; 5 is taken to be like 6."""
+UNKNOWN = -1.0
+PROVEN_WIN = 0.875
+"""A proven share above this is a win: less can come of being late, and of no other rank."""
+PROVEN_LOSS = 1.0 - PROVEN_WIN
+"""A proven share below this is a loss."""
+
+NODE = kernels.record_type(
+    "node",
+    [
+        ("total", np.float64),  # shares of `seat`, added up
+        ("exact", np.float64),  # its proven share, or UNKNOWN
+        ("action", np.int32),  # what leads here
+        ("seat", np.int32),  # who took it
+        ("visits", np.int32),
+        ("seen", np.int32),  # how often the action was possible when another was chosen or it
+        ("first", np.int32),  # the first child, 0 for none
+        ("next", np.int32),  # the next child of the same parent, 0 for none
+        ("open", np.int32),  # actions that have no child yet, -1 for not known
+        ("hint", np.float32, (op.MAX_SEATS,)),  # what the evaluation says, backed up
+    ],
+    source=__file__,
+)
+
+WORKSPACE_FIELDS: list[tuple[Any, ...]] = [
+    *PLAYOUT_FIELDS,
+    ("used", np.int64),  # nodes of the tree
+    ("goal", np.int64),  # iterations after which to come back
+    ("deepest", np.int64),  # most plies of the tree
+    ("reached", np.int64),  # how deep it is
+    ("hidden", np.int64),  # whether worlds differ
+    ("plies", np.int64),  # of a playout
+    ("explore", np.float64),
+    ("history", np.float64),
+    ("epsilon", np.float64),
+    ("implicit", np.float64),
+    ("widen", np.float64),
+    ("scale", np.float64),
+    ("path", np.int64, (MAX_DEPTH + 1,)),
+    ("sums", np.float64, (op.MAX_SEATS,)),  # shares of all iterations
+    (
+        "did",
+        np.float32,
+        (op.MAX_SEATS, HISTORY_SIZE),
+    ),  # history: shares after each action, added up
+    ("times", np.int32, (op.MAX_SEATS, HISTORY_SIZE)),  # and how many they are
+]
+
+
+@kernel
+def uct_value(ws: Record, nodes: Any, child: Int, seat: Int, tries: Int) -> float:
+    """Return how much a child asks to be visited; `tries` is how often it could have been."""
+    node = nodes[child]
+    if node.exact >= 0.0:
+        return float(node.exact)
+    visits = float(node.visits)
+    mean = node.total / visits
+    if ws.implicit > 0.0:
+        mean += ws.implicit * (node.hint[seat] - mean)
+    worth = mean + ws.explore * np.sqrt(np.log(float(tries)) / visits)
+    if ws.history > 0.0:
+        slot = np.int64(node.action) & (HISTORY_SIZE - 1)
+        times = np.int64(ws.times[seat, slot])
+        if times > 0:
+            past = ws.did[seat, slot] / times
+            worth += ws.history * past / (visits * (1.0 - node.total / visits) + 1.0)
+    return float(worth)
+
+
+@kernel
+def contains(ws: Record, n: Int, action: Int) -> bool:
+    """Return whether an action is among the first `n` of ``ws.moves[0]``."""
+    found = False
+    for i in range(n):
+        found |= ws.moves[0, i] == action
+    return bool(found)
+
+
+@kernel
+def select_child(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
+    """Return the child to visit, or -1 where an action should be tried for the first time."""
+    hidden = ws.hidden != 0
+    n = np.int64(op.generate(st, ws.moves[0])) if hidden else np.int64(0)
+    best, most, count = np.int64(-1), -np.inf, 0
+    child = np.int64(nodes[node].first)
+    tries = np.int64(nodes[node].visits) + 1
+    while child != 0:
+        here = np.int64(nodes[child].seat) == seat
+        if here and (not hidden or contains(ws, n, np.int64(nodes[child].action))):
+            count += 1
+            if hidden:
+                nodes[child].seen += 1
+                tries = np.int64(nodes[child].seen)
+            worth = uct_value(ws, nodes, child, seat, tries)
+            if worth > most:
+                best, most = child, worth
+        child = np.int64(nodes[child].next)
+    untried = n > count if hidden else nodes[node].open != 0
+    lost = best >= 0 and 0.0 <= nodes[best].exact < PROVEN_LOSS  # and so are the others
+    if ws.widen > 0.0 and not lost:
+        untried &= count < 1.0 + ws.widen * np.sqrt(float(nodes[node].visits))
+    if best >= 0 and nodes[best].exact > PROVEN_WIN:
+        untried = False
+    if untried and ws.used < nodes.shape[0]:
+        return np.int64(-1)
+    return best
+
+
+@kernel
+def expand(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
+    """Add the most promising of the untried actions to the tree; return the new node.
+
+    Return -1 where there is no room, or nothing that was not tried.
+    """
+    if ws.used >= nodes.shape[0]:
+        return np.int64(-1)
+    n = np.int64(op.generate(st, ws.moves[0]))
+    child = np.int64(nodes[node].first)
+    while child != 0:
+        if nodes[child].seat == seat:
+            for i in range(n):
+                if ws.moves[0, i] == nodes[child].action:
+                    n -= 1
+                    ws.moves[0, i] = ws.moves[0, n]
+                    break
+        child = np.int64(nodes[child].next)
+    if n == 0:
+        return np.int64(-1)
+    best, most, equals = np.int64(-1), np.int64(0), np.int64(1)
+    for i in range(n):
+        m = np.int64(ws.moves[0, i])
+        score = np.int64(op.move_score(st, m))
+        if best < 0 or score > most:
+            best, most, equals = m, score, np.int64(1)
+        elif score == most:
+            equals += 1
+            if random_below(ws.chance, equals) == 0:
+                best = m
+    new = np.int64(ws.used)
+    ws.used += 1
+    leaf = nodes[new]
+    leaf.total, leaf.exact = 0.0, UNKNOWN
+    leaf.action, leaf.seat, leaf.visits, leaf.seen = best, seat, 0, 1
+    leaf.first, leaf.next, leaf.open = 0, nodes[node].first, -1
+    nodes[node].first = new
+    nodes[node].open = n - 1
+    return new
+
+
+@kernel
+def select_leaf(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
+    """Play down the tree to a position that is new to it, or certain; return its ply.
+
+    The nodes on the way stand in ``ws.path``.
+    """
+    node: Int = np.int64(0)
+    ply: Int = np.int64(0)
+    ws.path[0] = 0
+    while ply < ws.deepest and not op.terminal(st) and nodes[node].exact < 0.0:
+        seat = np.int64(op.to_act(st))
+        child = np.int64(select_child(st, ws, nodes, node, seat))
+        fresh = child < 0
+        if fresh:
+            child = np.int64(expand(st, ws, nodes, node, seat))
+            if child < 0:
+                break
+        play_recorded(st, ws, ply, np.int64(nodes[child].action))
+        ply = np.int64(ply + 1)
+        ws.path[ply] = child
+        node = child
+        if fresh:
+            break
+    return ply
+
+
+@kernel
+def evaluate_leaf(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> Int:
+    """Write the shares that an iteration ends with into ``ws.values[0]``; return its last ply."""
+    node = np.int64(ws.path[ply])
+    out = ws.values[0]
+    if op.terminal(st):
+        expected_scores(st, ev, ws.last, ply, ws.scale, out)
+        if ws.hidden == 0 and ply > 0:
+            nodes[node].exact = out[nodes[node].seat]
+    elif nodes[node].exact >= 0.0:
+        seat = np.int64(nodes[node].seat)
+        out[seat], out[1 - seat] = nodes[node].exact, 1.0 - nodes[node].exact
+    else:
+        if ws.implicit > 0.0 and nodes[node].visits == 0:
+            expected_scores(st, ev, ws.last, ply, ws.scale, out)
+            for other in range(np.int64(st.seats)):
+                nodes[node].hint[other] = out[other]
+        end = np.int64(playout(st, ws, ply, np.int64(ply + ws.plies), ws.epsilon))
+        expected_scores(st, ev, ws.last, end, ws.scale, out)
+        return end
+    if ws.implicit > 0.0:
+        for other in range(np.int64(st.seats)):
+            nodes[node].hint[other] = out[other]
+    return ply
+
+
+@kernel
+def backpropagate(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> None:
+    """Add the shares in ``ws.values[0]`` to the nodes of the path and to the history."""
+    gain = ws.values[0]
+    for each in range(seats):
+        ws.sums[each] += gain[each]
+    nodes[0].visits += 1
+    for k in range(1, ply + 1):
+        node = nodes[ws.path[k]]
+        node.visits += 1
+        node.total += gain[node.seat]
+    if ws.history > 0.0:
+        for k in range(end):
+            seat = np.int64(ws.trail[2 * k])
+            slot = np.int64(ws.trail[2 * k + 1]) & (HISTORY_SIZE - 1)
+            ws.did[seat, slot] += np.float32(gain[seat])
+            ws.times[seat, slot] += 1
+
+
+@kernel
+def backup_implicit(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
+    """Give a node the hints of the child that looks best for `seat`, who acts there."""
+    child: Int = np.int64(nodes[node].first)
+    best = child
+    while child != 0:
+        if nodes[child].hint[seat] > nodes[best].hint[seat]:
+            best = child
+        child = np.int64(nodes[child].next)
+    for other in range(seats):
+        nodes[node].hint[other] = nodes[best].hint[other]
+
+
+@kernel
+def backup_proof(nodes: Any, node: Int, child: Int) -> bool:
+    """Draw what follows for a node from a child that is certain; return whether it is, too."""
+    seat = np.int64(nodes[child].seat)
+    best = nodes[child].exact
+    if best < PROVEN_WIN:
+        if nodes[node].open != 0:
+            return False
+        each = np.int64(nodes[node].first)
+        while each != 0:
+            if nodes[each].exact < 0.0:
+                return False
+            best = max(best, nodes[each].exact)
+            each = np.int64(nodes[each].next)
+    nodes[node].exact = best if node == 0 or nodes[node].seat == seat else 1.0 - best
+    return True
+
+
+@kernel
+def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
+    """Run iterations from ``worlds[0]`` until there are ``ws.goal``, or all is certain, or stop.
+
+    ``worlds[1]`` is where they are played; ``ws.nodes`` counts them.
+    """
+    seats = np.int64(worlds[0].seats)
+    while ws.stop == 0 and ws.nodes < ws.goal and nodes[0].exact < 0.0:
+        worlds[1] = worlds[0]
+        st = worlds[1]
+        for seat in range(seats):
+            ws.last[seat] = 0
+        ply = np.int64(select_leaf(st, ws, ev, nodes))
+        end = np.int64(evaluate_leaf(st, ws, ev, nodes, ply))
+        backpropagate(ws, nodes, seats, ply, end)
+        ws.reached = max(np.int64(ws.reached), ply)
+        ws.nodes += 1
+        certain = seats == 2 and ws.hidden == 0 and nodes[ws.path[ply]].exact >= 0.0
+        for k in range(ply - 1, -1, -1):
+            node, child = np.int64(ws.path[k]), np.int64(ws.path[k + 1])
+            if ws.implicit > 0.0:
+                backup_implicit(nodes, node, np.int64(nodes[child].seat), seats)
+            certain = certain and backup_proof(nodes, node, child)
+    return np.int64(ws.nodes)
+
+
+@kernel
+def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
+    """Return which of the first `n` of ``ws.moves[0]`` wins or finishes at once, or -1."""
+    seat = np.int64(op.to_act(st))
+    found = np.int64(-1)
+    for i in range(n):
+        m = np.int64(ws.moves[0, i])
+        op.play(st, m)
+        if op.evaluate(ev, st, seat) >= WIN_SCORE:
+            found = np.int64(i)
+        elif op.terminal(st):
+            op.returns(st, ws.values[0])
+            if ws.values[0, seat] == 1.0:
+                found = np.int64(i)
+        op.undo(st, m)
+        if found >= 0:
+            break
+    return found
+
+
+class Mcts:
+    """Monte Carlo tree search; keeps its tree's memory from turn to turn, see the module.
+
+    Its values are shares, from 0 to 1, and its depth limit is the plies of the tree. `state` is
+    the start of the match. `table` is the memory of the tree in MiB. `iterations` bounds the search
+    where it is not 0; `batch` is how many of them play in one world, where something is hidden.
+    `explore` is the weight of what was tried little, and follows from the number of seats where it
+    is None (`EXPLORATION`); `history` that of progressive history, 0 for none. A playout is judged
+    after `plies` plies, and takes any action with the probability `epsilon`; `scale` is the lead,
+    in the evaluation's units, with which a seat is ahead in 3 of 4 matches. `implicit` is the part
+    of the evaluation in every mean, 0 to 1; `widen` how soon more actions are considered, 0 for all
+    at once. Raises `MemoryError` where there is no room for the tree.
+    """
+
+    def __init__(
+        self,
+        state: np.record,
+        *,
+        table: float = 16,
+        iterations: int = 0,
+        batch: int = 16,
+        explore: float | None = None,
+        history: float = 1.0,
+        epsilon: float = 0.2,
+        plies: int = 6,
+        implicit: float = 0.0,
+        widen: float = 1.0,
+        scale: float = 10.0,
+    ) -> None:
+        ws = op.workspace(state, depth=0, extra=WORKSPACE_FIELDS, source=__file__)
+        ws.explore = EXPLORATION[int(state["seats"])] if explore is None else explore
+        ws.history, ws.epsilon = history, epsilon
+        ws.implicit, ws.widen, ws.scale = implicit, widen, scale
+        ws.plies = min(plies, MAX_PLIES)
+        self._ws = ws
+        self._max_iterations = iterations or 2**62
+        self._batch = max(1, batch)
+        self._nodes = hugepages.zeros(max(2, int(table * 2**20) // NODE.itemsize), NODE)
+        self._worlds = np.zeros(2, state.dtype)
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game: never, it plays them all."""
+        return None
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the most visited action after as many iterations as the time allows.
+
+        `state` must not be over and is unchanged. The depth limits the plies of the tree. Given
+        a sample, nothing but what it returns is looked at.
+        """
+        deadline, sample = time.monotonic() + limits.seconds, limits.sample
+        first = rng_state(limits.seed)
+        drawn = first & 0xFFFFFFFF
+        st = state.copy() if sample is None else sample(drawn).copy()
+        actions = self._reset(st, ev, first, limits.depth, sample is not None)
+        ws = self._ws
+        if len(actions) == 1:
+            return SearchResult(actions[0], 0.5, 0, 0, (actions[0],))
+        if sample is None and (at := int(winning_move(st, ws, ev, np.int64(len(actions))))) >= 0:
+            return SearchResult(actions[at], 1.0, 1, 1, (actions[at],))
+        # One iteration runs to its end, so that there is an answer, however late it is.
+        self._iterate(st, ev, 1)
+        limits.report(self._result(st))
+        with stop_timer(ws, deadline, limits.cancelled):
+            if sample is None:
+                self._iterate(st, ev, self._max_iterations)
+            else:
+                self._iterate_samples(st, ev, drawn, sample)
+        return self._result(st)
+
+    def _reset(
+        self, st: np.record, ev: np.record, first: int, depth: int, hidden: bool
+    ) -> list[int]:
+        """Forget the last search; return the legal actions, which stand in the workspace too."""
+        ws, root = self._ws, self._nodes[0]
+        ws.nodes = ws.stop = ws.reached = 0
+        ws.used, ws.hidden = 1, hidden
+        ws.deepest = min(depth or MAX_DEPTH, MAX_DEPTH)
+        ws.did[:] = ws.times[:] = ws.sums[:] = 0
+        ws.chance[0] = first
+        root.exact, root.seat, root.open = UNKNOWN, -1, -1
+        root.visits = root.first = 0
+        actions = root_moves(st, first)
+        ws.moves[0, : len(actions)] = actions
+        return actions
+
+    def _iterate(self, st: np.record, ev: np.record, goal: int) -> None:
+        self._worlds[0] = st
+        self._ws.goal = goal
+        iterate(self._worlds, self._ws, ev, self._nodes)
+
+    def _iterate_samples(
+        self, st: np.record, ev: np.record, drawn: int, sample: StateSampler
+    ) -> None:
+        """Iterate in one world after the other."""
+        ws = self._ws
+        while not ws.stop and ws.nodes < self._max_iterations:
+            self._iterate(st, ev, min(int(ws.nodes) + self._batch, self._max_iterations))
+            drawn += 1
+            st = sample(drawn)
+
+    def _children(self, node: int) -> list[int]:
+        children, child = [], int(self._nodes[node].first)
+        while child:
+            children.append(child)
+            child = int(self._nodes[child].next)
+        return children
+
+    def _best(self, node: int, seat: int) -> int:
+        """Return the child to play: the one that wins for certain, else the most visited.
+
+        One that loses for certain comes last, however often it was visited before that was known.
+        """
+        open_ = self._nodes[node].exact < 0
+
+        def rank(child: int) -> tuple[float, int, float]:
+            each = self._nodes[child]
+            mean = float(each.total / each.visits)
+            lost = 0 <= each.exact < PROVEN_LOSS
+            if each.exact >= 0 and (each.exact > PROVEN_WIN or lost or not open_):
+                return float(each.exact), int(each.visits), mean
+            return 0.5 if open_ else -1.0, int(each.visits), mean
+
+        return max((c for c in self._children(node) if self._nodes[c].seat == seat), key=rank)
+
+    def _result(self, st: np.record) -> SearchResult:
+        ws, nodes = self._ws, self._nodes
+        best = self._best(0, int(op.to_act(st)))
+        exact, mean = float(nodes[best].exact), float(nodes[best].total / nodes[best].visits)
+        worth = exact if exact >= 0 else mean
+        count = int(ws.nodes)
+        values = tuple((ws.sums[: int(st["seats"])] / count).tolist())
+        line, depth = self._line(best, st), int(ws.reached)
+        if 0 <= exact < PROVEN_LOSS and nodes[0].exact < 0:
+            line = (self._untried(st),)
+        return SearchResult(line[0], worth, depth, count, line, values)
+
+    def _untried(self, st: np.record) -> int:
+        """Return the most promising action that the tree has not got, where all it has lose."""
+        tried = {int(self._nodes[child].action) for child in self._children(0)}
+        moves = np.zeros(op.max_actions(st.dtype), np.int32)
+        legal: list[int] = moves[: op.generate(st, moves)].tolist()
+        left = [action for action in legal if action not in tried]
+        return max(left, key=lambda action: int(op.move_score(st, np.int64(action))))
+
+    def _line(self, node: int, st: np.record) -> tuple[int, ...]:
+        """Return what the tree expects from a child of the root on, while it can be played."""
+        st, line = st.copy(), [int(self._nodes[node].action)]
+        op.play(st, line[0])
+        while self._children(node) and not op.terminal(st):
+            seat = int(op.to_act(st))
+            if not any(self._nodes[each].seat == seat for each in self._children(node)):
+                break
+            node = self._best(node, seat)
+            line.append(int(self._nodes[node].action))
+            op.play(st, line[-1])
+        return tuple(line)

@@ -1,0 +1,118 @@
+"""Minimax: every line of play down to a depth, nothing left out.
+
+The value of a position is the best that the seat to act can reach if the other does the
+same (Shannon, "Programming a Computer for Playing Chess", 1950, type A). It is here as
+the reports have it, and as the yardstick of `alphabeta`, which finds the same values sooner.
+
+Depth after depth is searched until the time is up. What was found at a depth that was not finished
+counts only once the move that was best so far has been looked at with that depth too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core.game import GameInfo
+from kibitz_search.algorithms.deepening import IterativeDeepening
+from kibitz_search.algorithms.result import SearchResult
+from kibitz_search.algorithms.score import (
+    DECIDED,
+    is_exact,
+    static_eval_diff,
+    terminal_score,
+    two_player_only,
+)
+
+MAX_DEPTH = 32
+"""No line is longer, in plies: nobody looks at every line of so many."""
+
+
+@kernel
+def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) -> Any:
+    """Return what the position is worth to the seat to act, `depth` plies deep.
+
+    The best line is left in ``ws.line[ply]``. At ply 0 the moves stand in ``ws.moves[0]``
+    already, ``ws.roots`` of them; ``ws.finished`` counts those that are done with, and
+    ``ws.bounds`` has their values.
+    """
+    best = -np.inf
+    seat = np.int64(op.to_act(st))
+    moves = ws.moves[ply]
+    n = np.int64(ws.roots)
+    if ply > 0:
+        n = np.int64(op.generate(st, moves))
+    for i in range(n):
+        if ws.stop != 0:
+            break
+        m = np.int64(moves[i])
+        op.play(st, m)
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        after = np.int64(op.to_act(st))
+        if after < 0:
+            value = terminal_score(st, ws, ev, seat, np.int64(ply + 1))
+        elif depth <= 1:
+            value = static_eval_diff(ev, st, seat)
+            ws.leaves += 1
+        else:
+            value = _value(st, ws, ev, np.int64(ply + 1), np.int64(depth - 1))
+            if after != seat:
+                value = -value
+        op.undo(st, m)
+        if ws.stop != 0:
+            break
+        if value > best:
+            best = value
+            ws.line[ply, 0] = m
+            length = np.int64(ws.lengths[ply + 1])
+            for k in range(length):
+                ws.line[ply, k + 1] = ws.line[ply + 1, k]
+            ws.lengths[ply] = length + 1
+        if ply == 0:
+            ws.bounds[i] = value
+            ws.finished += 1
+    return best
+
+
+class Minimax(IterativeDeepening):
+    """A search of every line of play between two, as many plies ahead as the time allows.
+
+    `state` is the start of the match, which tells the size of the workspace. Values are those of
+    `AlphaBeta`.
+    """
+
+    max_depth = MAX_DEPTH
+    lost_score = -DECIDED
+
+    def __init__(self, state: np.record) -> None:
+        extra = [
+            ("roots", np.int64),
+            ("finished", np.int64),
+            ("leaves", np.int64),
+            ("bounds", np.float64, (op.max_actions(state.dtype),)),
+        ]
+        super().__init__(op.workspace(state, depth=MAX_DEPTH + 1, extra=extra, source=__file__))
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        return two_player_only(info, state)
+
+    def _search_depth(
+        self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
+    ) -> SearchResult:
+        ws = self._ws
+        ws.finished = ws.leaves = 0
+        value = float(_value(st, ws, ev, np.int64(0), np.int64(depth))) + 0.0  # never -0.0
+        if before is not None and not ws.finished:
+            return before
+        line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())
+        done = depth - int(ws.finished < ws.roots)
+        return SearchResult(line[0], value, done, int(ws.nodes), line)
+
+    def _is_final(self, best: SearchResult) -> bool:
+        return is_exact(self._ws, best)

@@ -1,0 +1,80 @@
+"""MP-mix: max^n, paranoid or offensive, by how far somebody is ahead.
+
+Source: I. Zuckerman, A. Felner and S. Kraus, "Mixing Search Strategies for Multi-Player Games"
+(IJCAI 2009). Before each action the seats that still act are compared by what the evaluation
+gives each of them. The *edge* is by how much the first is ahead of the second.
+
+==========================================  ====================================================
+the own seat leads by `defend` or more      paranoid: the others will join against the leader
+another seat leads by `attack` or more      offensive: own actions are those that leave the least
+                                            lead to the leader, all others play max^n
+otherwise                                   max^n
+==========================================  ====================================================
+
+Both thresholds are in the evaluation's units; very large ones give plain max^n.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_search.algorithms.maxn import NOBODY, Maxn
+from kibitz_search.algorithms.paranoid import explore as explore_paranoid
+from kibitz_search.algorithms.result import WIN_SCORE
+from kibitz_search.algorithms.utility import active_seats
+
+Strategy = Literal["maxn", "paranoid", "offensive"]
+
+
+class MpMix(Maxn):
+    """MP-mix, for two seats and more.
+
+    `defend` and `attack` are the thresholds that the module explains, in the evaluation's units;
+    for `width` see `MultiplayerSearch`.
+    """
+
+    def __init__(
+        self, state: np.record, *, width: int | None = 0, defend: float = 10.0, attack: float = 10.0
+    ) -> None:
+        super().__init__(state, width=width)
+        self._defend, self._attack = defend, attack
+        self._strategy: Strategy = "maxn"
+        self._target = NOBODY
+
+    def strategy(self, state: np.record, ev: np.record) -> tuple[Strategy, int]:
+        """Return how a position is searched, and the seat that is to be hurt, `NOBODY` for none.
+
+        `state` is at the root, `ev` the evaluation's record for it.
+        """
+        me = int(op.to_act(state))
+        worth = {
+            seat: float(op.evaluate(ev, state, np.int64(seat))) for seat in active_seats(state)
+        }
+        ranking = sorted(
+            (each for each in worth if worth[each] < WIN_SCORE), key=lambda s: -worth[s]
+        )
+        if len(ranking) < 2:
+            return "maxn", NOBODY
+        leader, edge = ranking[0], worth[ranking[0]] - worth[ranking[1]]
+        if leader == me and edge >= self._defend:
+            return "paranoid", NOBODY
+        if leader != me and edge >= self._attack:
+            return "offensive", leader
+        return "maxn", NOBODY
+
+    def _reset(self, st: np.record, ev: np.record) -> None:
+        super()._reset(st, ev)
+        self._strategy, self._target = self.strategy(st, ev)
+
+    def _run_kernel(self, st: np.record, ev: np.record, depth: int) -> None:
+        if self._strategy != "paranoid":
+            self._explore(st, ev, depth, self._target)
+            return
+        me, least, most = np.int64(op.to_act(st)), np.float64(-np.inf), np.float64(np.inf)
+        explore_paranoid(st, self._ws, ev, me, np.int64(depth), np.int64(0), least, most)
+
+    def _values(self, st: np.record) -> tuple[float, ...]:
+        return () if self._strategy == "paranoid" else super()._values(st)

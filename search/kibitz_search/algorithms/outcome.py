@@ -1,0 +1,30 @@
+"""The evaluation that knows no game: only a play that is over is worth anything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_search.algorithms.interface import Evaluation
+
+OUTCOME = kernels.record_type("outcome", [("undecided", np.float64)], source=__file__)
+
+
+@kernel
+def _evaluate(ev: Record, st: Record, seat: Int) -> float:
+    """Return what a play that goes on is worth to any seat."""
+    return float(ev.undecided)
+
+
+operations.implement(OUTCOME, evaluate=_evaluate)
+
+
+def outcome(state: np.record) -> np.record:
+    """Return the record by which a play that goes on is worth 0 to every seat."""
+    return kernels.new(OUTCOME)
+
+
+EVALUATIONS: dict[str, Evaluation] = {"outcome": outcome}
+"""The evaluations for all games, by name."""

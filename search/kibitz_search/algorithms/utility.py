@@ -1,0 +1,127 @@
+"""What a position is worth to every seat at once: relative and expected scores.
+
+An evaluation judges each seat for itself (`operations.evaluate`). Searches for many seats need
+more: what one seat gains has to be somebody's loss, or nobody would ever stand in anybody's way.
+
+**Leads** (`relative_scores`) are for searches that compare. The lead of a seat is its own worth
+less the mean worth of the others, so the leads of all seats add up to zero, and with two seats each
+is the difference that minimax takes. Where the play is over they follow from the scores instead:
+`WIN_SCORE` for leaving all others behind, ``-WON`` for being last, 0 in the middle or for a tie.
+(With more than two seats the leads of a play that is over add up to a little less than zero: each
+seat that is not last has its own reason to finish soon.)
+
+**Shares** (`expected_scores`) are for searches that average. The share of a seat is the part of the
+others that it should leave behind, the mean over them of ``1 / (1 + exp(-difference / scale))``;
+that is what `operations.returns` says where the play is over, and the shares of all seats always
+add up to half their number. `scale` is in the evaluation's units: the difference at which the
+better one wins about 3 of 4 times.
+
+A seat that has reached its aim in a play that goes on is known by an evaluation of at least
+`WIN_SCORE`. Sooner is better: each ply takes `PLY_DISCOUNT` off whatever is decided, so a win at
+once is worth more than one later, and a late loss less bad than an early one. When such a seat has
+finished says ``last``, the ply of its last action, which every search of this kind notes as it goes
+along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record, Values
+from kibitz_search.algorithms.result import WIN_SCORE
+
+PLY_DISCOUNT = 1.0 / 4096
+"""The part of `WIN_SCORE` that a ply costs; a power of two, so that sums of values are exact."""
+LOGISTIC_CLIP = 40.0
+"""Beyond so many scales a difference is as good as decided."""
+
+
+@kernel
+def raw_scores(st: Record, ev: Record, last: Any, out: Values) -> None:
+    """Write each seat's own worth into `out`; the play goes on."""
+    for seat in range(np.int64(st.seats)):
+        own = op.evaluate(ev, st, np.int64(seat))
+        if own >= WIN_SCORE:
+            own = WIN_SCORE * (1.0 - PLY_DISCOUNT * np.int64(last[seat]))
+        out[seat] = own
+
+
+@kernel
+def discounted(score: float, seats: Int, last: Int, ply: Int) -> float:
+    """Return a final score, less what it loses by coming late.
+
+    With two seats what one loses the other gains. With more, whoever is not last wants to be done
+    soon, even in the middle; the last one wants to put it off.
+    """
+    if seats > 2 and score > 0.0:
+        return float(score - 0.5 * PLY_DISCOUNT * last)
+    return float(0.5 + (score - 0.5) * (1.0 - PLY_DISCOUNT * ply))
+
+
+@kernel
+def relative_scores(st: Record, ev: Record, last: Any, ply: Int, out: Values) -> None:
+    """Write the lead of each seat into `out`, which is `ply` plies after the root."""
+    seats = np.int64(st.seats)
+    if op.terminal(st):
+        op.returns(st, out)
+        for seat in range(seats):
+            out[seat] = WIN_SCORE * (
+                2.0 * discounted(out[seat], seats, np.int64(last[seat]), ply) - 1.0
+            )
+        return
+    own = np.empty(op.MAX_SEATS)
+    raw_scores(st, ev, last, own)
+    for seat in range(seats):
+        others = 0.0
+        for other in range(seats):
+            if other != seat:
+                others += own[other]
+        out[seat] = own[seat] - others / (seats - 1) if seats > 1 else own[seat]
+
+
+@kernel
+def expected_score(a: float, b: float, scale: float) -> float:
+    """Return the chance, 0 to 1, that the seat worth `a` leaves the one worth `b` behind."""
+    far = min(max((a - b) / scale, -LOGISTIC_CLIP), LOGISTIC_CLIP)
+    chance = 1.0 / (1.0 + np.exp(-far))
+    most = max(a, b)
+    if most > WIN_SCORE / 2:
+        chance = 0.5 + (chance - 0.5) * most / WIN_SCORE
+    return float(chance)
+
+
+@kernel
+def expected_scores(st: Record, ev: Record, last: Any, ply: Int, scale: float, out: Values) -> None:
+    """Write the share of each seat into `out`, which is `ply` plies after the root."""
+    seats = np.int64(st.seats)
+    if op.terminal(st):
+        op.returns(st, out)
+        for seat in range(seats):
+            out[seat] = discounted(out[seat], seats, np.int64(last[seat]), ply)
+        return
+    own = np.empty(op.MAX_SEATS)
+    raw_scores(st, ev, last, own)
+    for seat in range(seats):
+        total = 0.0
+        for other in range(seats):
+            if other != seat:
+                total += expected_score(own[seat], own[other], scale)
+        out[seat] = total / (seats - 1) if seats > 1 else 1.0
+
+
+def active_seats(state: np.record) -> list[int]:
+    """Return the seats that still act, the one to act first.
+
+    They are found by letting each take its turn once, whatever it does.
+    """
+    st, moves = state.copy(), np.zeros(op.max_actions(state.dtype), np.int32)
+    seats: list[int] = []
+    while (seat := int(op.to_act(st))) >= 0 and seat not in seats:
+        seats.append(seat)
+        op.generate(st, moves)
+        op.play(st, int(moves[0]))
+    return seats

@@ -1,0 +1,285 @@
+"""Evaluations of Chinese Checkers: weights of holes, ways to empty holes, hops, and the race.
+
+Most are one weight for every hole, summed over the own pegs. The weights are data:
+``ev.weights[corner, hole]`` is what a peg in `hole` is worth to a player whose goal is `corner`;
+change them, and the compiled searches use the new ones at once. They are whole multiples of
+`RESOLUTION`, so that equal sums are equal whatever the order of the pegs: the searches prefer the
+sooner of equal outcomes, and a rounding error would decide otherwise.
+
+A player who has finished is worth `WIN_SCORE`, whichever foreign pegs are in the goal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_search.algorithms.interface import Evaluation
+from kibitz_search.algorithms.result import WIN_SCORE
+from kibitz_search.chinese_checkers import race_beam, race_db
+
+RESOLUTION = 1 / 1024
+"""The unit of all weights: sums of so few of them are exact."""
+LANE = 0.5
+"""What the hand-tuned weights take off for each hole's width away from the centre lane."""
+LEFT_BEHIND = 4.0
+"""What they take off for each of the three deepest holes of the own home."""
+POWER = 1.5
+"""To this power goes the distance of a peg, so that the one furthest behind counts most."""
+HOP = 1 / 8
+"""What a way forward by jumps is worth, for each step that it gains."""
+
+WEIGHTS = kernels.record_type(
+    "hole_weights",
+    [("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1))],
+    source=__file__,
+)
+
+Weight = Callable[[geo.Geometry, int, int], float]
+"""What a peg in a hole is worth to the player with this goal: ``weight(shape, goal, hole)``."""
+
+
+@kernel
+def _evaluate(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the sum of the weights of the pegs of `seat`."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WIN_SCORE
+    goal = np.int64(st.goal[seat])
+    total = 0.0
+    for slot in range(st.each):
+        total += ev.weights[goal, st.pegs[seat, slot]]
+    return total
+
+
+@kernel
+def _eval_delta(ev: operations.Record, st: operations.Record, m: int) -> Any:
+    """Return what the peg gains, unless the move may end the play."""
+    if rules.may_end(st, m):
+        return np.nan
+    goal = np.int64(st.goal[st.turn])
+    origin = rules.source_hole(st, m)
+    target = m - origin * np.int64(st.holes)
+    return ev.weights[goal, target] - ev.weights[goal, origin]
+
+
+operations.implement(WEIGHTS, evaluate=_evaluate, eval_delta=_eval_delta)
+
+
+def weighted(state: Any, weight: Weight) -> np.record:
+    """Return the evaluation record of a weight function for the board of `state`."""
+    shape = geo.geometry(*geo.ALL[int(state.geometry)])
+    ev: Any = kernels.new(WEIGHTS)
+    for goal in geo.corners_of(shape.board):
+        for hole in range(shape.holes):
+            ev.weights[goal, hole] = round(weight(shape, goal, hole) / RESOLUTION) * RESOLUTION
+    record: np.record = ev
+    return record
+
+
+def euclid(state: np.record) -> np.record:
+    """Return weights by the straight distance to the tip of the goal, neighbours being 1 apart.
+
+    Source: the first heuristic of "Fun With Chinese Checkers", the sum of Euclidean distances.
+    """
+    return weighted(state, lambda shape, goal, hole: -shape.euclid(hole, shape.tips[goal]))
+
+
+def hand(state: np.record) -> np.record:
+    """Return the hand-tuned weights: steps to the tip of the goal, the centre lane, the rear.
+
+    Source: the second heuristic of "Fun With Chinese Checkers". A peg is worth the less the
+    more steps it has to go, a little less away from the lane between home and goal, and much
+    less in the three deepest holes of the home, where it would be locked in if it stayed.
+    """
+    return weighted(state, _hand)
+
+
+def _hand(shape: geo.Geometry, goal: int, hole: int) -> float:
+    tip, rear = shape.tips[goal], shape.tips[(goal + 3) % geo.CORNERS]
+    worth = -shape.steps(hole, tip) - LANE * _aside(shape, rear, tip, hole)
+    return worth - LEFT_BEHIND * (shape.steps(hole, rear) <= 1)
+
+
+def _aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
+    """Return how far a hole is from the line between two tips; neighbours are 1 apart."""
+    (ax, ay), (bx, by), (x, y) = shape.points[rear], shape.points[tip], shape.points[hole]
+    across = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+    # The doubled coordinates are half a hole wide and half the root of 3 high.
+    return abs(across) * 3**0.5 / 4 / shape.euclid(rear, tip)
+
+
+def stragglers(state: np.record) -> np.record:
+    """Return weights by the steps to the tip of the goal to the power of 1.5.
+
+    Source: known from other programs. Two pegs half-way are better than one at the goal and one at
+    home, so nobody is left behind.
+    """
+    return weighted(
+        state, lambda shape, goal, hole: -(shape.steps(hole, shape.tips[goal]) ** POWER)
+    )
+
+
+# --------------------------------------------------------------------- ways to empty goal holes
+
+VACANT = kernels.record_type(
+    "vacant",
+    [
+        ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
+        ("pull", np.float64),  # taken off for each step to the nearest empty hole of the goal
+        ("goals", np.uint8, (geo.CORNERS, geo.MAX_PEGS)),  # the holes of every goal
+        ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _to_vacant(ev: operations.Record, st: operations.Record, seat: Int, hole: Int) -> Int:
+    """Return the steps from a hole to the nearest empty one of the goal, 0 if there is none."""
+    goal, least = np.int64(st.goal[seat]), np.int64(255)
+    for i in range(st.each):
+        target = ev.goals[goal, i]
+        if st.board[target] == 0:
+            least = min(least, np.int64(ev.far[hole, target]))
+    return least if least < 255 else np.int64(0)
+
+
+@kernel
+def _vacant(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the weights of the pegs of `seat`, less their ways to the nearest empty goal holes."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WIN_SCORE
+    goal = np.int64(st.goal[seat])
+    total = 0.0
+    for slot in range(st.each):
+        hole = np.int64(st.pegs[seat, slot])
+        total += ev.weights[goal, hole]
+        if st.zone[hole] != goal:
+            total -= ev.pull * _to_vacant(ev, st, seat, hole)
+    return total
+
+
+operations.implement(VACANT, evaluate=_vacant)
+
+
+def vacant(state: np.record) -> np.record:
+    """Return half the hand-tuned weights, and each peg's way to the nearest empty goal hole.
+
+    Source: known from other programs. With distances to the goal's tip alone the last pegs stall in
+    front of a goal whose inner holes are taken, and the sum of rows never fills the corners. Here a
+    peg in the goal has arrived; one outside is as far as its nearest empty hole.
+    """
+    there: Any = state
+    shape, each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
+    ev: Any = kernels.new(VACANT)
+    ev.pull = 1.0
+    ev.weights[:] = np.round(hand(state)["weights"] / 2 / RESOLUTION) * RESOLUTION
+    for goal in geo.corners_of(shape.board):
+        ev.goals[goal, :each] = shape.home(goal, each)
+    ev.far[: shape.holes, : shape.holes] = race_db.steps_between(shape)
+    record: np.record = ev
+    return record
+
+
+# --------------------------------------------------------------------------------- hop mobility
+
+MOBILITY = kernels.record_type(
+    "mobility",
+    [
+        ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
+        ("hop", np.float64),  # for each step that the best chain of jumps of a peg gains
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _gains(st: operations.Record, seat: Int) -> Int:
+    """Return the steps towards the goal that the best move of every peg gains, summed."""
+    moves = np.empty(rules.CELLS + 6, np.int32)
+    allowed = rules.allowed_zones(st, seat)
+    goal, holes = np.int64(st.goal[seat]), np.int64(st.holes)
+    total = np.int64(0)
+    for slot in range(st.each):
+        origin = np.int64(st.pegs[seat, slot])
+        before = np.int64(rules.STEPS[st.geometry, goal, origin])
+        most = np.int64(0)
+        n = rules.generate_from(st, origin, moves, np.int64(0), allowed)
+        for i in range(n):
+            target = np.int64(moves[i]) - origin * holes
+            most = max(most, before - np.int64(rules.STEPS[st.geometry, goal, target]))
+        total += most
+    return total
+
+
+@kernel
+def _mobility(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the weights of the pegs of `seat`, and what their best moves gain."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WIN_SCORE
+    goal = np.int64(st.goal[seat])
+    total = ev.hop * _gains(st, seat)
+    for slot in range(st.each):
+        total += ev.weights[goal, st.pegs[seat, slot]]
+    return total
+
+
+operations.implement(MOBILITY, evaluate=_mobility)
+
+
+def mobility(state: np.record) -> np.record:
+    """Return the hand-tuned weights and hop mobility: the ways forward that pegs have next.
+
+    Source: known from other programs; "Fun With Chinese Checkers" on clusters of pegs, which allow
+    jumps. Each peg adds a little for every step that its best move would gain.
+    """
+    ev: Any = kernels.new(MOBILITY)
+    ev.weights[:] = hand(state)["weights"]
+    ev.hop = HOP
+    record: np.record = ev
+    return record
+
+
+# --------------------------------------------------------------------------------- the race
+
+
+@kernel
+def _race(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the moves that `seat` still needs if it were alone, with a minus."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WIN_SCORE
+    return -float(race_beam.guess(ev, st, np.int64(seat))) / race_beam.MOVE
+
+
+def race(state: np.record) -> np.record:
+    """Return the race database as an evaluation everywhere: about how many moves are left alone.
+
+    Source: N. R. Sturtevant's distance databases, used as the evaluation everywhere. Exact once all
+    pegs are in the triangle at the goal; before, the pegs outside are put into its nearest empty
+    holes at a price. Where there is no database for the board and the rules it is the hand-tuned
+    weights.
+    """
+    try:
+        ev = race_db.for_board(state)
+    except race_db.UnsupportedBoardError:
+        return hand(state)
+    operations.implement(ev.dtype, evaluate=_race)
+    record: np.record = ev
+    return record
+
+
+EVALUATIONS: dict[str, Evaluation] = {
+    "euclid": euclid,
+    "hand": hand,
+    "stragglers": stragglers,
+    "vacant": vacant,
+    "mobility": mobility,
+    "race": race,
+}
+"""The evaluations of the game, by name."""

@@ -1,0 +1,320 @@
+"""The shortest race that can be found from anywhere, alone on the board: a beam search.
+
+Layer after layer of own moves, and of each layer only the most promising sets of pegs are kept
+(Bisiani: "Beam Search", 1987). Sets that are within the triangle of the race database are not
+searched further: it knows their distance. Of all others it gives a guess: the pegs outside
+are put into the nearest empty holes of the triangle, at a price for every step.
+
+The search begins with a narrow beam, and widens it as long as there is time, so there is an answer
+soon and a better one later. It ends when no layer to come can be better than what was found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import rules
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Moves, Record
+from kibitz_search.chinese_checkers.indexing import OUTSIDE
+from kibitz_search.chinese_checkers.race_db import distance, moves_from
+
+i64 = kernels.int64_cast()
+
+MAX_LENGTH = 60
+"""No race is longer, counted in own moves."""
+MAX_WIDTH = 1024
+"""The widest beam in play."""
+MAX_BRANCHES = 64
+"""Places for new sets, for each set of a layer; the worst are left out beyond."""
+MOVE = 64
+"""A move, in the units of guesses."""
+PACE = 22
+"""The price of a step from outside into the triangle: three steps are about a move."""
+
+WORST = 1 << 13
+"""Guesses above are as bad as this one."""
+MAX_PEGS = 16
+
+_BEAM = [
+    ("width", np.int64),
+    ("stop", np.int64),
+    ("nodes", np.int64),
+    ("total", np.int64),  # moves of the best race, LONGEST for none
+    ("last", np.int64),  # its last layer that was searched
+    ("at", np.int64),  # its place in that layer
+    ("size", np.int64),  # sets of the present layer
+    ("pegs", np.uint8, (2, MAX_WIDTH, MAX_PEGS)),  # of the present layer and the next
+    ("parent", np.int32, (MAX_LENGTH + 1, MAX_WIDTH)),
+    ("move", np.int32, (MAX_LENGTH + 1, MAX_WIDTH)),
+    ("new", np.int64),  # new sets
+    ("guess", np.int64, (MAX_WIDTH * MAX_BRANCHES,)),
+    ("key", np.uint64, (MAX_WIDTH * MAX_BRANCHES,)),
+    ("from", np.int32, (MAX_WIDTH * MAX_BRANCHES,)),
+    ("by", np.int32, (MAX_WIDTH * MAX_BRANCHES,)),
+    ("order", np.int32, (MAX_WIDTH * MAX_BRANCHES,)),
+    ("counts", np.int64, (WORST + 2,)),
+    ("table", np.uint64, (4 * MAX_WIDTH,)),  # keys of the sets chosen for the next layer
+]
+BEAM = kernels.record_type("beam", _BEAM, source=__file__)
+
+
+@kernel
+def guess(race: Record, st: Record, seat: Int) -> Int:
+    """Return about how many moves the pegs of `seat` are from the goal, in units of `MOVE`.
+
+    Exact, and a multiple of `MOVE`, where all pegs are in the triangle.
+    """
+    goal = i64(st.goal[seat])
+    mask: Int = i64(0)
+    for slot in range(st.each):
+        bit: Int = i64(race.bit[goal, st.pegs[seat, slot]])
+        if bit != OUTSIDE:
+            mask |= i64(1) << bit
+    way: Int = i64(0)
+    hole: Int = _next_outside(race, st, seat, i64(-1))
+    while hole >= 0:
+        bit = _nearest(race, goal, hole, mask)
+        mask |= i64(1) << bit
+        way += i64(race.far[hole, race.hole[goal, bit]])
+        hole = _next_outside(race, st, seat, i64(race.turn[goal, hole]))
+    return MOVE * distance(race, mask) + PACE * way
+
+
+@kernel
+def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
+    """Return the hole of the next own peg outside the triangle after the turn `last`, or -1.
+
+    Row by row from the goal, so that a guess depends on the pegs as a set, and is the same from
+    every side of the board.
+    """
+    goal = i64(st.goal[seat])
+    chosen, least = i64(-1), i64(256)
+    for slot in range(st.each):
+        hole = i64(st.pegs[seat, slot])
+        turn = i64(race.turn[goal, hole])
+        if race.bit[goal, hole] == OUTSIDE and last < turn < least:
+            chosen, least = hole, turn
+    return chosen
+
+
+@kernel
+def _nearest(race: Record, goal: Int, hole: Int, mask: Int) -> Int:
+    """Return the nearest empty hole of the triangle, of equals the one furthest from the tip."""
+    best, least = i64(0), i64(1000)
+    for bit in range(i64(race.number) - 1, -1, -1):
+        if (mask >> bit) & 1 == 0:
+            far = i64(race.far[hole, race.hole[goal, bit]])
+            if far < least:
+                least, best = far, i64(bit)
+    return best
+
+
+@kernel
+def _place_pegs(beam: Record, st: Record, seat: Int, layer: Int, at: Int) -> None:
+    """Put the pegs of a set of the beam on the board, and nobody else's."""
+    rules.clear_board(st)
+    for slot in range(st.each):
+        rules.put_peg(st, seat, i64(slot), i64(beam.pegs[layer & 1, at, slot]))
+
+
+@kernel
+def _hash_pegs(st: Record, seat: Int) -> Any:
+    """Return the key of the pegs as a set."""
+    key = np.uint64(0)
+    for slot in range(st.each):
+        key = key ^ rules.PEG_KEY[seat, st.pegs[seat, slot]]
+    return key
+
+
+@kernel
+def _add_successors(
+    beam: Record, race: Record, st: Record, seat: Int, depth: Int, at: Int, moves: Moves
+) -> None:
+    """Add the sets that a move leads to from one of the layer `depth`; note finished races."""
+    _place_pegs(beam, st, seat, depth, at)
+    allowed = rules.allowed_zones(st, seat)
+    key = _hash_pegs(st, seat)
+    holes = i64(st.holes)
+    goal = i64(st.goal[seat])
+    for slot in range(st.each):
+        origin = i64(st.pegs[seat, slot])
+        n = rules.generate_from(st, origin, moves, i64(0), allowed)
+        for i in range(n):
+            target = i64(moves[i]) - origin * holes
+            st.pegs[seat, slot] = target
+            beam.nodes += 1
+            worth = guess(race, st, seat)
+            inside = True
+            for each in range(st.each):
+                inside = inside and race.bit[goal, st.pegs[seat, each]] != OUTSIDE
+            if inside and depth + 1 + worth // MOVE < beam.total:
+                beam.total = depth + 1 + worth // MOVE
+                beam.last = depth + 1
+                beam.at = at
+                beam.move[MAX_LENGTH, 0] = moves[i]
+            elif not inside and beam.new < beam.width * MAX_BRANCHES:
+                beam.guess[beam.new] = worth
+                beam.key[beam.new] = key ^ rules.PEG_KEY[seat, origin] ^ rules.PEG_KEY[seat, target]
+                beam["from"][beam.new] = at
+                beam.by[beam.new] = moves[i]
+                beam.new += 1
+            st.pegs[seat, slot] = origin
+
+
+@kernel
+def _is_new(beam: Record, key: Any) -> bool:
+    """Remember a key; return whether it was not there yet."""
+    mask = np.uint64(4 * MAX_WIDTH - 1)
+    place = i64(key & mask)
+    while beam.table[place] != 0:
+        if beam.table[place] == key:
+            return False
+        place = (place + 1) & i64(mask)
+    beam.table[place] = key
+    return True
+
+
+@kernel
+def _sort(beam: Record) -> None:
+    """Write the new sets into ``beam.order``, the best guess first and equals as they came."""
+    for each in range(WORST + 2):
+        beam.counts[each] = 0
+    for new in range(beam.new):
+        beam.counts[min(i64(beam.guess[new]), WORST) + 1] += 1
+    for each in range(WORST + 1):
+        beam.counts[each + 1] += beam.counts[each]
+    for new in range(beam.new):
+        worth = min(i64(beam.guess[new]), WORST)
+        beam.order[beam.counts[worth]] = new
+        beam.counts[worth] += 1
+
+
+@kernel
+def _choose(beam: Record, holes: Int, each: Int, depth: Int) -> None:
+    """Keep the best new sets as the layer `depth`, each once."""
+    for place in range(4 * MAX_WIDTH):
+        beam.table[place] = 0
+    _sort(beam)
+    size: Int = i64(0)
+    for i in range(beam.new):
+        if size >= beam.width:
+            break
+        new = i64(beam.order[i])
+        if not _is_new(beam, beam.key[new]):
+            continue
+        at, move = i64(beam["from"][new]), i64(beam.by[new])
+        beam.parent[depth, size] = at
+        beam.move[depth, size] = move
+        for slot in range(each):
+            hole = i64(beam.pegs[(depth - 1) & 1, at, slot])
+            beam.pegs[depth & 1, size, slot] = move % holes if hole == move // holes else hole
+        size += 1
+    beam.size = size
+
+
+@kernel
+def _search(beam: Record, race: Record, st: Record, seat: Int, longest: Int) -> Int:
+    """Search one beam; `st` is spoilt. Return the moves of the best race, `LONGEST` for none."""
+    moves = np.empty(rules.MAX_ACTIONS, np.int32)
+    for slot in range(st.each):
+        beam.pegs[0, 0, slot] = st.pegs[seat, slot]
+    beam.size = 1
+    for depth in range(longest):
+        if beam.size == 0 or depth + 1 >= beam.total:
+            break
+        beam.new = 0
+        for at in range(beam.size):
+            if beam.stop != 0:
+                return i64(beam.total)
+            _add_successors(beam, race, st, seat, i64(depth), i64(at), moves)
+        _choose(beam, i64(st.holes), i64(st.each), i64(depth) + 1)
+    return i64(beam.total)
+
+
+@kernel
+def _shortest_to_goal(race: Record, st: Record, seat: Int, mask: Int, moves: Moves, n: Int) -> Int:
+    """Write the moves of a shortest race within the triangle from `n` on; return how many."""
+    goal, holes = i64(st.goal[seat]), i64(st.holes)
+    left = distance(race, mask)
+    while left > 0:
+        for origin in range(race.number):
+            if (mask >> origin) & 1 == 0:
+                continue
+            ends: Int = moves_from(race, mask, i64(origin))
+            while ends != 0:
+                after = (mask & ~(i64(1) << origin)) | (ends & -ends)
+                if distance(race, after) == left - 1:
+                    break
+                ends &= ends - 1
+            if ends != 0:
+                end = i64(race.lowest[(ends & -ends) % 37])
+                moves[n] = i64(race.hole[goal, origin]) * holes + i64(race.hole[goal, end])
+                n += 1
+                mask = after
+                left -= 1
+                break
+    return n
+
+
+@dataclass(frozen=True)
+class RaceLine:
+    """A race: all the own moves up to the full goal, as actions."""
+
+    actions: tuple[int, ...]
+    nodes: int
+
+
+class RaceBeam:
+    """The search with its workspace, for one match."""
+
+    def __init__(self, race: Any) -> None:
+        self.race = race
+        self.ws: Any = kernels.new(BEAM)
+        self._moves = np.zeros(2 * MAX_LENGTH, np.int32)
+
+    def warm_up(self, state: Any, seat: int) -> None:
+        """Use everything once, so that it is compiled before the first race.
+
+        A beam of one may find no race, and then it asks for no exact end of one.
+        """
+        self.find(state, seat, 1)
+        self.exact(state, seat, (1 << int(state.each)) - 1)
+
+    def exact(self, state: Any, seat: int, mask: int) -> RaceLine:
+        """Return a shortest race of a set of pegs in the triangle."""
+        n = _shortest_to_goal(
+            self.race, state, np.int64(seat), np.int64(mask), self._moves, np.int64(0)
+        )
+        return RaceLine(tuple(self._moves[:n].tolist()), 1)
+
+    def find(self, state: np.record, seat: int, width: int) -> RaceLine | None:
+        """Return the best race that a beam of `width` finds, None where it finds no end.
+
+        `state` is unchanged. ``ws.stop``, which another thread may set, ends the search; what was
+        found so far is returned.
+        """
+        ws = self.ws
+        ws.width, ws.total, ws.nodes, ws.last = min(width, MAX_WIDTH), MAX_LENGTH, 0, 0
+        total = int(_search(ws, self.race, state.copy(), np.int64(seat), np.int64(MAX_LENGTH)))
+        if total >= MAX_LENGTH:
+            return None
+        return RaceLine(self._line(state.copy(), seat), int(ws.nodes))
+
+    def _line(self, st: Any, seat: int) -> tuple[int, ...]:
+        """Return the moves into the triangle, and from there to the goal."""
+        ws, at, actions = self.ws, int(self.ws.at), [int(self.ws.move[MAX_LENGTH, 0])]
+        for depth in range(int(ws.last) - 1, 0, -1):
+            actions.append(int(ws.move[depth, at]))
+            at = int(ws.parent[depth, at])
+        actions.reverse()
+        holes, pegs = int(st.holes), set(st.pegs[seat, : int(st.each)].tolist())
+        for action in actions:
+            pegs = pegs - {action // holes} | {action % holes}
+        bits = (int(self.race.bit[int(st.goal[seat]), hole]) for hole in pegs)
+        mask = sum(1 << bit for bit in bits)
+        return (*actions, *self.exact(st, seat, mask).actions)

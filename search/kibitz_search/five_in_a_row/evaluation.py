@@ -1,0 +1,188 @@
+"""The evaluation of five in a row: what rows of both colours are worth, and whose turn it is.
+
+Rows are named as in the report "5 in a Row": a *live* row of N can grow at both ends, a *sleep*
+row at one end only. Here they are read off windows, the five cells in a row that a five would
+fill: a window without a stone of the other colour and with N own stones is a row of N; where the
+next window along the line has the same stones, with an empty cell on either side of them, the
+row is live. So broken rows (``x.xx``) count as what they can become, and where exactly five
+are needed, windows that could only become longer rows count nothing. A line counts once, with
+its best row; besides, every window counts a little by its stones, which draws stones to the
+centre and to each other.
+
+A row is worth more to the one whose turn it is: four stones in a window win at once, while the
+other, who is waiting, has to fear that they are blocked. The verdicts say so, first match first:
+
+    ==================  ==============================================================
+    `MOVER_FOUR`        the mover has a four: a five is next
+    `WAITING_FORK`      the other can complete a five in two cells: only one can be blocked
+    `WAITING_PAIR`      the other has a four, which must be blocked, and a live three
+    `MOVER_THREE`       the mover has a live three, and no four to answer: a live four is next
+    `WAITING_THREES`    the other has two live threes
+    ==================  ==============================================================
+
+All weights are data, in whole numbers, so that equal positions are worth exactly the same. What
+one seat gains the other loses: the values for both seats add up to zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.five_in_a_row import geometry as geo
+from kibitz_games.five_in_a_row import rules
+from kibitz_search.algorithms.interface import Evaluation
+from kibitz_search.algorithms.result import WIN_SCORE
+
+i64 = kernels.int64_cast()
+
+LINES = 6 * geo.LARGEST
+TWO, LIVE_TWO, THREE, LIVE_THREE, FOUR = 4, 5, 6, 7, 8
+ROWS = 10
+"""A row of N stones is number 2N, a live one 2N + 1; a four is the same in either case."""
+MOVER_FOUR, WAITING_FORK, WAITING_PAIR, MOVER_THREE, WAITING_THREES = range(5)
+
+WEIGHTS = kernels.record_type(
+    "row_weights",
+    [
+        ("verdicts", np.float64, (5,)),
+        ("mover", np.float64, (ROWS,)),  # a line's best row, for the colour to move
+        ("waiting", np.float64, (ROWS,)),  # the same for the other colour
+        ("windows", np.float64, (5,)),  # a window by its stones
+        ("count", np.int32),
+        ("lines", np.int32, (LINES, 3)),  # first cell, step, cells
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _hole(st: Any, start: Int, step: Int) -> Int:
+    """Return the empty cell of five."""
+    cell = i64(start)
+    while st.board[cell] != rules.EMPTY:
+        cell += step
+    return cell
+
+
+@kernel
+def _best(st: Any, line: Any, colour: Int, five: Any, windows: Any) -> Int:
+    """Return a colour's best row on a line.
+
+    Counts its windows by stones in `windows`; ``five[0]`` is a cell that completes a five, and
+    ``five[1]`` how many such cells are known, 2 standing for more.
+    """
+    board = st.board
+    step, length = i64(line[1]), i64(line[2])
+    exact = st.exact != 0
+    best = i64(0)
+    before, own, foreign = i64(-1), i64(0), i64(0)  # `before` is what the last window had
+    cell = i64(line[0])
+    for k in range(length):
+        stone = i64(board[cell])
+        own += i64(stone == colour)
+        foreign += i64(stone == 3 - colour)
+        if k >= 4:
+            start = cell - 4 * step
+            barred = exact and (board[start - step] == colour or board[cell + step] == colour)
+            if foreign == 0 and not barred:
+                windows[own] += 1
+                live = before == own and stone == 0 and board[start - step] == 0
+                best = max(best, 2 * own + i64(live))
+                before = own
+                if own == 4:
+                    hole = _hole(st, start, step)
+                    five[1] = 1 if five[1] == 0 or (five[1] == 1 and five[0] == hole) else 2
+                    five[0] = hole
+            else:
+                before = i64(-1)
+            stone = i64(board[start])
+            own -= i64(stone == colour)
+            foreign -= i64(stone == 3 - colour)
+        cell += step
+    return best
+
+
+@kernel
+def count_rows(ev: Any, st: Any, colour: Int, rows: Any, windows: Any) -> Int:
+    """Count a colour's lines by their best row and its windows by their stones.
+
+    Returns in how many cells the colour can complete a five, 2 standing for more.
+    """
+    five = np.zeros(2, np.int64)
+    for i in range(ev.count):
+        rows[_best(st, ev.lines[i], colour, five, windows)] += 1
+    return i64(five[1])
+
+
+@kernel
+def _first_verdict(ev: Any, mover: Any, ours: Int, waiting: Any, theirs: Int) -> Any:
+    """Return what the first verdict that applies is worth to the mover."""
+    if ours > 0:
+        return ev.verdicts[MOVER_FOUR]
+    if theirs > 1:
+        return -ev.verdicts[WAITING_FORK]
+    if theirs > 0 and waiting[LIVE_THREE] > 0:
+        return -ev.verdicts[WAITING_PAIR]
+    if theirs == 0 and mover[LIVE_THREE] > 0:
+        return ev.verdicts[MOVER_THREE]
+    if waiting[LIVE_THREE] > 1:
+        return -ev.verdicts[WAITING_THREES]
+    return 0.0
+
+
+@kernel
+def _to_mover(ev: Any, st: Any) -> Any:
+    """Return what the position is worth to the colour whose stone comes next."""
+    colour = i64(rules.BLACK + (i64(st.stones) & 1))
+    mover, waiting = np.zeros(ROWS), np.zeros(ROWS)
+    own, foreign = np.zeros(6), np.zeros(6)
+    ours = count_rows(ev, st, colour, mover, own)
+    theirs = count_rows(ev, st, i64(3 - colour), waiting, foreign)
+    total = 0.0 + _first_verdict(ev, mover, ours, waiting, theirs)
+    for row in range(ROWS):
+        total += ev.mover[row] * mover[row] - ev.waiting[row] * waiting[row]
+    for stones in range(5):
+        total += ev.windows[stones] * (own[stones] - foreign[stones])
+    return total
+
+
+@kernel
+def _evaluate(ev: Any, st: Any, seat: Int) -> Any:
+    """Return the worth of the position to `seat`, the negative of that to the other.
+
+    Before the colours are chosen, whoever is to choose has the better one: the opener does best
+    with a position that is worth the same to both.
+    """
+    if st.side < 0:
+        if st.winner < 0:
+            return 0.0
+        return WIN_SCORE if st.winner == seat else -WIN_SCORE
+    value = 0.0 + _to_mover(ev, st)
+    if st.unsettled != 0:
+        return -abs(value) if seat == st.opener else abs(value)
+    return value if st.side == seat else -value
+
+
+operations.implement(WEIGHTS, evaluate=_evaluate)
+
+
+def usual(state: Any) -> np.record:
+    """Return the hand-made weights, for the board of `state`."""
+    ev: Any = kernels.new(WEIGHTS)
+    ev.verdicts[:] = (100_000, 50_000, 20_000, 10_000, 4_000)
+    ev.mover[[TWO, LIVE_TWO, THREE, LIVE_THREE, FOUR]] = (8, 60, 70, 400, 300)
+    ev.waiting[[TWO, LIVE_TWO, THREE, LIVE_THREE, FOUR]] = (6, 40, 40, 300, 250)
+    ev.windows[:] = (0, 1, 3, 6, 10)
+    lines = geo.lines(int(state.width))
+    ev.count = len(lines)
+    ev.lines[: len(lines)] = lines
+    record: np.record = ev
+    return record
+
+
+EVALUATIONS: dict[str, Evaluation] = {"usual": usual}
+"""The evaluations of the game, by name."""

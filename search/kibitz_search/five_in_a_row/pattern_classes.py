@@ -1,0 +1,149 @@
+"""The classes of cells that `threat` thinks in, and what they are worth to it.
+
+A class says what playing a cell gives a colour on all four lines together, the best first:
+
+==============  =====================================================================
+`FIVE`          a five: won
+`DOUBLE_FOUR`   an open four or two fours: only one of the fives can be stopped
+`FOUR_THREE`    a four and an open three: after the block, an open four
+`FOUR_AND`      a four and a three or an open two; `FOUR_ONLY` a four
+`DOUBLE_THREE`  two open threes
+`THREE_AND`     an open three and a three or an open two; `OPEN_THREE` an open three
+`CLOSED_AND`    a three and an open two; `CLOSED` a three
+`TWIN_TWO`      an open two and another two; `OPEN_TWO`, `TWO`
+`LONE`          room for a five, and nothing yet
+==============  =====================================================================
+
+The evaluation adds up what all empty cells are worth by their classes, to the colour that is to
+move and to the other one, and a number for each combination of threats. All of it is data.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_search.five_in_a_row import pattern_board, patterns
+
+(
+    NOTHING,
+    LONE,
+    TWO,
+    OPEN_TWO,
+    TWIN_TWO,
+    CLOSED,
+    CLOSED_AND,
+    OPEN_THREE,
+    THREE_AND,
+    DOUBLE_THREE,
+    FOUR_ONLY,
+    FOUR_AND,
+    FOUR_THREE,
+    DOUBLE_FOUR,
+    FIVE,
+) = range(15)
+
+THEIR_OPEN_FOUR, THEIR_FOUR_THREE, THEIR_DOUBLE_THREE, OUR_FOUR_THREE, OUR_DOUBLE_THREE = (
+    1,
+    2,
+    4,
+    8,
+    16,
+)
+"""The threats of a combination: what the colour that waits, or the one to move, could play."""
+
+WEIGHTS = kernels.record_type(
+    "class_weights",
+    [
+        (
+            "own",
+            np.int64,
+            (pattern_board.CLASSES,),
+        ),  # an empty cell by class, to the colour to move
+        ("other", np.int64, (pattern_board.CLASSES,)),  # the same for the colour that waits
+        ("threats", np.int64, (32,)),  # a combination of threats, to the colour to move
+        (
+            "attack",
+            np.int64,
+            (pattern_board.CLASSES,),
+        ),  # for ordering: to play a cell of this class
+        (
+            "defend",
+            np.int64,
+            (pattern_board.CLASSES,),
+        ),  # to take a cell of this class from the other
+    ],
+    source=__file__,
+)
+
+
+def together() -> np.ndarray:
+    """Return the class of each combination of `patterns.four_directions`, uint8 [65536]."""
+    four = patterns.four_directions()
+
+    def at_least(pattern: int, number: int = 1) -> np.ndarray:
+        found: np.ndarray = (four == pattern).sum(axis=1) >= number
+        return found
+
+    fours, open_three = at_least(patterns.FOUR), at_least(patterns.OPEN_THREE)
+    open_two, two = at_least(patterns.OPEN_TWO), at_least(patterns.TWO)
+    three = at_least(patterns.THREE)
+    cases = [
+        (at_least(patterns.FIVE), FIVE),
+        (at_least(patterns.OPEN_FOUR) | at_least(patterns.FOUR, 2), DOUBLE_FOUR),
+        (fours & open_three, FOUR_THREE),
+        (fours & (three | open_two), FOUR_AND),
+        (fours, FOUR_ONLY),
+        (at_least(patterns.OPEN_THREE, 2), DOUBLE_THREE),
+        (open_three & (three | open_two), THREE_AND),
+        (open_three, OPEN_THREE),
+        (three & open_two, CLOSED_AND),
+        (three, CLOSED),
+        (at_least(patterns.OPEN_TWO, 2) | (open_two & two), TWIN_TWO),
+        (open_two, OPEN_TWO),
+        (two, TWO),
+        (at_least(patterns.OPEN_ONE) | at_least(patterns.ONE), LONE),
+    ]
+    conditions, classes = zip(*cases, strict=True)
+    found: np.ndarray = np.select(conditions, classes, NOTHING)
+    return found.astype(np.uint8)
+
+
+@functools.cache
+def vocabulary(exact: bool) -> np.record:
+    """Return the tables for fields; they are never changed."""
+    return pattern_board.tables(patterns.patterns(exact), together(), exact)
+
+
+def usual(state: np.record) -> np.record:
+    """Return the weights that `threat` plays with."""
+    ev: Any = kernels.new(WEIGHTS)
+    ev.own[:15] = (0, 0, 3, 10, 18, 9, 24, 36, 50, 90, 36, 60, 180, 320, 0)
+    ev.other[:15] = (0, 0, 2, 7, 13, 6, 16, 22, 32, 55, 22, 36, 80, 110, 400)
+    for mask in range(32):
+        ev.threats[mask] = _threats(mask)
+    ev.attack[:15] = (0, 1, 6, 16, 30, 16, 40, 70, 100, 200, 60, 110, 1000, 2000, 9000)
+    ev.defend[:15] = (0, 1, 4, 12, 22, 10, 26, 46, 66, 120, 40, 70, 300, 800, 5000)
+    record: np.record = ev
+    return record
+
+
+def _threats(mask: int) -> int:
+    """Return what a combination of threats is worth to the colour to move."""
+    worth = 0
+    if mask & THEIR_OPEN_FOUR:
+        worth -= 60
+        if mask & THEIR_FOUR_THREE:
+            worth -= 120
+    elif mask & THEIR_FOUR_THREE:
+        worth -= 60
+    if mask & THEIR_DOUBLE_THREE:
+        worth -= 20
+    if mask & OUR_FOUR_THREE:
+        worth += 150
+    if mask & OUR_DOUBLE_THREE and not mask & THEIR_OPEN_FOUR:
+        worth += 150
+    return worth

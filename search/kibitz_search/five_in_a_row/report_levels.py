@@ -1,0 +1,255 @@
+"""The levels of the report "5 in a Row - Tic Tac Toe": so many plies of minimax over `utility`.
+
+A line of play is worth the sum of the utilities of its moves, the other side's taken away, and ends
+with a five, with a full board or at the depth. The report's minimax is called for a stone that was
+put already, and at depth 0 it returns that stone's own utility. So beginner is depth 0, the stone
+alone; intermediate looks 2 plies beyond the stone and advanced 4, which makes 1, 3 and 5 plies.
+
+The stone that may be put is scored with both columns of the table, as the report lists it for its
+first level; the stones that are only expected after it count for who puts them, by the first
+column. The report lists neither the function that scores those nor the loop over the stones. In
+this reading each level beats the one below it; with 2 and 4 plies in all, or with the first column
+alone, the second level does not clearly beat the first (figures in `docs/explanation/experts.md`).
+
+Alpha-beta leaves out only what cannot change the result: not the value, and not which moves
+share the best one, among which the seed decides.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.core.game import GameInfo
+from kibitz_games.five_in_a_row import rules
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import SearchResult, root_moves
+from kibitz_search.algorithms.support import one_game_only
+from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.five_in_a_row import pattern_board, swap_rule, utility
+from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
+
+i64 = kernels.int64_cast()
+
+PLIES = 5
+"""As deep as the report's deepest level."""
+MAX_DEPTH = 8
+MAX_SCORE = 10_000_000
+"""No line of `DEEPEST` moves is worth as much."""
+FIVE = utility.FIVE
+
+
+@kernel
+def gain(fd: Record, ev: Record, cell: Int) -> Int:
+    """Return the utility of a stone that the side to move is expected to put, not the first one."""
+    return i64(ev.own[fd.classes[fd.side, cell]])
+
+
+@kernel
+def mover_gain(fd: Record, ev: Record, cell: Int) -> Int:
+    """Return the utility of the stone that the side to move may put, with what it takes away."""
+    me = i64(fd.side)
+    if fd.stones == 0:
+        middle = i64(fd.area) // 2 if fd.width % 2 == 1 else (i64(fd.area) + fd.width) // 2
+        return i64(ev.centre) if cell == fd.cells[middle] else i64(0)
+    own, other = fd.classes[me, cell], fd.classes[1 - me, cell]
+    return max(i64(ev.own[own]), i64(ev.other[other]))
+
+
+@kernel
+def _sort_cells(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
+    """Write the empty cells into ``ws.moves[ply]``, those with the most utility first."""
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    n = i64(0)
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY:
+            score = gain(fd, ev, cell)
+            k = n
+            while k > 0 and scores[k - 1] < score:
+                moves[k], scores[k] = moves[k - 1], scores[k - 1]
+                k -= 1
+            moves[k], scores[k] = cell, score
+            n += 1
+    return n
+
+
+@kernel
+def _best_gain(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
+    """Return the most utility of one move; 0 on a full board."""
+    best: Int = i64(-1)
+    choice = i64(-1)
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY:
+            score = gain(fd, ev, cell)
+            if score > best:
+                best, choice = score, cell
+    ws.nodes += i64(fd.area) - i64(fd.stones)
+    ws.lengths[ply] = 0
+    if choice < 0:
+        return i64(0)
+    ws.line[ply, 0] = choice
+    ws.lengths[ply] = 1
+    return best
+
+
+@kernel
+def best_sum(
+    fd: Record, tb: Record, ws: Record, ev: Record, alpha: Int, beta: Int, depth: Int, ply: Int
+) -> Int:
+    """Return the sum of utilities that the side to move can reach in `depth` plies.
+
+    Exact within (`alpha`, `beta`), a bound on the same side outside of it; every utility is one to
+    the mover. There is a stone on the board. The line is left in ``ws.line[ply]``.
+    """
+    if depth <= 1:
+        return _best_gain(fd, ws, ev, ply)
+    n = _sort_cells(fd, ws, ev, ply)
+    ws.lengths[ply] = 0
+    best = i64(-MAX_SCORE)
+    me = i64(fd.side)
+    for i in range(n):
+        cell, score = i64(ws.moves[ply, i]), i64(ws.scores[ply, i])
+        ws.nodes += 1
+        ws.lengths[ply + 1] = 0
+        value = score
+        if fd.classes[me, cell] != FIVE:
+            place_stone(fd, tb, cell)
+            # score - value > alpha is what counts, so the other side's window is shifted by score.
+            value -= best_sum(
+                fd, tb, ws, ev, i64(score - beta), i64(score - alpha), i64(depth - 1), i64(ply + 1)
+            )
+            remove_stone(fd, tb, cell)
+        if ws.stop != 0:
+            return i64(0)
+        if value > best:
+            best = value
+            ws.line[ply, 0] = cell
+            length = i64(ws.lengths[ply + 1])
+            for k in range(length):
+                ws.line[ply, k + 1] = ws.line[ply + 1, k]
+            ws.lengths[ply] = length + 1
+            alpha = max(i64(alpha), value)
+            if value >= beta:
+                return value
+    return best if n > 0 else i64(0)
+
+
+@kernel
+def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int, least: Int) -> Int:
+    """Return what a line that begins with `cell` is worth, or a bound below `least`.
+
+    The line after it is left in ``ws.line[1]``.
+    """
+    ws.nodes += 1
+    ws.lengths[1] = 0
+    score = mover_gain(fd, ev, cell)
+    if depth <= 1 or fd.classes[fd.side, cell] == FIVE:
+        return score
+    place_stone(fd, tb, cell)
+    rest = best_sum(fd, tb, ws, ev, i64(-MAX_SCORE), i64(score - least + 1), i64(depth - 1), i64(1))
+    remove_stone(fd, tb, cell)
+    return score - rest
+
+
+class ReportLevel:
+    """The search of one level; `plies` says which."""
+
+    def __init__(self, state: np.record, *, plies: int = PLIES) -> None:
+        st: Any = state
+        self._plies = plies
+        self._tb = utility.vocabulary(bool(st.exact))
+        self._ws: Any = op.workspace(state, depth=MAX_DEPTH)
+        pattern_board.compiled_board(int(st.width), bool(st.exact), self._tb)
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        return one_game_only(info, state, rules.STATE)
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the best move of the level, or of one ply where there is no time for more.
+
+        `ev` holds `utility.UTILITIES`; a depth that is not 0 takes the place of the level's
+        plies. `state` must not be over and is unchanged.
+        """
+        plies = min(limits.depth or self._plies, MAX_DEPTH)
+        with stop_timer(self._ws, time.monotonic() + limits.seconds, limits.cancelled):
+            self._ws.nodes = 0
+            if swap_rule.applies(state):
+                return self._swapped(state, ev, limits.seed, plies)
+            fd = pattern_board.from_state(state, self._tb)
+            reached, value, cells = self._choose(fd, ev, plies, _cells(fd, state, limits.seed))
+        actions = pattern_board.actions_of(fd, cells)
+        return SearchResult(actions[0], float(value), reached, int(self._ws.nodes), actions)
+
+    def _choose(
+        self, fd: np.record, ev: np.record, plies: int, cells: list[int]
+    ) -> tuple[int, int, tuple[int, ...]]:
+        """Return plies looked ahead, value and line of the first of the best `cells`.
+
+        Where there was no time for all, that is of those that there was time for, the likeliest
+        ones: the best at a glance is one of them, and nothing is played that looks worse by then.
+        """
+        glance = max(cells, key=lambda cell: int(mover_gain(fd, ev, np.int64(cell))))
+        quick = (1, int(mover_gain(fd, ev, np.int64(glance))), (glance,))
+        if plies == 1:
+            self._ws.nodes += len(cells)
+            return quick
+        found, value, tried = self._deep(fd, ev, plies, cells)
+        if tried == len(cells):
+            return plies, value, found
+        return (1, value, found) if tried else quick
+
+    def _deep(
+        self, fd: np.record, ev: np.record, plies: int, cells: list[int]
+    ) -> tuple[tuple[int, ...], int, int]:
+        """Return line and value of the first of the best `cells`, and how many there was time for.
+
+        Likely ones are tried first.
+        """
+        order = sorted(cells, key=lambda cell: -int(mover_gain(fd, ev, np.int64(cell))))
+        best, line, place, tried = -MAX_SCORE, (cells[0],), 0, 0
+        for cell in order:
+            # Equals have to be known as such: a move as good as the best gets its exact value.
+            at, least = np.int64(cell), np.int64(best)
+            value = int(judge(fd, self._tb, self._ws, ev, at, np.int64(plies), least))
+            if self._ws.stop:
+                break
+            tried += 1
+            if value > best or (value == best and cells.index(cell) < place):
+                best, place = value, cells.index(cell)
+                line = (cell, *self._ws.line[1, : int(self._ws.lengths[1])].tolist())
+        if 0 < tried < len(order) and best < -int(ev["own"][FIVE]) // 2:  # the other makes a five
+            return (order[tried],), best, tried
+        return line, best, tried
+
+    def _swapped(
+        self, state: np.record, ev: np.record, seed: int | str, plies: int
+    ) -> SearchResult:
+        """Do what the swap asks for, by what the next stone's colour can expect."""
+
+        def judged(position: np.record, depth: int) -> float | None:
+            fd = pattern_board.from_state(position, self._tb)
+            ahead = min(depth, plies) or plies
+            _, value, _ = self._choose(fd, ev, ahead, _cells(fd, position, seed))
+            return None if self._ws.stop and depth else float(value)
+
+        action, value = swap_rule.choose(state, judged, seed)
+        return SearchResult(action, value, plies, int(self._ws.nodes), (action,))
+
+
+def _cells(fd: np.record, state: np.record, seed: int | str) -> list[int]:
+    """Return the empty cells, shuffled by `seed`."""
+    board: Any = state
+    if board.unsettled:  # a choice of colours comes first, and the cells after it
+        board = state.copy()
+        op.play(board, rules.TAKE_BLACK)
+    return [pattern_board.cell_of(fd, action) for action in root_moves(board, seed)]

@@ -1,0 +1,688 @@
+"""The threat search: knows at every node what is forced, and follows fours to their end.
+
+The counts of `pattern_board` answer at once what would take plies of search:
+
+- an own five: won now. Two fives of the other side: lost. One: it is stopped, nothing else.
+- an own open four or double four, and no five of theirs: won in three plies.
+- a four with an open three, and they can make no four: won in five.
+- their open four or double four comes next: only cells that spoil it, and own fours.
+
+Where the answers to an open three are few, they cost no depth, nor does the stop of a five: so
+chains of fours and open threes are followed further than quiet moves.
+
+Everything else is searched by iterative deepening: principal variation search (Marsland and
+Campbell 1982) with a transposition table, moves sorted by the classes of their cells, killers and
+history, late moves reduced or, near the leaves, left out. A leaf is a search of continuous fours
+by the side to move: every move is a four and every answer is forced, so what it finds is a proof.
+Moves that are no threats are tried only within two cells of a stone.
+
+Where a value says that a play is won or lost, the moves of the winner are what was searched, and
+those of the loser all that are near stones.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.core.game import GameInfo
+from kibitz_games.five_in_a_row import rules
+from kibitz_search.algorithms import hugepages
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+from kibitz_search.algorithms.support import one_game_only
+from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.five_in_a_row import pattern_board, swap_rule
+from kibitz_search.five_in_a_row import pattern_classes as kinds
+from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
+
+i64 = kernels.int64_cast()
+
+FIVE, DOUBLE_FOUR, FOUR_THREE = kinds.FIVE, kinds.DOUBLE_FOUR, kinds.FOUR_THREE
+FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBLE_THREE
+
+MATE = 1_000_000
+"""What a win is worth, less the plies until it."""
+DECIDED = MATE - 1000
+CEILING = 900_000
+"""Evaluations stay below."""
+MAX_DEPTH = 60
+"""No line is searched deeper, in plies, its fours at the end not counted."""
+FOURS = 12
+"""So many fours in a row are followed at a leaf; `ROOT_FOURS` where the own turn is."""
+ROOT_FOURS = 40
+FEW_ANSWERS = 8
+"""With fewer answers to an open three than these, what comes after them is searched as deep."""
+LOWER, UPPER, EXACT = 1, 2, 3
+UNLIMITED_NODES = 1 << 62
+NO_SCORE = 2 * MATE
+"""No value."""
+MARGIN = 150
+"""So much a ply may change an evaluation; where it is not enough, moves are left out."""
+
+ENTRY = kernels.record_type(
+    "threat_entry",
+    [
+        ("key", np.uint64),
+        ("score", np.int32),
+        ("move", np.int16),
+        ("depth", np.int8),
+        ("bound", np.int8),
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def fours(fd: Record, who: Int) -> Int:
+    """Return in how many cells a colour can make a four or more, fives not counted."""
+    counts = fd.counts
+    return (
+        i64(counts[who, FOUR_ONLY])
+        + i64(counts[who, FOUR_AND])
+        + i64(counts[who, FOUR_THREE])
+        + i64(counts[who, DOUBLE_FOUR])
+    )
+
+
+@kernel
+def _answer(fd: Record, cell: Int, who: Int) -> Int:
+    """Return the cell on a line through `cell` in which a colour makes a five."""
+    for d in range(4):
+        step = i64(fd.steps[d])
+        for k in range(1, 5):
+            for there in (cell + k * step, cell - k * step):
+                if fd.board[there] == 0 and fd.classes[who, there] == FIVE:
+                    return i64(there)
+    return i64(-1)
+
+
+@kernel
+def won_by_threats(fd: Record) -> Int:
+    """Return in how many plies the side to move wins, as the counts alone prove; 0 if they don't.
+
+    Source: the classes of cells as strong engines have them; see the module.
+    """
+    me = i64(fd.side)
+    other = 1 - me
+    if fd.counts[me, FIVE] > 0:
+        return i64(1)
+    if fd.counts[other, FIVE] > 0:
+        return i64(0)
+    if fd.counts[me, DOUBLE_FOUR] > 0:
+        return i64(3)
+    if fd.counts[me, FOUR_THREE] > 0 and fours(fd, other) == 0:
+        return i64(5)
+    return i64(0)
+
+
+@kernel
+def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
+    """Return in how many plies the side to move wins with at most `left` fours before the last.
+
+    0 if no such win was found. The first move of it is left in ``ws.choice``.
+    """
+    ws.nodes += 1
+    me = i64(fd.side)
+    other = 1 - me
+    plies = won_by_threats(fd)
+    if plies > 0:
+        kind = FIVE if plies == 1 else DOUBLE_FOUR if plies == 3 else FOUR_THREE
+        ws.choice = pattern_board.cell_of_class(fd, me, kind)
+        return plies
+    theirs = i64(fd.counts[other, FIVE])
+    if ws.stop != 0 or left <= 0 or theirs > 1 or fours(fd, me) == 0:
+        return i64(0)
+    only: Int = i64(-1)
+    if theirs == 1:
+        only = pattern_board.cell_of_class(fd, other, FIVE)
+        if fd.classes[me, only] < FOUR_ONLY:
+            return i64(0)
+        if fd.classes[me, only] == DOUBLE_FOUR:
+            ws.choice = only
+            return i64(3)
+    key = fd.key ^ tb.stone[0, 0]  # a place that no stone is ever put to
+    half = len(tt) // 2  # the upper one is for fours, so that they push nothing else out
+    entry = tt[half + i64(key & np.uint64(half - 1))]
+    if entry.key == key and (entry.score > 0 or entry.depth >= left):
+        ws.choice = i64(entry.move)
+        return i64(entry.score)
+    best: Int = i64(0)
+    choice = i64(0)
+    for kind in (FOUR_THREE, FOUR_AND, FOUR_ONLY):
+        if best > 0 or fd.counts[me, kind] == 0:
+            continue
+        for i in range(fd.area):
+            cell = i64(fd.cells[i])
+            if fd.classes[me, cell] != kind or fd.board[cell] != EMPTY:
+                continue
+            if only >= 0 and cell != only:
+                continue
+            place_stone(fd, tb, cell)
+            block = _answer(fd, cell, me)
+            place_stone(fd, tb, block)
+            found = by_fours(fd, tb, ws, tt, i64(left - 1))
+            remove_stone(fd, tb, block)
+            remove_stone(fd, tb, cell)
+            if ws.stop != 0:
+                return i64(0)
+            if found > 0:
+                best, choice = found + 2, cell
+                break
+    entry.key, entry.score, entry.move, entry.depth = key, best, choice, left
+    ws.choice = choice
+    return best
+
+
+@kernel
+def evaluate(fd: Record, ev: Record) -> Int:
+    """Return what a position is worth to the side to move, from the counts of classes."""
+    me = i64(fd.side)
+    other = 1 - me
+    own, theirs = fd.counts[me], fd.counts[other]
+    total = i64(0)
+    for kind in range(1, FIVE):
+        total += i64(ev.own[kind]) * i64(own[kind]) - i64(ev.other[kind]) * i64(theirs[kind])
+    mask = i64(theirs[DOUBLE_FOUR] > 0) * kinds.THEIR_OPEN_FOUR
+    mask += i64(theirs[FOUR_THREE] > 0) * kinds.THEIR_FOUR_THREE
+    mask += i64(theirs[DOUBLE_THREE] > 0) * kinds.THEIR_DOUBLE_THREE
+    mask += i64(own[FOUR_THREE] > 0) * kinds.OUR_FOUR_THREE
+    mask += i64(own[DOUBLE_THREE] > 0) * kinds.OUR_DOUBLE_THREE
+    total += i64(ev.threats[mask])
+    return max(-CEILING, min(CEILING, total))
+
+
+@kernel
+def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
+    """Write the moves to try into ``ws.moves[ply]`` with their scores; return how many."""
+    me = i64(fd.side)
+    other = 1 - me
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    if fd.counts[me, FIVE] == 0 and fd.counts[other, FIVE] > 0:
+        moves[0] = pattern_board.cell_of_class(fd, other, FIVE)
+        return i64(1)
+    winning = fd.counts[me, FIVE] > 0 or fd.counts[me, DOUBLE_FOUR] > 0
+    if not winning and fd.counts[other, DOUBLE_FOUR] > 0:
+        return _generate_defences(fd, ws, ev, hint, ply)
+    n = i64(0)
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY and (fd.near[cell] > 0 or fd.stones == 0):
+            moves[n] = cell
+            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            n += 1
+    if n > 0:
+        return n
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY:
+            moves[n] = cell
+            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            n += 1
+    return n
+
+
+@kernel
+def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: Int) -> Int:
+    """Return how good a move looks before it is searched."""
+    if cell == hint:
+        return i64(1 << 40)
+    me = i64(fd.side)
+    own, theirs = i64(fd.classes[me, cell]), i64(fd.classes[1 - me, cell])
+    score = (i64(ev.attack[own]) + i64(ev.defend[theirs])) << 12
+    if cell == ws.killers[ply, 0]:
+        score += i64(60 << 12)
+    elif cell == ws.killers[ply, 1]:
+        score += i64(40 << 12)
+    score += min(i64(ws.history[me, cell]), 60 << 12)
+    return score + i64(ws.jitter[cell])
+
+
+@kernel
+def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
+    """Collect the cells that may spoil an open four or double four of the other, and own fours.
+
+    A stone that is on no line with a four through their cell leaves it as it is, so unless it makes
+    a four it loses; of those that are, the next node refuses what spoils nothing.
+    """
+    me = i64(fd.side)
+    other = 1 - me
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    threat = pattern_board.cell_of_class(fd, other, DOUBLE_FOUR)
+    ws.mark += 1
+    seen, mark = ws.seen, i64(ws.mark)
+    moves[0] = threat
+    scores[0] = _score_move(fd, ws, ev, threat, hint, ply)
+    seen[threat] = mark
+    n = i64(1)
+    pack, r = i64(fd.packs[other, threat]), i64(fd.reach)
+    for d in range(4):
+        if (pack >> (4 * d)) & 15 < 7:  # less than a four
+            continue
+        step = i64(fd.steps[d])
+        for k in range(-r, r + 1):
+            cell = threat + k * step
+            if fd.board[cell] == EMPTY and seen[cell] != mark:
+                moves[n] = cell
+                scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+                seen[cell] = mark
+                n += 1
+    if fours(fd, me) == 0:
+        return n
+    for i in range(fd.area):
+        cell = i64(fd.cells[i])
+        if fd.board[cell] == EMPTY and fd.classes[me, cell] >= FOUR_ONLY and seen[cell] != mark:
+            moves[n] = cell
+            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            n += 1
+    return n
+
+
+@kernel
+def _next_move(moves: Any, scores: Any, i: Int, n: Int) -> Int:
+    """Bring the best of the moves from `i` on to place `i`, and return it."""
+    best = i64(i)
+    for k in range(i + 1, n):
+        if scores[k] > scores[best]:
+            best = i64(k)
+    move, score = i64(moves[best]), i64(scores[best])
+    moves[best], scores[best] = moves[i], scores[i]
+    moves[i], scores[i] = move, score
+    return move
+
+
+@kernel
+def _update_pv(ws: Record, cell: Int, ply: Int) -> None:
+    """Make `cell`, and the line after it, the line of `ply`."""
+    ws.line[ply, 0] = cell
+    length = i64(ws.lengths[ply + 1])
+    for k in range(length):
+        ws.line[ply, k + 1] = ws.line[ply + 1, k]
+    ws.lengths[ply] = length + 1
+
+
+@kernel
+def _store_cutoff(fd: Record, ws: Record, cell: Int, depth: Int, ply: Int) -> None:
+    """Remember a move that was good enough to end a node."""
+    if ws.killers[ply, 0] != cell:
+        ws.killers[ply, 1] = ws.killers[ply, 0]
+        ws.killers[ply, 0] = cell
+    ws.history[fd.side, cell] += depth * depth << 6
+
+
+@kernel
+def _narrow(fd: Record, n: Int, ply: Int) -> bool:
+    """Return whether so few answers meet an open four to come that they cost no depth."""
+    return bool(
+        fd.counts[1 - i64(fd.side), DOUBLE_FOUR] > 0 and n < FEW_ANSWERS and ply < MAX_DEPTH // 2
+    )
+
+
+@kernel
+def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
+    """Return by how many plies less a late move is searched at first."""
+    if not quiet or depth < 3 or i < 3:
+        return i64(0)
+    less = 1 + i64(i >= 8) + i64(i >= 20) + i64(depth >= 7 and i >= 5)
+    return max(i64(0), min(less - i64(pv), depth - 2))
+
+
+@kernel
+def _shift_mate(score: Int, plies: Int) -> Int:
+    """Return a value as it looks from so many plies later: a win is so much nearer."""
+    if score > DECIDED:
+        return i64(score + plies)
+    return i64(score - plies) if score < -DECIDED else i64(score)
+
+
+@kernel
+def _terminal_score(fd: Record, ply: Int) -> Int:
+    """Return the value of a position below the root that needs no search, `NO_SCORE` of others."""
+    plies = won_by_threats(fd)
+    if plies > 0:
+        return MATE - ply - plies
+    if fd.stones == fd.area:
+        return i64(0)
+    if fd.counts[1 - i64(fd.side), FIVE] > 1:
+        return ply + 2 - MATE
+    return i64(NO_SCORE)
+
+
+@kernel
+def _tt_cutoff(entry: Record, alpha: Int, beta: Int, depth: Int, ply: Int) -> Int:
+    """Return the value that an entry of this position gives, `NO_SCORE` where it gives none."""
+    if entry.depth < depth:
+        return i64(NO_SCORE)
+    score, bound = _shift_mate(i64(entry.score), i64(-ply)), i64(entry.bound)
+    above = bound == LOWER and score >= beta
+    below = bound == UPPER and score <= alpha
+    return score if bound == EXACT or above or below else i64(NO_SCORE)
+
+
+@kernel
+def _tt_store(fd: Record, tt: Any, score: Int, move: Int, depth: Int, bound: Int) -> None:
+    """Remember what was found out about a position."""
+    entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
+    entry.key, entry.score, entry.move = fd.key, score, move
+    entry.depth, entry.bound = depth, bound
+
+
+@kernel
+def _quiesce(
+    fd: Record, tb: Record, ws: Record, tt: Any, stand: Int, beta: Int, calm: bool, ply: Int
+) -> Int:
+    """Return the value of a position that is not searched further, but for fours."""
+    if calm and stand >= beta:
+        return i64(stand)
+    plies = by_fours(fd, tb, ws, tt, i64(FOURS))
+    return MATE - ply - plies if plies > 0 else i64(stand)
+
+
+@kernel
+def pvs(
+    fd: Record,
+    tb: Record,
+    ws: Record,
+    ev: Record,
+    tt: Any,
+    alpha: Int,
+    beta: Int,
+    depth: Int,
+    ply: Int,
+) -> Int:
+    """Return what a position is worth to the side to move, within (`alpha`, `beta`) exactly.
+
+    The value of a stopped search means nothing. At ply 0 the best move so far and its value are
+    left in ``ws.best`` and ``ws.best_value``, and its line in ``ws.line[0]``; ``ws.tried`` of the
+    ``ws.roots`` moves in ``ws.moves[0]`` are done with. The next of them is ``ws.rising`` once it
+    has proved better than the best, and ``ws.rising_value`` is then what it is worth at least.
+    """
+    ws.nodes += 1
+    if ws.nodes >= ws.most:
+        ws.stop = 1
+    ws.lengths[ply] = 0
+    if ws.stop != 0:
+        return i64(0)
+    if ply > 0:
+        score = _terminal_score(fd, ply)
+        if score != NO_SCORE:
+            return score
+    me = i64(fd.side)
+    other = 1 - me
+    pv = beta - alpha > 1
+    forced = fd.counts[other, FIVE] > 0
+    calm = not forced and fd.counts[other, DOUBLE_FOUR] == 0
+    entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
+    hint = i64(0)
+    if entry.key == fd.key:
+        hint = i64(entry.move)
+        if ply > 0 and not pv:
+            score = _tt_cutoff(entry, alpha, beta, depth, ply)
+            if score != NO_SCORE:
+                return score
+    stand: Int = i64(0)
+    if depth <= 2 or ply >= MAX_DEPTH:
+        stand = evaluate(fd, ev)
+    if ply >= MAX_DEPTH or (depth <= 0 and not forced and ply > 0):
+        return _quiesce(fd, tb, ws, tt, stand, beta, calm, ply)
+    calm = calm and not pv
+    if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
+        return stand
+    moves, scores = ws.moves[ply], ws.scores[ply]
+    n = _generate_moves(fd, ws, ev, hint, ply)
+    if ply == 0:
+        ws.roots = n
+    best: Int = i64(-MATE)
+    choice: Int = i64(0)
+    bound = i64(UPPER)
+    next_depth = i64(depth) if forced or _narrow(fd, n, ply) else i64(depth - 1)
+    most = i64(6 + 6 * depth) if calm and depth <= 3 else n
+    for i in range(n):
+        cell = _next_move(moves, scores, i64(i), n)
+        mine, yours = i64(fd.classes[me, cell]), i64(fd.classes[other, cell])
+        quiet = mine < kinds.OPEN_THREE and yours < kinds.OPEN_THREE
+        if quiet and best > -DECIDED:
+            if i >= most:
+                break
+            if calm and depth == 1 and stand + MARGIN <= alpha:
+                continue
+        value: Int = i64(MATE - 1)
+        ws.lengths[ply + 1] = 0
+        if ply > 0 or mine != FIVE:
+            place_stone(fd, tb, cell)
+            less = _reduction(depth, i64(i), quiet and not forced, pv)
+            lower = i64(-beta) if i == 0 else i64(-alpha - 1)
+            while True:  # a move that turns out better than thought is searched as the first one is
+                value = -pvs(
+                    fd, tb, ws, ev, tt, lower, i64(-alpha), i64(next_depth - less), i64(ply + 1)
+                )
+                if ws.stop != 0:
+                    break
+                if value > alpha and less > 0:
+                    less = i64(0)
+                elif alpha < value < beta and lower != -beta:
+                    lower = i64(-beta)
+                    if ply == 0:
+                        ws.rising, ws.rising_value = cell, value
+                else:
+                    break
+            remove_stone(fd, tb, cell)
+        if ws.stop != 0:
+            return i64(0)
+        if ply == 0:
+            ws.tried, ws.rising = i + 1, -1
+            ws.bounds[cell] = value
+        if value > best:
+            best, choice = value, cell
+            if value > alpha:
+                alpha, bound = value, i64(EXACT)
+                _update_pv(ws, cell, ply)
+                if ply == 0:
+                    ws.best, ws.best_value = cell, value
+            if value >= beta:
+                bound = i64(LOWER)
+                if quiet:
+                    _store_cutoff(fd, ws, cell, depth, ply)
+                break
+    _tt_store(fd, tt, _shift_mate(best, ply), choice, depth, bound)
+    return best
+
+
+@dataclass(frozen=True)
+class _PrincipalVariation:
+    """The best line of one depth, in cells."""
+
+    value: int
+    depth: int
+    cells: tuple[int, ...]
+
+
+class Threat:
+    """The threat search of five in a row; keeps its table from turn to turn.
+
+    `state` is the start of the match, which tells the board and the rule; `table` is the size of
+    the transposition table in MiB. Raises `MemoryError` where there is no room for it.
+    """
+
+    def __init__(self, state: np.record, *, table: int = 16) -> None:
+        st: Any = state
+        self._tb = kinds.vocabulary(bool(st.exact))
+        self._ws: Any = op.workspace(state, depth=MAX_DEPTH + 2, extra=_FIELDS, source=__file__)
+        self._tt = hugepages.zeros(_entries(table), ENTRY)
+        # What only some positions ask for is compiled now, not in the middle of a match.
+        fd: Any = pattern_board.compiled_board(int(st.width), bool(st.exact), self._tb)
+        by_fours(fd, self._tb, self._ws, self._tt, np.int64(0))
+        pattern_board.cell_of_class(fd, np.int64(0), np.int64(FIVE))
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        return one_game_only(info, state, rules.STATE)
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the best move that can be found in time; `ev` holds `classes.TYPE_WEIGHTS`.
+
+        `state` must not be over and is unchanged. Among moves that look alike the seed decides
+        which is tried first.
+        """
+        with stop_timer(self._ws, time.monotonic() + limits.seconds, limits.cancelled):
+            self._ws.nodes, self._ws.most = 0, limits.nodes or UNLIMITED_NODES
+            if swap_rule.applies(state):
+                return self._swapped(state, ev, limits.seed, limits.depth)
+            fd = pattern_board.from_state(state, self._tb)
+            line = self._deepen(
+                fd,
+                ev,
+                limits.depth or MAX_DEPTH,
+                limits.seed,
+                lambda line: limits.report(self._result(fd, line)),
+            )
+            line = self._finished(fd, line)
+        return self._result(fd, line)
+
+    def _result(self, fd: np.record, line: _PrincipalVariation) -> SearchResult:
+        actions = pattern_board.actions_of(fd, line.cells)
+        return SearchResult(
+            actions[0], _search_score(line.value), line.depth, int(self._ws.nodes), actions
+        )
+
+    def _deepen(
+        self,
+        fd: np.record,
+        ev: np.record,
+        last: int,
+        seed: int | str,
+        hear: Callable[[_PrincipalVariation], object] = lambda line: None,
+    ) -> _PrincipalVariation:
+        """Search depth after depth until the last, the time or a decision is reached.
+
+        `hear` is called with the best line of each depth.
+        """
+        ws: Any = self._ws
+        ws.killers[:], ws.jitter[:] = 0, _jitter(seed)
+        ws.history[:] = ws.history // 8
+        ws.best, ws.bounds[:] = -1, 0
+        only = _generate_moves(fd, ws, ev, np.int64(0), np.int64(0))
+        best = _PrincipalVariation(0, 0, (_best_first(ws, only),))
+        hear(best)
+        for depth in range(1, min(last, MAX_DEPTH) + 1):
+            ws.best = ws.rising = -1
+            ws.tried, alpha, beta = 0, np.int64(-MATE), np.int64(MATE)
+            value = pvs(fd, self._tb, ws, ev, self._tt, alpha, beta, np.int64(depth), np.int64(0))
+            if ws.stop:
+                return self._interrupted_result(best)
+            best = _PrincipalVariation(int(value), depth, _pv(ws))
+            hear(best)
+            if abs(best.value) > DECIDED or only == 1 or depth >= int(fd.area) - int(fd.stones):
+                break
+        return best
+
+    def _interrupted_result(self, before: _PrincipalVariation) -> _PrincipalVariation:
+        """Return what to play when a depth could not be finished, `before` being the last one's.
+
+        The best of the moves that are done with counts, and so does one that has proved better
+        than these though not how much better. But where the best is lost, any other is no worse:
+        then the one that looks best is played, of those that the depth before has not shown to
+        lose as well. The value stays that of the depth before.
+        """
+        ws: Any = self._ws
+        if ws.rising >= 0:
+            value = int(ws.rising_value)  # at least, so one that says lost says nothing
+            value = value if value > -DECIDED else before.value
+            return _PrincipalVariation(value, before.depth, (int(ws.rising),))
+        if ws.best < 0:
+            return before
+        cells = ws.moves[0, int(ws.tried) : int(ws.roots)]
+        if ws.best_value >= -DECIDED or not cells.size:
+            return _PrincipalVariation(int(ws.best_value), before.depth, _pv(ws))
+        scores = ws.scores[0, int(ws.tried) : int(ws.roots)]
+        lost = ws.bounds[cells] < -DECIDED
+        place = int(np.lexsort((scores, ~lost))[-1])
+        return _PrincipalVariation(before.value, before.depth, (int(cells[place]),))
+
+    def _finished(self, fd: np.record, line: _PrincipalVariation) -> _PrincipalVariation:
+        """Add the fours and fives that decide the play to the end of a line that knows them."""
+        if abs(line.value) <= DECIDED or self._ws.stop:
+            return line
+        end, cells = fd.copy(), list(line.cells)
+        for cell in cells:
+            place_stone(end, self._tb, np.int64(cell))
+        plies = MATE - abs(line.value)
+        while len(cells) < plies and (cell := self._forced_move(end)) >= 0:
+            place_stone(end, self._tb, np.int64(cell))
+            cells.append(cell)
+        return _PrincipalVariation(line.value, line.depth, tuple(cells))
+
+    def _forced_move(self, fd: Any) -> int:
+        """Return the move of a side that wins by fours or must stop a five, -1 for neither."""
+        if by_fours(fd, self._tb, self._ws, self._tt, np.int64(ROOT_FOURS)):
+            return int(self._ws.choice)
+        return int(pattern_board.cell_of_class(fd, np.int64(1 - int(fd.side)), np.int64(FIVE)))
+
+    def _swapped(self, state: np.record, ev: np.record, seed: int | str, last: int) -> SearchResult:
+        """Do what the swap asks for, by what the next stone's colour can expect."""
+        deepest = 0
+
+        def judge(position: np.record, depth: int) -> float | None:
+            nonlocal deepest
+            fd = pattern_board.from_state(position, self._tb)
+            line = self._deepen(fd, ev, depth or last or MAX_DEPTH, seed)
+            deepest = max(deepest, line.depth)
+            return _search_score(line.value) if line.depth or not self._ws.stop else None
+
+        action, value = swap_rule.choose(state, judge, seed)
+        return SearchResult(action, value, deepest, int(self._ws.nodes), (action,))
+
+
+_FIELDS = [
+    ("best", np.int64),
+    ("best_value", np.int64),
+    ("roots", np.int64),
+    ("tried", np.int64),
+    ("rising", np.int64),  # -1 for none
+    ("rising_value", np.int64),
+    ("bounds", np.int64, (pattern_board.PLACES,)),  # what moves of the root are worth at most
+    ("most", np.int64),  # nodes, ENDLESS for no limit
+    ("choice", np.int64),
+    ("mark", np.int64),
+    ("seen", np.int64, (pattern_board.PLACES,)),
+    ("jitter", np.int64, (pattern_board.PLACES,)),
+    ("killers", np.int64, (MAX_DEPTH + 3, 2)),
+    ("history", np.int64, (2, pattern_board.PLACES)),
+]
+
+
+def _entries(table: int) -> int:
+    """Return how many entries fit into so many MiB: a power of 2, at least 1024."""
+    fit = max(1024, (table << 20) // ENTRY.itemsize)
+    return 1 << (fit.bit_length() - 1)
+
+
+def _jitter(seed: int | str) -> np.ndarray:
+    """Return a small number for each cell, which orders what looks alike."""
+    source = random.Random(seed)
+    return np.array([source.randrange(1024) for _ in range(pattern_board.PLACES)])
+
+
+def _best_first(ws: Any, n: Int) -> int:
+    """Return the best looking of the first `n` moves of ply 0."""
+    return int(ws.moves[0, int(np.argmax(ws.scores[0, :n]))])
+
+
+def _pv(ws: Any) -> tuple[int, ...]:
+    cells: list[int] = ws.line[0, : int(ws.lengths[0])].tolist()
+    return tuple(cells)
+
+
+def _search_score(value: int) -> float:
+    """Return a value in the units of all searches: what is decided is worth `WIN_SCORE`."""
+    return float(np.sign(value)) * WIN_SCORE if abs(value) > DECIDED else float(value)

@@ -1,0 +1,208 @@
+"""Connected parts: how a position falls apart, their canonical forms, and misere theory.
+
+A sum of parts is the same game wherever its parts lie and however they are turned. So a part is
+named by a number that is the same for all of its images under the twelve symmetries of the
+hexagonal grid (six turns, each with and without a reflection) and all translations: in
+every image each cell has a random number by its place relative to the image's corner, these
+are combined, and the least of the twelve combinations is the name. Names have 63 bits; that two
+parts share one by chance is out of the question for the millions of parts of a search.
+
+A position is named by the sum of its parts' names. Isolated cells count as one part if
+they are odd in number and as none if they are even, because two of them cancel in any sum.
+
+What theory decides: parts of up to `PART_CELLS` cells are worked out whole (see
+`kibitz_search.line_nim.evaluation`), each once for all its images. A lone part is lost for the
+mover when its misere value is 0. A sum of tame parts is lost exactly when the nim values combine to
+0 if some part is firm, to 1 if all are fickle: E. R. Berlekamp, J. H. Conway, R. K. Guy, "Winning
+Ways" (1982), chapter 13. Sums with wild parts are for search; T. E. Plambeck, A. N. Siegel, "Misere
+quotients for impartial games" (2008), tell why no such rule can hold for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.line_nim import geometry as geo
+from kibitz_search.line_nim.bitboard import MAX_CELLS, CellBitboard
+from kibitz_search.line_nim.evaluation import MAX_LINES, PART_CELLS, TAME, summary
+from kibitz_search.line_nim.retrograde import PLACE, PRIME
+
+SYMMETRIES = 12
+WIDTH = 32
+"""More than any image of the board is wide or high."""
+LINES = 7 * MAX_CELLS
+"""No island has more lines: from each cell a single one, and two in each of three directions."""
+CACHE_SIZE = 1 << 14
+"""Places for small parts that were worked out; there are 1,897 up to symmetry."""
+UNKNOWN, WON, LOST = -1, 0, 1
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+CHART = kernels.record_type(
+    "line_nim_chart",
+    [
+        ("verdict", np.int64),  # of the last survey: UNKNOWN, or whether the mover has WON or LOST
+        ("largest", np.int64),  # cells of its largest part
+        ("size", np.int64),  # cells of the island
+        ("count", np.int64),  # its lines
+        ("lines", np.uint64, (LINES,)),
+        ("near", np.uint64, (MAX_CELLS,)),  # the neighbours of each cell
+        ("across", np.int64, (SYMMETRIES, MAX_CELLS)),  # the place of each cell in each image
+        ("down", np.int64, (SYMMETRIES, MAX_CELLS)),
+        ("cells", np.int64, (MAX_CELLS,)),  # of the part that is looked at
+        ("small", np.int64, (MAX_LINES,)),  # its lines, as sets of its own cells
+        ("names", np.uint64, (CACHE_SIZE,)),  # of the parts that were worked out
+        ("summaries", np.int16, (CACHE_SIZE,)),  # and what was found
+    ],
+    source=__file__,
+)
+
+
+def _numbers() -> np.ndarray[Any, np.dtype[np.uint64]]:
+    source = np.random.Generator(np.random.PCG64(12))
+    return source.integers(0, 2**63, size=WIDTH * WIDTH, dtype=np.uint64)
+
+
+NUMBER = _numbers()
+SINGLE = np.uint64(0x2545F4914F6CDD1D)
+LOW63 = np.uint64(2**63 - 1)
+
+
+def images(cell: int) -> list[tuple[int, int]]:
+    """Return where a cell of the board comes to lie in each of the twelve images."""
+    y, x = divmod(cell, geo.SIDE)
+    q, r = x - (y - y % 2) // 2, y
+    found = []
+    for _ in range(6):
+        q, r = -r, q + r  # a sixth of a turn
+        found += [(q, r), (r, q)]
+    return found
+
+
+def write_chart(chart: Record, island: CellBitboard) -> None:
+    """Write an island into a chart."""
+    chart.size, chart.count = island.size, len(island.lines)
+    chart.lines[: len(island.lines)] = island.lines
+    places = {cell: place for place, cell in enumerate(island.cells)}
+    for cell, place in places.items():
+        near = [places[each] for each in geo.neighbours(cell) if each in places]
+        chart.near[place] = sum(1 << each for each in near)
+        chart.across[:, place], chart.down[:, place] = zip(*images(cell), strict=True)
+
+
+@kernel
+def _place(bit: Any) -> Int:
+    return np.int64(PLACE[np.int64(bit % np.uint64(PRIME))])
+
+
+@kernel
+def component(ch: Record, mask: Any) -> Any:
+    """Return the part of a position's lowest cell; its cells are listed, ``ch.cells[0]`` first."""
+    one = np.uint64(1)
+    part = mask & (~mask + one)
+    edge, count = part, np.int64(0)
+    while edge != np.uint64(0):
+        bit = edge & (~edge + one)
+        place = _place(bit)
+        ch.cells[count] = place
+        count += 1
+        fresh = ch.near[place] & mask & ~part
+        part |= fresh
+        edge = (edge ^ bit) | fresh
+    return part
+
+
+@kernel
+def popcount(mask: Any) -> Int:
+    """Return how many bits a set has."""
+    count = np.int64(0)
+    while mask != np.uint64(0):
+        mask &= mask - np.uint64(1)
+        count += 1
+    return count
+
+
+@kernel
+def canonical_name(ch: Record, count: Int) -> Any:
+    """Return the name of the part whose `count` cells are listed; the same for all its images."""
+    least = LOW63
+    for image in range(SYMMETRIES):
+        left, top = np.int64(WIDTH), np.int64(WIDTH)
+        for i in range(count):
+            left = min(left, np.int64(ch.across[image, ch.cells[i]]))
+            top = min(top, np.int64(ch.down[image, ch.cells[i]]))
+        number = np.uint64(0)
+        for i in range(count):
+            place = np.int64(ch.cells[i])
+            across, down = np.int64(ch.across[image, place]), np.int64(ch.down[image, place])
+            number ^= NUMBER[(across - left) * WIDTH + down - top]
+        least = min(least, number)
+    return least
+
+
+@kernel
+def _solve_component(ch: Record, part: Any, count: Int) -> Int:
+    """Work out the small part whose cells are listed."""
+    found = np.int64(0)
+    for k in range(ch.count):
+        line = ch.lines[k]
+        if line & ~part == np.uint64(0):
+            ch.small[found] = 0
+            for i in range(count):
+                if (line >> np.uint64(ch.cells[i])) & np.uint64(1):
+                    ch.small[found] |= np.int64(1) << i
+            found += 1
+    return summary(ch.small, found, count)
+
+
+@kernel
+def _cached_summary(ch: Record, part: Any, count: Int, named: Any) -> Int:
+    """Return what is known of a small part, and remember it."""
+    slot = np.int64(named & np.uint64(CACHE_SIZE - 1))
+    if ch.names[slot] != named:
+        ch.names[slot] = named
+        ch.summaries[slot] = _solve_component(ch, part, count)
+    return np.int64(ch.summaries[slot])
+
+
+@kernel
+def analyse(ch: Record, mask: Any) -> Any:
+    """Return the name of a position; ``ch.verdict`` is what theory says of it."""
+    named, rest = np.uint64(0), mask
+    parts, singles, large = np.int64(0), np.int64(0), np.int64(0)
+    wild, firm, total, alone = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    ch.largest = 0
+    while rest != np.uint64(0):
+        part = component(ch, rest)
+        rest ^= part
+        count = popcount(part)
+        ch.largest = max(np.int64(ch.largest), count)
+        if count == 1:
+            singles += 1
+            continue
+        parts += 1
+        own = canonical_name(ch, count)
+        named = (named + own) & LOW63
+        if count > PART_CELLS:
+            large += 1
+            continue
+        found = _cached_summary(ch, part, count, own)
+        normal, alone = np.int64(found & 15), np.int64((found >> 4) & 15)
+        total ^= normal
+        tame = found & TAME
+        wild += np.int64(tame == 0)
+        firm += np.int64(tame == 0 or normal == alone)
+    ch.verdict = UNKNOWN
+    if singles & 1:
+        named = (named + SINGLE) & LOW63
+        total ^= 1
+    if large == 0 and wild == 0:
+        ch.verdict = np.int64(total == (0 if firm > 0 else 1))
+    elif large == 0 and parts == 1 and singles & 1 == 0:
+        ch.verdict = np.int64(alone == 0)
+    return named

@@ -1,0 +1,166 @@
+"""An evaluation of Line-Nim: exact where all parts are small and tame, a guess elsewhere.
+
+A position falls apart into connected parts. For each part of at most `reach` cells every subset
+of its cells is worked out once: its nim value in normal play (whoever takes the last cell wins),
+its value in misere play (where that loses, and the empty part counts as 1), and whether it is
+*tame*. A part is tame when all that its lines lead to is tame and the two values are equal, or
+are 0 and 1 in either order. The second kind is called *fickle*: in a sum it acts like a heap of
+that many matches, 0 or 1. The first kind is *firm*, and acts like heaps of two and more. From
+this follows, as in Nim itself, who wins a sum of tame parts: the player to move loses exactly
+when the normal values add up to 0 (without carrying) if some part is firm, to 1 if none is.
+
+Two more facts are used: a lone part of whatever kind is lost for the player to move exactly when
+its misere value is 0, and two isolated cells cancel in any sum, which tame theory knows anyway.
+
+Source: J. H. Conway, "On Numbers and Games" (1976), chapter 12, "How to lose when you must".
+
+The numbers are data: ``ev.sure`` is what a position is worth that theory decides, ``ev.guess``
+one where the same rule is applied to parts that are not all tame, and ``ev.reach`` the largest
+part that is worked out. With a larger one on the board a position is worth nothing to either.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.line_nim import rules
+from kibitz_search.algorithms.interface import Evaluation
+
+i64 = kernels.int64_cast()
+
+PART_CELLS = 8
+"""The largest part that may be worked out: it has 255 subsets."""
+SUBSETS = 1 << PART_CELLS
+MAX_LINES = 7 * PART_CELLS
+"""No part has more lines: from each cell a single one, and two in each of three directions."""
+TAME = 256
+"""A summary of a part is its nim value, 16 times its misere value, and this where it is tame. No
+value exceeds the number of moves that are left, hence of cells, by more than one."""
+
+PARTS = kernels.record_type(
+    "line_nim_parts",
+    [
+        ("sure", np.float64),
+        ("guess", np.float64),
+        ("reach", np.int32),
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _component(st: Record, start: Int, cells: Any, place: Any) -> Int:
+    """Write the part of `start` into `cells`, and into `place` where each cell stands there.
+
+    Return how many cells it has. `place` is -1 for cells of no part so far.
+    """
+    cells[0] = start
+    place[start] = 0
+    n: Int = 1
+    head = 0
+    while head < n:
+        for d in range(6):
+            near = i64(rules.NEAR[i64(cells[head]) * 6 + d])
+            if st.board[near] == rules.FREE and place[near] < 0:
+                place[near] = n
+                cells[n] = near
+                n += 1
+        head += 1
+    return i64(n)
+
+
+@kernel
+def _lines(st: Record, cells: Any, place: Any, n: Int, lines: Any) -> Int:
+    """Write the lines of a part as sets of its cells, one bit each; return how many."""
+    count = 0
+    for i in range(n):
+        lines[count] = 1 << i
+        count += 1
+        for d in range(3, 6):
+            reach = rules.longest_line(st, i64(cells[i]), i64(d))
+            cell: Int = i64(cells[i])
+            line = 1 << i
+            for _ in range(reach - 1):
+                cell = i64(rules.NEAR[cell * 6 + d])
+                line |= 1 << i64(place[cell])
+                lines[count] = line
+                count += 1
+    return i64(count)
+
+
+@kernel
+def _mex(values: Int) -> Int:
+    """Return the least number that is not in a set of numbers, one bit each."""
+    value = 0
+    while (values >> value) & 1:
+        value += 1
+    return i64(value)
+
+
+@kernel
+def summary(lines: Any, count: Int, n: Int) -> Int:
+    """Work out a part of `n` cells with these lines; see `TAME` for the answer."""
+    found = np.empty(SUBSETS, np.int64)
+    found[0] = 16 + TAME
+    for left in range(1, 1 << n):
+        normal, misere, tame = i64(0), i64(0), TAME
+        for i in range(count):
+            if lines[i] & left == lines[i]:
+                after = i64(found[left ^ i64(lines[i])])
+                normal |= i64(1) << (after & 15)
+                misere |= i64(1) << ((after >> 4) & 15)
+                tame &= after
+        a, b = _mex(normal), _mex(misere)
+        if a != b and a + b != 1:
+            tame = 0
+        found[left] = a + 16 * b + tame
+    return i64(found[(1 << n) - 1])
+
+
+@kernel
+def _evaluate(ev: Record, st: Record, seat: Int) -> Any:
+    """Return what the position is worth to `seat`: a positive number where it should win."""
+    if st.side < 0:
+        return 0.0
+    cells, lines = np.empty(rules.WALL, np.int64), np.empty(MAX_LINES, np.int64)
+    place = np.full(rules.WALL + 1, -1, np.int64)
+    parts, wild, firm = 0, 0, 0
+    total: Int = i64(0)
+    alone: Int = i64(0)
+    for start in range(rules.WALL):
+        if st.board[start] != rules.FREE or place[start] >= 0:
+            continue
+        n = _component(st, i64(start), cells, place)
+        if n > ev.reach:
+            return 0.0
+        parts += 1
+        found = summary(lines, _lines(st, cells, place, n, lines), n)
+        normal, alone = found & 15, (found >> 4) & 15
+        total ^= normal
+        wild += found & TAME == 0
+        firm += normal == alone or found & TAME == 0
+    lost = total == (0 if firm > 0 else 1)
+    worth = ev.guess if wild > 0 else ev.sure
+    if parts == 1:
+        lost, worth = alone == 0, ev.sure
+    return worth if lost == (st.side != seat) else -worth
+
+
+operations.implement(PARTS, evaluate=_evaluate)
+
+
+def parts(state: np.record) -> np.record:
+    """Return the usual numbers."""
+    ev: Any = kernels.new(PARTS)
+    ev.sure, ev.guess, ev.reach = 100.0, 30.0, PART_CELLS
+    record: np.record = ev
+    return record
+
+
+EVALUATIONS: dict[str, Evaluation] = {"parts": parts}
+"""The evaluations of the game, by name."""

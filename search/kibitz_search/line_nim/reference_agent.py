@@ -1,0 +1,153 @@
+"""The assignment's player: alpha-beta, 5 to 10 plies deep, and chance before that.
+
+As the report "AI Capstone assignment2" (NYCU, spring 2023) describes it. While there are more than
+`CROWDED` moves it takes any. Then it searches 5 plies deep, and deeper as far as the time
+allows, up to `MAX_DEPTH`. A position that is won counts `ALL`; where the depth is used up and only
+isolated cells are left, their parity says who wins, which counts `NEARLY`; anything else is worth
+nothing. The moves are shuffled, and the first of equals is played.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core.game import GameInfo
+from kibitz_games.line_nim import rules
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
+from kibitz_search.algorithms.support import one_game_only
+from kibitz_search.algorithms.timer import stop_timer
+
+CROWDED = 22
+MIN_DEPTH, MAX_DEPTH = 5, 10
+ALL, NEARLY = 100, 99
+
+i64 = kernels.int64_cast()
+
+
+@kernel
+def isolated(st: op.Record) -> Any:
+    """Return whether no free cell has a free neighbour."""
+    for cell in range(rules.WALL):
+        if st.board[cell] != rules.FREE:
+            continue
+        for d in range(6):
+            if st.board[rules.NEAR[cell * 6 + d]] == rules.FREE:
+                return False
+    return True
+
+
+@kernel
+def _leaf(st: op.Record) -> Int:
+    """Return what a position is worth to the mover where the depth is used up."""
+    if not isolated(st):
+        return np.int64(0)
+    return np.int64(-NEARLY if i64(st.free) & 1 else NEARLY)
+
+
+@kernel
+def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: Int) -> Any:
+    """Return the worth to the mover by alpha-beta; at ply 0 the moves stand there already."""
+    if st.side < 0:
+        return np.int64(ALL)  # the other one took the last cell
+    if depth == 0:
+        return _leaf(st)
+    moves, n, floor = ws.moves[ply], np.int64(ws.roots), np.int64(low)
+    if ply > 0:
+        n = np.int64(op.generate(st, moves))
+    for i in range(n):
+        m = np.int64(moves[i])
+        op.play(st, m)
+        ws.nodes += 1
+        worth = -_value(
+            st, ws, np.int64(-high), np.int64(-floor), np.int64(depth - 1), np.int64(ply + 1)
+        )
+        op.undo(st, m)
+        if ws.stop != 0:
+            break
+        if ply == 0:
+            ws.tried = i + 1
+        if worth > floor:
+            floor = worth
+            ws.line[ply, 0] = m
+        if floor >= high:
+            break
+    return np.int64(floor)
+
+
+class ReferenceAgent:
+    """The search of the assignment; keeps its workspace from turn to turn."""
+
+    def __init__(self, state: np.record) -> None:
+        extra = [("roots", np.int64), ("tried", np.int64)]
+        self._ws = op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__)
+        self._search_depth(
+            state.copy(), root_moves(state, 0)[:1], 1
+        )  # the start of a match is too crowded
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why it cannot play a game, or None if it can."""
+        return one_game_only(info, state, rules.STATE)
+
+    def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
+        """Return the move that it plays; the seed shuffles the moves.
+
+        `state` must not be over and is unchanged.
+        """
+        deadline = time.monotonic() + limits.seconds
+        st, actions = state.copy(), root_moves(state, limits.seed)
+        self._ws.nodes = self._ws.stop = 0
+        best = SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
+        if len(actions) <= CROWDED:
+            # The first ply is looked at to its end, so that there is an answer, however late it is.
+            best = self._search_depth(st, actions, 1)
+            last = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
+            with stop_timer(self._ws, deadline, limits.cancelled):
+                best = self._deepen(st, actions, last, best)
+        return replace(best, nodes=int(self._ws.nodes))
+
+    def _deepen(
+        self, st: np.record, actions: list[int], last: int, best: SearchResult
+    ) -> SearchResult:
+        """Search deeper and deeper, until it is clear who wins or the time is up."""
+        for depth in range(min(MIN_DEPTH, last), last + 1):
+            if abs(best.value) == WIN_SCORE:
+                break
+            found = self._search_depth(st, actions, depth)
+            if self._ws.stop:
+                return self._interrupted_result(actions, found, best)
+            best = found
+        return best
+
+    def _interrupted_result(
+        self, actions: list[int], found: SearchResult, before: SearchResult
+    ) -> SearchResult:
+        """Return what to play when a depth could not be finished, `before` being the last one's.
+
+        That is the move of before, unless it has just been shown to lose: then the first one that
+        has not.
+        """
+        tried = int(self._ws.tried)
+        if before.action not in actions[:tried]:
+            return before
+        if found.value > -WIN_SCORE or tried == len(actions):
+            return replace(found, depth=before.depth)
+        return replace(before, action=actions[tried], line=(actions[tried],))
+
+    def _search_depth(self, st: np.record, actions: list[int], depth: int) -> SearchResult:
+        ws = self._ws
+        ws.moves[0, : len(actions)] = actions
+        ws.roots, ws.tried, ws.line[0, 0] = len(actions), 0, actions[0]
+        low, high = np.int64(-ALL - 1), np.int64(ALL + 1)
+        worth = int(_value(st, ws, low, high, np.int64(depth), np.int64(0)))
+        action = int(ws.line[0, 0])
+        value = WIN_SCORE if worth >= NEARLY else -WIN_SCORE if worth <= -NEARLY else float(worth)
+        return SearchResult(action, value, depth, int(ws.nodes), (action,))

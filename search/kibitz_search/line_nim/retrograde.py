@@ -1,0 +1,165 @@
+"""Who loses, for every subset of an island: retrograde analysis, 64 positions at once.
+
+A position is *lost* when the player to move loses. The empty one is not: whoever has just taken the
+last cell has lost. Any other is lost exactly when no line leads to a lost one. Subsets are numbered
+by their bits, so what a line leads to always has a smaller number, and one pass in ascending
+order settles them all.
+
+The lowest six bits are a place within a word, so one load answers for 64 positions: a line
+without cells among these six leads from word `h` to word ``h ^ line`` in all 64 places alike; of
+one with such cells the places that have no such cell are kept and moved by their sum; and lines
+inside of the six are settled in the word itself, from its lowest open place on, by what
+each lost place makes won.
+
+Words come in blocks of `MIDDLE` bits. Lines that reach beyond a block are followed for the
+whole block at once, which the compiler turns into vectors; for the others it is listed before for
+each place in a block which of them fit. With `n` cells there are ``2 ** n`` bits: 2 MiB for 24
+cells, 32 MiB for 28.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+
+WORD = 6
+MIDDLE = 8
+PRIME = 67
+"""The powers of 2 below 2**64 all leave different remainders when they are divided by it."""
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+ALL = np.uint64(2**64 - 1)
+
+
+def _places() -> np.ndarray[Any, np.dtype[np.uint64]]:
+    places = np.zeros(PRIME, np.uint64)
+    for place in range(64):
+        places[(1 << place) % PRIME] = place
+    return places
+
+
+PLACE = _places()
+"""The place of a bit, by the bit's remainder."""
+LACKING = np.array(
+    [sum(1 << place for place in range(64) if not place & low) for low in range(64)], np.uint64
+)
+"""For each set of low bits, the places of a word that have none of them."""
+
+
+class LineMasks:
+    """The lines of an island as `fill` wants them; `size` is the number of its cells."""
+
+    def __init__(self, lines: Sequence[int], size: int) -> None:
+        self.words = 1 << max(0, size - WORD)
+        self.middle = min(MIDDLE, max(0, size - WORD))
+        high = [line for line in lines if line >> (WORD + self.middle)]
+        inner = [line for line in lines if not line >> (WORD + self.middle) and line >> WORD]
+        # The type is said each time: an empty array would be one of floats, and to numba another.
+        self.far: Numbers = np.array([self._split(line) for line in high], np.int64)
+        self.far = self.far.reshape(-1, 3)
+        fitting = [
+            [self._split(line)[1:] for line in inner if (line >> WORD) & ~place == 0]
+            for place in range(1 << self.middle)
+        ]
+        self.start: Numbers = np.cumsum([0, *map(len, fitting)], dtype=np.int64)
+        self.near: Numbers = np.array([each for row in fitting for each in row], np.int64)
+        self.near = self.near.reshape(-1, 2)
+        low = [line for line in lines if not line >> WORD]
+        self.push = np.array([_push(place, low) for place in range(64)], np.uint64)
+
+    def _split(self, line: int) -> tuple[int, int, int]:
+        """Return a line's bits above a block, in a block, and in a word."""
+        middle = (1 << self.middle) - 1
+        return line >> (WORD + self.middle), (line >> WORD) & middle, line & 63
+
+
+def _push(place: int, lines: Sequence[int]) -> int:
+    """Return the places that lines inside of a word lead from, to `place`."""
+    return sum({1 << (place | line) for line in lines if not place & line})
+
+
+@kernel
+def _mark_won(lost: Words, at: Int, source: Int, size: Int, middle: Int, low: Int) -> None:
+    """Mark as won, in a block, what one line leads from to positions lost in another block."""
+    keep, shift = LACKING[low], np.uint64(low)
+    if middle == 0:
+        for i in range(size):
+            lost[at + i] |= (lost[source + i] & keep) << shift
+    else:
+        fit: Int = np.int64(middle)
+        while fit < size:
+            lost[at + fit] |= (lost[source + (fit ^ middle)] & keep) << shift
+            fit = (fit + 1) | middle
+
+
+@kernel
+def _resolve_word(won: Any, push: Words) -> Any:
+    """Return the lost places of a word, given those that are won by leaving the word."""
+    lost = np.uint64(0)
+    left = ~won
+    while left != np.uint64(0):
+        bit = left & (~left + np.uint64(1))
+        lost |= bit
+        won |= push[np.int64(PLACE[np.int64(bit % np.uint64(PRIME))])]
+        left = ~(won | bit | (bit - np.uint64(1)))
+    return lost
+
+
+@kernel
+def fill(
+    lost: Words, far: Numbers, start: Numbers, near: Numbers, push: Words, middle: Int, ws: Record
+) -> Int:
+    """Write a bit for every subset, 1 where it is lost; return how many words until the stop."""
+    size = np.int64(1) << middle
+    blocks = np.int64(lost.shape[0]) >> middle
+    for block in range(blocks):
+        if ws.stop != 0:
+            return np.int64(block << middle)
+        base = np.int64(block << middle)
+        for i in range(size):
+            lost[base + i] = np.uint64(0)
+        for k in range(far.shape[0]):
+            high = np.int64(far[k, 0])
+            if high & ~block == 0:
+                source = np.int64((block ^ high) << middle)
+                _mark_won(lost, base, source, size, np.int64(far[k, 1]), np.int64(far[k, 2]))
+        for i in range(size):
+            won = lost[base + i]
+            if base + i == 0:
+                won |= np.uint64(1)
+            for k in range(start[i], start[i + 1]):
+                low = np.int64(near[k, 1])
+                word = lost[base + (i ^ np.int64(near[k, 0]))]
+                won |= (word & LACKING[low]) << np.uint64(low)
+            lost[base + i] = _resolve_word(won, push)
+    return np.int64(lost.shape[0])
+
+
+@kernel
+def is_lost(lost: Words, mask: Int) -> Int:
+    """Return 1 where a position is lost for the player to move, else 0."""
+    return np.int64((lost[mask >> WORD] >> np.uint64(mask & 63)) & np.uint64(1))
+
+
+@kernel
+def answers(lost: Words, lines: Numbers, mask: Int, good: Numbers) -> None:
+    """Write for each line of a position how many answers win, and how many there are at all.
+
+    ``good[i, 0]`` is 0 where line `i` leads to a lost position, and nowhere else.
+    """
+    for i in range(lines.shape[0]):
+        after = mask ^ lines[i]
+        good[i, 0] = 1 - is_lost(lost, after)
+        good[i, 1] = 1
+        for j in range(lines.shape[0]):
+            line = lines[j]
+            if line & ~after == 0:
+                good[i, 1] += 1
+                good[i, 0] += is_lost(lost, after ^ line)

@@ -1,0 +1,125 @@
+"""The worth of every set of boundaries: 2 to the power of their number, not its factorial.
+
+What a position is worth to the mover, counted in points from here on, is the best of what a merge
+earns less what is left of it is worth to the other. Scores so far change nothing about that,
+and neither does the way that led there. This is the dynamic programme over intervals' ends in
+Bellman's sense; the sets are worked through in ascending order, so all that a set leads to
+stands there already.
+
+The lowest `LOW` boundaries make a block of 256 neighbours in the table. For a boundary above
+these, what stands on its either side is the same all over the block, or the same in runs of it,
+so its merges are worked out for whole runs at once, which the compiler turns into vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_search.number_merge.boundaries import Gains
+
+LOW = 8
+WORST = -100
+"""Less than any position is worth."""
+
+Worths = np.ndarray[Any, np.dtype[np.int8]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+@kernel
+def _offer(worths: Worths, at: Int, source: Int, count: Int, gain: Any) -> None:
+    """Improve `count` positions from `at` on by merges that lead to those from `source` on."""
+    for i in range(count):
+        worths[at + i] = max(worths[at + i], np.int8(gain - worths[source + i]))
+
+
+@kernel
+def _high(worths: Worths, gains: Gains, high: Int, low: Int, size: Int) -> Int:
+    """Judge one block by the merges at its high boundaries; return the lowest one (from 1 on)."""
+    base = high << low
+    last = np.int64(gains.shape[0]) - 1
+    lowest, left, here = last, np.int64(-1), np.int64(-1)
+    for place in range(low, last):
+        present = place < last - 1 and (high >> (place - low)) & 1
+        if not present and place < last - 1:
+            continue
+        right = np.int64(place + 1) if present else last
+        if here < 0:
+            lowest = right
+        else:
+            source = base ^ (np.int64(1) << (here - 1))
+            if left >= 0:
+                _offer(worths, base, source, size, np.int64(gains[left, right]))
+            else:
+                _offer(worths, base, source, np.int64(1), np.int64(gains[0, right]))
+                for top in range(low):
+                    run = np.int64(1) << top
+                    gain = np.int64(gains[top + 1, right])
+                    _offer(worths, base + run, source + run, run, gain)
+        left, here = here, right
+    return np.int64(lowest)
+
+
+@kernel
+def _merges(gains: Gains, low: Int, source: Bytes, earned: Worths, left: Bytes) -> None:
+    """List the merges inside of a block: eight places for each set of low boundaries.
+
+    In the order of the places, the set that is left goes into `source` and the gain into
+    `earned`, but for the last one: what that earns depends on the block, too, so what stands to
+    the left of it goes into `left`.
+    """
+    for mask in range(1, np.int64(1) << low):
+        count, before, here = np.int64(0), np.int64(0), np.int64(-1)
+        for place in range(low):
+            if (mask >> place) & 1:
+                if here >= 0:
+                    earned[mask, count] = gains[before, place + 1]
+                    before = here + 1
+                    count += 1
+                source[mask, count] = mask ^ (1 << place)
+                here = np.int64(place)
+        left[mask] = before
+        source[mask, LOW] = count
+
+
+@kernel
+def _low(
+    worths: Worths, base: Int, size: Int, source: Bytes, earned: Worths, closing: Worths
+) -> None:
+    """Judge one block by the merges at its low boundaries, and so be done with it."""
+    for mask in range(1, size):
+        count = np.int64(source[mask, LOW])
+        after = np.int64(worths[base + source[mask, count]])
+        best = max(np.int64(worths[base + mask]), np.int64(closing[mask]) - after)
+        for i in range(count):
+            after = np.int64(worths[base + source[mask, i]])
+            best = max(best, np.int64(earned[mask, i]) - after)
+        worths[base + mask] = best
+
+
+@kernel
+def fill(worths: Worths, gains: Gains, ws: Record) -> Int:
+    """Write the worth of every set of boundaries; return how many until the stop word came."""
+    places = np.int64(gains.shape[0]) - 2
+    low = min(places, np.int64(LOW))
+    size = np.int64(1) << low
+    source = np.zeros((1 << LOW, LOW + 1), np.uint8)
+    earned = np.zeros((1 << LOW, LOW), np.int8)
+    left, closing = np.zeros(1 << LOW, np.uint8), np.zeros(1 << LOW, np.int8)
+    _merges(gains, low, source, earned, left)
+    for high in range(np.int64(1) << (places - low)):
+        if ws.stop != 0:
+            return np.int64(high << low)
+        base = np.int64(high << low)
+        for i in range(size):
+            worths[base + i] = WORST
+        if high == 0:
+            worths[0] = 0
+        lowest = _high(worths, gains, np.int64(high), low, size)
+        for mask in range(1, size):
+            closing[mask] = gains[left[mask], lowest]
+        _low(worths, base, size, source, earned, closing)
+    return np.int64(1) << places

@@ -1,0 +1,259 @@
+"""The solver: a table where the clock and the memory allow one, a search ahead before that.
+
+With a table it chooses by outcome, then by points, and then the move that leaves the other the
+smallest share of answers that keep what it has or, where the play is not won, the best hope of an
+error (see `swindle`). The table of one turn has all that can come of
+it, so later turns only look it up.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.core.game import GameInfo
+from kibitz_games.number_merge import rules
+from kibitz_search.algorithms import hugepages
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+from kibitz_search.algorithms.support import one_game_only
+from kibitz_search.algorithms.timer import stop_timer
+from kibitz_search.cancellation import CancelToken
+from kibitz_search.number_merge import lookahead, swindle
+from kibitz_search.number_merge import retrograde as number_merge_retrograde
+from kibitz_search.number_merge.boundaries import BoundarySet, actions, set_bits
+
+PROBE = 12
+"""Boundaries of the small table that tells how fast this machine is."""
+SLACK = 1.1
+"""A table is begun when so many times its expected seconds are left."""
+COSTLIER = 5.0
+"""A hope takes at most so many times as long as a worth."""
+GLANCE = 0.15
+"""The share of the time in which the search ahead finds an answer, in case the table is late."""
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What a search found: the best place, its worth in points, the depth."""
+
+    place: int
+    worth: int
+    depth: int
+
+
+class NumberMergeSolver:
+    """Plays perfectly as soon as every set of boundaries fits into `table` MiB, a byte each.
+
+    The search ahead takes a sixteenth of that besides.
+    """
+
+    def __init__(self, state: np.record, *, table: int = 32) -> None:
+        self._most = (table << 20).bit_length() - 1
+        self._ws: Any = kernels.new(lookahead.WORKSPACE)
+        slots = 1 << max(10, self._most - 8)
+        self._keys = np.zeros(slots, np.uint64)
+        self._entries = np.zeros((slots, 4), np.int32)
+        self._row = BoundarySet(state)
+        self._worths = np.zeros(0, np.int8)
+        self._swindles = np.zeros(0, np.float32)
+        self._pace = self._probe()
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the solver cannot play a game, or None if it can."""
+        return one_game_only(info, state, rules.STATE)
+
+    def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
+        """Return the best move that can be proven or, in a long row, found in time.
+
+        `state` must not be over and is unchanged. The depth limits the search ahead only.
+        """
+        deadline, flag = time.monotonic() + limits.seconds, limits.cancelled
+        self._ws.nodes = self._ws.stop = 0
+        mask, source = self._row.mask(state), random.Random(limits.seed)
+        if mask is None or not self._worths.size:
+            self._start_row(BoundarySet(state))
+            mask = (1 << self._row.boundaries) - 1
+            view = self._prepare(mask, deadline, limits.depth, flag)
+            if view is not None:
+                return self._lookahead_result(state, mask, view)
+        lead = _lead(state)
+        if lead + int(self._worths[mask]) <= 0 and not self._swindles.size:
+            mask = self._prepare_swindles(state, mask, deadline, flag)
+        return self._exact_result(state, mask, source)
+
+    def _prepare_swindles(
+        self, state: np.record, mask: int, deadline: float, flag: CancelToken
+    ) -> int:
+        """Work out what there is to hope for, if the time allows; return the boundaries."""
+        number = mask.bit_count()
+        left = (deadline - time.monotonic()) / COSTLIER
+        if not 0 < number <= swindle.MAX_BOUNDARIES or self._pace * (1 << number) > left:
+            return mask
+        self._start_row(BoundarySet(state))
+        self._ws.stop = 0  # an alarm leaves it set
+        self._fill()
+        hopes = hugepages.zeros(1 << number, np.float32)
+        with stop_timer(self._ws, deadline, flag):
+            done = swindle.fill(
+                hopes, self._worths, self._row.gains, np.int64(number & 1), self._ws
+            )
+        self._ws.stop = 0
+        if done == hopes.size:
+            self._swindles = hopes
+        return (1 << number) - 1
+
+    def _start_row(self, row: BoundarySet) -> None:
+        """Turn to another row."""
+        self._row, self._worths = row, np.zeros(0, np.int8)
+        self._keys[:] = 0
+        self._ws.edges = edges = len(row.edges)
+        self._ws.gains[:edges, :edges] = row.gains
+        self._ws.ends[:edges] = row.ends
+        self._swindles = np.zeros(0, np.float32)
+
+    def _prepare(
+        self, mask: int, deadline: float, depth: int, flag: CancelToken
+    ) -> _Finding | None:
+        """Make the table, or return what looking ahead has found."""
+        left = deadline - time.monotonic()
+        fits = self._row.boundaries <= self._most
+        expected = self._pace * (1 << self._row.boundaries)
+        hopeful = fits and expected * SLACK < left * (1 - GLANCE)
+        if self._row.boundaries <= PROBE // 2 and fits:
+            self._fill()
+            return None
+        glance = min(left * GLANCE, 2 * expected) if hopeful else left
+        view = self._look_ahead(mask, time.monotonic() + glance, depth, flag)
+        if hopeful and not flag.is_set():
+            with stop_timer(self._ws, deadline, flag):
+                self._fill()
+        return None if self._worths.size else view
+
+    def _fill(self) -> None:
+        """Work out every set of boundaries of the row, unless the stop word comes."""
+        began, count = time.thread_time(), 1 << self._row.boundaries
+        worths = hugepages.zeros(count, np.int8)
+        done = int(number_merge_retrograde.fill(worths, self._row.gains, self._ws))
+        self._ws.nodes += done
+        if done == count:
+            self._worths = worths
+        if done >= 1 << PROBE:
+            self._pace = (time.thread_time() - began) / done
+
+    def _probe(self) -> float:
+        """Return the processor time that a position of a table takes, and compile everything."""
+        ws, gains = self._ws, np.ones((PROBE + 2, PROBE + 2), np.int8)
+        for _ in range(2):  # the first may compile
+            began = time.thread_time()
+            number_merge_retrograde.fill(np.zeros(1 << PROBE, np.int8), gains, ws)
+            taken = time.thread_time() - began
+        worths, one = np.zeros(2, np.int8), np.ones((3, 3), np.int8)
+        swindle.fill(np.zeros(2, np.float32), worths, one, np.int64(0), ws)
+        self._start_row(self._row)
+        self._search_depth((1 << self._row.boundaries) - 1, 1)
+        return taken / (1 << PROBE)
+
+    # --------------------------------------------------------------------------- with a table
+
+    def _exact_result(self, state: np.record, mask: int, source: random.Random) -> SearchResult:
+        lead = _lead(state)
+        place = min(self._ranked(mask, lead), key=lambda rank: (*rank[:-1], source.random()))[-1]
+        line = self._line(mask, place)
+        total = lead + self._after(mask, place)
+        return SearchResult(
+            action=set_bits(mask).index(place),
+            value=WIN_SCORE * ((total > 0) - (total < 0)),
+            depth=len(line),
+            nodes=int(self._ws.nodes),
+            line=actions(mask, line),
+        )
+
+    def _after(self, mask: int, place: int) -> int:
+        """Return what a move is worth to the mover."""
+        return self._row.gain(mask, place) - int(self._worths[mask ^ (1 << place)])
+
+    def _ranked(self, mask: int, lead: int) -> list[tuple[int, int, float, int]]:
+        """Return for each move how bad its outcome, its points and its traps are; least is best."""
+        ranks = []
+        for place in set_bits(mask):
+            worth, after = self._after(mask, place), mask ^ (1 << place)
+            outcome = (lead + worth > 0) - (lead + worth < 0)
+            safe = 1.0 - float(self._swindles[after]) if self._swindles.size else self._safe(after)
+            ranks.append((-outcome, -worth, safe, place))
+        return ranks
+
+    def _safe(self, mask: int) -> float:
+        """Return the share of the moves of a position that keep what it is worth."""
+        worth, places = int(self._worths[mask]), set_bits(mask)
+        kept = sum(self._after(mask, place) == worth for place in places)
+        return kept / len(places) if places else 0.0
+
+    def _line(self, mask: int, place: int) -> list[int]:
+        """Return a perfect play from a move on, as boundaries."""
+        line = [place]
+        mask ^= 1 << place
+        while mask:
+            line.append(max(set_bits(mask), key=lambda each: self._after(mask, each)))
+            mask ^= 1 << line[-1]
+        return line
+
+    # ------------------------------------------------------------------------ without a table
+
+    def _look_ahead(self, mask: int, deadline: float, depth: int, flag: CancelToken) -> _Finding:
+        """Look ahead, depth after depth, until the time is up or nothing is left to see."""
+        view, last = self._search_depth(mask, 1), min(depth or mask.bit_count(), mask.bit_count())
+        with stop_timer(self._ws, deadline, flag):
+            for deeper in range(2, last + 1):
+                found = self._search_depth(mask, deeper)
+                if self._ws.stop:
+                    view = self._interrupted_result(view)
+                    break
+                view = found
+        self._ws.stop = 0
+        return view
+
+    def _interrupted_result(self, view: _Finding) -> _Finding:
+        """Return what to rely on when a depth could not be finished, `view` being the last one's.
+
+        Once that move is done with, the best so far is it, or has been shown to be better.
+        """
+        ws = self._ws
+        if view.place not in ws.place[0, : int(ws.finished)]:
+            return view
+        return _Finding(int(ws.taken), int(ws.best), view.depth)
+
+    def _search_depth(self, mask: int, depth: int) -> _Finding:
+        key = np.uint64(mask)
+        self._ws.finished = 0
+        worth = lookahead.search(
+            self._ws,
+            self._keys,
+            self._entries,
+            key,
+            np.int64(depth),
+            np.int64(0),
+            np.int64(-lookahead.UNBOUNDED),
+            np.int64(lookahead.UNBOUNDED),
+        )
+        entry = self._entries[lookahead.tt_index(self._keys, key)]
+        return _Finding(int(entry[3]), int(worth), depth)
+
+    def _lookahead_result(self, state: np.record, mask: int, view: _Finding) -> SearchResult:
+        """Report what looking ahead has found; a worth that was seen to the end is proven."""
+        worth = float(_lead(state) + view.worth)
+        if view.depth == mask.bit_count():
+            worth = WIN_SCORE * float(np.sign(worth))
+        action = set_bits(mask).index(view.place)
+        return SearchResult(action, worth, view.depth, int(self._ws.nodes), (action,))
+
+
+def _lead(state: Any) -> int:
+    """Return by how much the seat to act is ahead."""
+    return int(state.score[state.side]) - int(state.score[1 - state.side])

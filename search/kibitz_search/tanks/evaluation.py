@@ -1,0 +1,128 @@
+"""An evaluation of Tanks: points, the way to the next new place, aiming, and staying out of lines.
+
+It judges by what the player knows: its local board, and what is public. The tanks of a sampled
+state that stand where the player has no reason to expect them do not count.
+
+The weights are data: change them in the evaluation record, and the compiled search uses the new
+ones at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.tanks import rules
+from kibitz_search.algorithms.interface import Evaluation
+
+i64 = kernels.int64_cast()
+
+WEIGHTS = kernels.record_type(
+    "tanks_weights",
+    [
+        ("pull", np.float64),  # points that each move to the nearest new place takes off
+        ("aim", np.float64),  # for a living tank in the own line of fire
+        ("danger", np.float64),  # taken off for each tank that fired lately and has a clear line
+        ("sight", np.float64),  # the same for any other tank with a clear line
+        ("noise", np.float64),  # taken off for a shot, which tells everybody the own place
+        ("lately", np.int64),  # slots for which a shot is recent
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _passable(st: operations.Record, seat: Int, cell: Int) -> bool:
+    """Return whether a tank may pass a place as far as `seat` knows."""
+    code = i64(st.board[cell])
+    solid = code in (rules.ROCK, rules.WRECK, rules.EDGE)
+    return not solid and st.memory[seat, cell] <= 0
+
+
+@kernel
+def _steps_to_unseen(st: operations.Record, seat: Int) -> Int:
+    """Return the moves to the nearest place that is new to `seat`, 0 where there is none."""
+    far = np.full(rules.CELLS, -1, np.int64)
+    queue = np.empty(rules.CELLS, np.int64)
+    start = i64(st.place[seat])
+    far[start] = 0
+    queue[0] = start
+    head: Int = 0
+    tail: Int = 1
+    while head < tail:
+        here = i64(queue[head])
+        head += 1
+        if (i64(st.visited[here]) >> seat) & 1 == 0:
+            return i64(far[here])
+        for hull in range(4):
+            there = here + i64(rules.AHEAD[hull])
+            if far[there] < 0 and _passable(st, seat, there):
+                far[there] = far[here] + 1
+                queue[tail] = there
+                tail += 1
+    return i64(0)
+
+
+@kernel
+def _first_in_line(st: operations.Record, seat: Int, hull: Int) -> Int:
+    """Return what `seat` knows to be first in a direction: a seat, or -1 for no tank."""
+    ahead = i64(rules.AHEAD[hull])
+    cell = i64(st.place[seat]) + ahead
+    while _passable(st, seat, cell):
+        cell += ahead
+    code = i64(st.memory[seat, cell])
+    return code // rules.TANK - 1 if code > 0 else i64(-1)
+
+
+@kernel
+def _threat(ev: operations.Record, st: operations.Record, seat: Int) -> float:
+    """Return what the tanks that may fire at `seat` take off."""
+    total = 0.0
+    for hull in range(4):
+        other = _first_in_line(st, seat, i64(hull))
+        if other < 0 or st.left[other] != 0:
+            continue
+        fired = i64(st.fired[other])
+        if fired > 0 and i64(st.slot) - fired < ev.lately:
+            total += ev.danger
+        else:
+            total += ev.sight
+    return total
+
+
+@kernel
+def _evaluate(ev: operations.Record, st: operations.Record, seat: Int) -> Any:
+    """Return the points of `seat`, with what its place promises and threatens."""
+    value = float(rules.score(st, seat))
+    if st.fell[seat] != 0:
+        return value
+    value -= ev.pull * _steps_to_unseen(st, seat)
+    if _first_in_line(st, seat, i64(st.hull[seat])) >= 0:
+        value += ev.aim
+    fired = i64(st.fired[seat])
+    if fired > 0 and i64(st.slot) - fired < rules.SEATS:
+        value -= ev.noise
+    return value - _threat(ev, st, seat)
+
+
+operations.implement(WEIGHTS, evaluate=_evaluate)
+
+
+def hand(state: np.record) -> np.record:
+    """Return hand-tuned weights.
+
+    The pull is so small that the longest way to the next place takes off less than a new place
+    is worth; an aim is worth a little more than a new place, a clear line of a tank that has
+    just fired costs a little more still.
+    """
+    ev: Any = kernels.new(WEIGHTS)
+    ev.pull, ev.aim, ev.danger, ev.sight, ev.noise, ev.lately = 0.2, 12.0, 14.0, 4.0, 0.5, 8
+    record: np.record = ev
+    return record
+
+
+EVALUATIONS: dict[str, Evaluation] = {"hand": hand}
+"""The evaluations of the game, by name."""

@@ -1,0 +1,243 @@
+"""Who somebody is: guests by name, accounts by token, house bots by the secret they start with.
+
+    hello carries      is                          comes back with
+    a name             a new guest                 `resume`, the secret of its first welcome
+    a resume secret    the guest or house bot      the same
+    a token            an account                  its token
+
+Secrets and tokens are 256 random bits; the database has their SHA-256 only. The kind of an
+account (bot or human) is fixed when it is made. No two names look alike: `player.skeleton` is
+unique. A guest's name is free again when its owner is neither connected nor busy anywhere.
+
+A server looks tokens up at every hello, so what `TokenAdmin` changes beside it counts from then on.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from kibitz_protocol.wire.messages import Hello
+from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import (
+    INSERT_PLAYER,
+    SELECT_PLAYER,
+    TOKEN_PREFIX,
+    Identity,
+    as_bytes,
+    digest_of,
+    identity_of,
+    new_key,
+    new_secret,
+    row_of,
+)
+from kibitz_server.accounts.names import BadName, claim, house_name, skeleton
+from kibitz_server.storage.database import StoreError, Value
+from kibitz_server.storage.store import Store
+
+Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
+TOKENS_A_QUERY = 500
+SEEN_INTERVAL_S = 86_400
+"""How exactly the database knows when a guest was here last: to a day."""
+
+
+class Denied(Exception):
+    """A hello that is refused."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """An identity that said hello, and what it comes back with; `fresh` when just made."""
+
+    identity: Identity
+    resume: str
+    fresh: bool = False
+    token: bytes | None = None
+    """The digest of the token that let it in."""
+
+
+class _SaveWaiter:
+    """Waits until a new identity is on the disk."""
+
+    __slots__ = ("_then",)
+
+    def __init__(self, then: Callable[[bool], None]) -> None:
+        self._then = then
+
+    def durable(self, seq: int) -> None:
+        self._then(True)
+
+    def lost(self, error: StoreError) -> None:
+        self._then(False)
+
+
+class Accounts:
+    """The identities of a running server."""
+
+    def __init__(self, store: Store, guests: Guests, busy: Callable[[str], bool]) -> None:
+        """`busy(player)` tells whether a guest is connected, or has a seat anywhere."""
+        self._store = store
+        self._guests = guests
+        self._busy = busy
+        self._by_secret: dict[bytes, Identity] = {}
+        self._by_skeleton: dict[str, Identity] = {}
+        """New identities until they are on the disk, where the same is found later."""
+
+    def identify(self, hello: Hello, bearer: str | None, *, local: bool) -> Admission:
+        """Return who says hello, or raise `Denied`. A `fresh` guest is not saved yet."""
+        token = hello.token or bearer
+        if token is None and hello.resume is not None and hello.resume.startswith(TOKEN_PREFIX):
+            token = hello.resume
+        if token is not None:
+            return Admission(self._by_token(token), token, token=digest_of(token))
+        if hello.resume is not None:
+            return Admission(self._resumed(hello.resume), hello.resume)
+        return self._guest(hello, local)
+
+    def save(self, admission: Admission, then: Callable[[bool], None]) -> None:
+        """Write a fresh guest down; `then(whether)` is called when the disk has it, or not."""
+        identity = admission.identity
+        secret = digest_of(admission.resume)
+        self._remember(identity, secret)
+
+        def settled(saved: bool) -> None:
+            self._forget(identity, secret)
+            then(saved)
+
+        self._store.execute(INSERT_PLAYER, row_of(identity, secret), _SaveWaiter(settled))
+
+    def house_bot(
+        self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
+    ) -> Admission:
+        """Make the identity of a house bot, or give `former` a new secret to come back with."""
+        resume = new_secret()
+        secret = digest_of(resume)
+        if former is None:
+            player = Player(player=new_key("h"), name=house_name(personality, number), kind="house")
+        else:
+            player = former
+        identity = Identity(player, account=False, skeleton=None)
+        self._remember(identity, secret)
+
+        def settled(saved: bool) -> None:
+            self._forget(identity, secret)
+            then(saved)
+
+        self._store.execute(
+            "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET secret = excluded.secret",
+            row_of(identity, secret),
+            _SaveWaiter(settled),
+        )
+        return Admission(identity, resume, fresh=former is None)
+
+    def is_account(self, player: str) -> bool:
+        """Whether a player is an account, whom a token names for good."""
+        row = self._store.row(f"{SELECT_PLAYER} WHERE key = ?", (player,))
+        return row is not None and identity_of(row).account
+
+    def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
+        """Return which of these digests are of tokens that were revoked or have expired.
+
+        Each is an indexed look-up, so what it costs depends on who is here and not on how many
+        tokens there ever were.
+        """
+        asked = list(present)
+        void: set[bytes] = set()
+        for start in range(0, len(asked), TOKENS_A_QUERY):
+            part = asked[start : start + TOKENS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = self._store.rows(
+                f"SELECT hash FROM token WHERE hash IN ({marks})"
+                " AND (revoked IS NOT NULL OR expires <= ?)",
+                (*part, int(time.time())),
+            )
+            void |= {as_bytes(row[0]) for row in rows}
+        return void
+
+    # --- the three ways in ------------------------------------------------------------------
+
+    def _by_token(self, token: str) -> Identity:
+        digest = digest_of(token)
+        row = self._store.row(
+            "SELECT player, expires, revoked, hash FROM token WHERE hash = ?", (digest,)
+        )
+        if row is None or not hmac.compare_digest(as_bytes(row[3]), digest):
+            raise Denied(Code.UNAUTHORIZED, "unknown token")
+        _, expires, revoked, _ = row
+        if revoked is not None:
+            raise Denied(Code.UNAUTHORIZED, "the token was revoked")
+        if isinstance(expires, int) and expires <= time.time():
+            raise Denied(Code.UNAUTHORIZED, "the token has expired")
+        found = self._store.row(f"{SELECT_PLAYER} WHERE key = ?", (row[0],))
+        if found is None:
+            raise Denied(Code.UNAUTHORIZED, "the account of this token is gone")
+        return identity_of(found)
+
+    def _resumed(self, resume: str) -> Identity:
+        digest = digest_of(resume)
+        known = self._by_secret.get(digest)
+        if known is not None:
+            return known
+        row = self._store.row(
+            "SELECT key, name, kind, account, skeleton, created FROM player WHERE secret = ?",
+            (digest,),
+        )
+        if row is None:
+            raise Denied(Code.UNAUTHORIZED, "unknown resume secret")
+        *found, created = row
+        identity = identity_of(tuple(found))
+        self._note_seen(identity, created)
+        return identity
+
+    def _note_seen(self, identity: Identity, created: Value) -> None:
+        """Note that a guest is here: from `created` on its row is kept a while (`retention`)."""
+        now = int(time.time())
+        if not identity.account and isinstance(created, int) and created < now - SEEN_INTERVAL_S:
+            sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
+            self._store.execute(sql, (now, identity.key))
+
+    def _guest(self, hello: Hello, local: bool) -> Admission:
+        if self._guests == "nobody" or (self._guests == "loopback" and not local):
+            raise Denied(Code.UNAUTHORIZED, "this server wants a token")
+        if hello.name is None:
+            raise Denied(Code.NAME_INVALID, "a guest needs a name")
+        try:
+            name = claim(hello.name)
+        except BadName as error:
+            raise Denied(Code.NAME_INVALID, str(error)) from None
+        looks = skeleton(name)
+        self._require_free(name, looks)
+        player = Player(player=new_key("g"), name=name, kind=hello.kind)
+        return Admission(Identity(player, account=False, skeleton=looks), new_secret(), fresh=True)
+
+    def _require_free(self, name: str, looks: str) -> None:
+        """Take the name from a guest who has gone; refuse it while somebody has it."""
+        owner = self._by_skeleton.get(looks)
+        if owner is None:
+            row = self._store.row(f"{SELECT_PLAYER} WHERE skeleton = ?", (looks,))
+            owner = None if row is None else identity_of(row)
+        if owner is None:
+            return
+        if owner.account or self._busy(owner.key):
+            raise Denied(Code.NAME_TAKEN, f"the name {name!r} is taken by {owner.player.name!r}")
+        self._store.execute("DELETE FROM player WHERE key = ? AND account = 0", (owner.key,))
+
+    def _remember(self, identity: Identity, secret: bytes) -> None:
+        self._by_secret[secret] = identity
+        if identity.skeleton is not None:
+            self._by_skeleton[identity.skeleton] = identity
+
+    def _forget(self, identity: Identity, secret: bytes) -> None:
+        self._by_secret.pop(secret, None)
+        if identity.skeleton is not None and self._by_skeleton.get(identity.skeleton) is identity:
+            del self._by_skeleton[identity.skeleton]

@@ -1,0 +1,239 @@
+"""Names: what may be a name, and which names look too much alike.
+
+`normalise` is what every name passes that people type. It returns what is shown: NFKC, spaces
+collapsed, and only letters, digits, the marks that letters carry, spaces, dots, dashes and
+underscores. So there is no NUL, no control or format character, nothing that overrides the
+direction of writing, and nothing invisible.
+
+`skeleton` maps a name to a text that names which look alike have in common (after Unicode
+Technical Standard 39, section 4, and its table of confusables), upper and lower case being the
+same. It is for comparing and never for showing. Names are unique by it.
+
+`claim` is asked when a name is given away, and refuses more: names whose letters are of several
+scripts that are not written together (UTS 39, section 5.2, "highly restrictive"), digits of several
+systems, what house bots are called, and what an operator or the server itself would be called,
+however it is spelt. Names that were given away before keep working.
+
+    BadName     a name that is refused; `str()` is fit for a person (a `ValueError`)
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+
+from confusable_homoglyphs.categories import alias
+from confusable_homoglyphs.confusables import confusables_data
+
+MAX_LENGTH = 32
+"""The longest name, in characters, after it has been normalised."""
+HOUSE_PREFIX = "house"
+"""What the names of house bots, and of nobody else, begin with."""
+RESERVED_WORDS = (
+    *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
+    *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),
+)
+"""Names that would be taken for somebody with a say, alone or several of them in a row."""
+SCRIPT_COMBINATIONS = (
+    frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
+    frozenset({"LATIN", "HAN", "BOPOMOFO"}),
+    frozenset({"LATIN", "HAN", "HANGUL"}),
+)
+"""Scripts that one name may be written in together: those of Japanese, Chinese and Korean."""
+_SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
+_LEET = str.maketrans("435897", "aesbgt")
+"""Digits that are read as letters; `skeleton` knows 0 and 1."""
+_MAX_DIGITS = 2
+"""Digits after a reserved word that make no name of it: ``admin 7``; ``admin 2024`` is somebody."""
+_PUNCTUATION = frozenset(" ._-")
+_MAX_MARKS = 2
+"""More marks than this on one letter reach into the lines above and below."""
+_INVISIBLE = frozenset(
+    map(
+        chr,
+        (
+            0x034F,  # combining grapheme joiner
+            *(0x115F, 0x1160, 0x3164, 0xFFA0),  # Hangul fillers
+            *(0x17B4, 0x17B5),  # Khmer inherent vowels
+            *range(0x180B, 0x1810),  # Mongolian variation selectors
+            *range(0xFE00, 0xFE10),  # variation selectors
+            *range(0xE0100, 0xE01F0),  # variation selectors supplement
+        ),
+    )
+)
+"""Letters and marks that show nothing (the property Default_Ignorable_Code_Point)."""
+
+
+class BadName(ValueError):
+    """A name that is refused."""
+
+
+def normalise(name: str) -> str:
+    """Return `name` as it is shown, or raise `BadName` with what is wrong with it."""
+    text = unicodedata.normalize("NFKC", name)
+    _refuse_characters(text)
+    text = " ".join(text.split())
+    if len(text) > MAX_LENGTH:
+        raise BadName(f"a name has at most {MAX_LENGTH} characters, and {text!r} has {len(text)}")
+    if not any(char.isalnum() for char in text):
+        raise BadName(f"a name has at least one letter or digit, unlike {text!r}")
+    return text
+
+
+def claim(name: str) -> str:
+    """Normalise a name that somebody asks for: as `normalise`, and one that may be given away."""
+    text = normalise(name)
+    spellings = set(_spellings(text))
+    if any(spelling.startswith(_canonical_spelling(HOUSE_PREFIX)) for spelling in spellings):
+        raise BadName(f"names that begin with {HOUSE_PREFIX!r} are for house bots: {text!r}")
+    if any(_reserved_pattern().fullmatch(spelling) for spelling in spellings):
+        raise BadName(f"nobody is called {text!r} here, which could be taken for the operator")
+    _refuse_mixture(text)
+    return text
+
+
+def house_name(personality: str, number: int) -> str:
+    """Return the name of a server's house bot, such as ``house greedy-hand 2``."""
+    bot = personality.partition("/")[2].partition(":")[0]
+    room = MAX_LENGTH - len(f"{HOUSE_PREFIX}  {number}")
+    return normalise(f"{HOUSE_PREFIX} {bot[:room]} {number}")
+
+
+@lru_cache(maxsize=4096)  # the readings of one name have most of theirs in common
+def skeleton(name: str) -> str:
+    """Return the text that `name` has in common with all names that look like it."""
+    text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
+    return "".join(_skeleton_of_char(char) for char in text)
+
+
+def _refuse_mixture(text: str) -> None:
+    """Refuse letters of scripts that are not written together, and digits of several systems."""
+    scripts = {alias(char) for char in text} - _SCRIPTLESS
+    if len(scripts) > 1 and not any(scripts <= together for together in SCRIPT_COMBINATIONS):
+        mixed = " and ".join(sorted(script.capitalize() for script in scripts))
+        raise BadName(f"the letters of a name are of one script, and {text!r} mixes {mixed}")
+    zeros = {ord(char) - unicodedata.decimal(char) for char in text if char.isdecimal()}
+    if len(zeros) > 1:
+        raise BadName(f"the digits of a name are of one system, unlike those of {text!r}")
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """Yield what a name may be read as: without punctuation, and without a number around it."""
+    letters = "".join(char for char in text if char not in _PUNCTUATION)
+    yield _canonical_spelling(letters)
+    for start in range(_MAX_DIGITS + 1):
+        for end in range(_MAX_DIGITS + 1):
+            before, after = letters[:start], letters[len(letters) - end :]
+            if (before + after).isdecimal():
+                yield _canonical_spelling(letters[start : len(letters) - end])
+
+
+def _canonical_spelling(letters: str) -> str:
+    """Return a text that spellings of a word with digits or look-alikes have in common."""
+    return skeleton(letters.translate(_LEET))
+
+
+@cache
+def _reserved_pattern() -> re.Pattern[str]:
+    return re.compile(
+        f"(?:{'|'.join(re.escape(_canonical_spelling(word)) for word in RESERVED_WORDS)})+"
+    )
+
+
+def _refuse_characters(text: str) -> None:
+    marks = 0
+    for index, char in enumerate(text):
+        category = unicodedata.category(char)
+        marks = marks + 1 if category[0] == "M" else 0
+        if not _allowed(char, category) or (marks and text[:index][-1:] in {"", " "}):
+            label = unicodedata.name(char, f"U+{ord(char):04X}").lower()
+            raise BadName(f"a name has no such character: {label} (U+{ord(char):04X})")
+        if marks > _MAX_MARKS:
+            raise BadName(f"a letter of a name carries at most {_MAX_MARKS} marks: {text!r}")
+
+
+def _allowed(char: str, category: str) -> bool:
+    if char in _INVISIBLE:
+        return False
+    return char in _PUNCTUATION or category[0] == "L" or category in {"Nd", "Mn", "Mc"}
+
+
+@lru_cache(maxsize=4096)
+def _skeleton_of_char(char: str) -> str:
+    looks = _confusables()
+    return looks.get(char) or looks.get(char.casefold()) or char.casefold()
+
+
+@cache
+def _confusables() -> Mapping[str, str]:
+    """Return for each character of the table of confusables what it looks like.
+
+    The table pairs characters with the one, or the few (`m` and `rn`), that they look like,
+    and says not which is which; so a class is whatever the pairs connect, and stands for its
+    least member. Upper and lower case join classes, but never two classes with different
+    Latin letters or digits in them: else small Greek nu, which looks like v, would make v
+    and n the same.
+    """
+    classes = _ConfusableClasses()
+    pairs = [
+        (_without_direction_marks(char), _without_direction_marks(pair["c"]))
+        for char, pairs in confusables_data.items()
+        for pair in pairs
+    ]
+    for char, other in pairs:
+        classes.join(char, other)
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        classes.join(letter, letter.upper())
+    for char in sorted({char for pair in pairs for char in pair if len(char) == 1}):
+        for sibling in (char.lower(), char.upper()):
+            if len(sibling) == 1 and not (classes.latin(char) and classes.latin(sibling)):
+                classes.join(char, sibling)
+    return {char: classes.spelling(char) for char in list(classes) if len(char) == 1}
+
+
+def _without_direction_marks(text: str) -> str:
+    """The table sets right-to-left characters between marks of direction."""
+    return text.replace("\N{LEFT-TO-RIGHT MARK}", "")
+
+
+class _ConfusableClasses:
+    """Texts that look alike, in classes that grow together."""
+
+    def __init__(self) -> None:
+        self._class: dict[str, set[str]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._class)
+
+    def join(self, one: str, other: str) -> None:
+        ours, theirs = self._of(one), self._of(other)
+        if ours is theirs:
+            return
+        ours |= theirs
+        for text in theirs:
+            self._class[text] = ours
+
+    def latin(self, text: str) -> bool:
+        """Whether a Latin letter or a digit, alone or with marks, is of the class."""
+        return any(char.isascii() for member in self._of(text) for char in member)
+
+    def spelling(self, text: str) -> str:
+        """Return the class's longer text, each character by its own class, or its least one."""
+        members = self._of(text)
+        longer = min((member for member in members if len(member) > 1), default="")
+        if not longer:
+            return _representative(members)
+        return "".join(
+            _representative(self._of(char)) for char in unicodedata.normalize("NFD", longer)
+        )
+
+    def _of(self, text: str) -> set[str]:
+        return self._class.setdefault(text, {text})
+
+
+def _representative(members: Iterable[str]) -> str:
+    """Small letters come first, so that a skeleton can be read."""
+    single = (member for member in members if len(member) == 1)
+    return min(single, key=lambda member: (not member.islower(), member))

@@ -1,0 +1,103 @@
+"""All that can be chosen about a server.
+
+The fields here, and those of the dataclasses among them, are the keys of the file that
+`kibitz serve --config` reads: none may be renamed.
+"""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from kibitz_server.accounts.accounts import Guests
+from kibitz_server.maintenance.retention import RetentionPolicy
+from kibitz_server.net.access import AccessPolicy, access_policy
+from kibitz_server.net.connections import Quotas
+from kibitz_server.net.downloads import DownloadLimits
+from kibitz_server.net.rate_limit import Rate, RateLimits
+from kibitz_server.net.send_queue import SendLimits
+from kibitz_server.net.timeouts import TimeoutConfig
+
+UNLIMITED_RATE = Rate(1e9, 1e9)
+UNLIMITED_QUOTAS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
+UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes=10**12)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """All that can be chosen about a server."""
+
+    db: Path
+    """The database file; it is made where there is none."""
+    host: str = "127.0.0.1"
+    """The address to listen on."""
+    port: int = 0
+    """The port to listen on; 0 for a free one."""
+    name: str = "kibitz"
+    """What the server calls itself."""
+    guests: Guests = "loopback"
+    """Who may come without a token: those on the same machine, anyone, or nobody."""
+    origins: tuple[str, ...] = ()
+    """Origins whose pages browsers may connect from, such as ``https://example.org``."""
+    hosts: tuple[str, ...] = ()
+    """Names that the server is known by, besides addresses, ``localhost`` and the machine's own
+    name; ``*`` for any."""
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies that say truly where a connection comes from."""
+    notes: bool = False
+    """Whether downloaded records hold what bots noted for themselves, such as tracebacks."""
+    unlimited: bool = False
+    """Whether rate limits and quotas are off, for tests and measurements."""
+    tariff: RateLimits = field(default_factory=RateLimits)
+    """Rate limits: what requests cost, and how fast a connection may ask."""
+    quotas: Quotas = field(default_factory=Quotas)
+    """How many connections and lobbies there may be."""
+    downloads: DownloadLimits = field(default_factory=DownloadLimits)
+    """How much of the server downloads of records may take."""
+    patience: TimeoutConfig = field(default_factory=TimeoutConfig)
+    """How long peers may take for what is due from them."""
+    allowance: SendLimits = field(default_factory=SendLimits)
+    """How much may wait for a slow peer."""
+    keeping: RetentionPolicy = field(default_factory=RetentionPolicy)
+    """How long closed matches and lobbies, and guests who are away, are kept."""
+    drain_s: float = 10
+    """How long peers may take to leave when the server goes down, before they are aborted."""
+
+    def __post_init__(self) -> None:
+        self.access_policy()
+
+    def access_policy(self) -> AccessPolicy:
+        """Return whom the server listens to. Raises `ValueError` where that cannot be."""
+        return access_policy(
+            host=self.host,
+            names=self.hosts,
+            origins=self.origins,
+            proxies=self.proxies,
+            machine=socket.gethostname(),
+        )
+
+    def rate_limits(self) -> RateLimits:
+        """Return what holds: nothing where the server is unlimited."""
+        if not self.unlimited:
+            return self.tariff
+        return RateLimits(socket=UNLIMITED_RATE, account=UNLIMITED_RATE, address=UNLIMITED_RATE)
+
+    def quota(self) -> Quotas:
+        """Return what holds: nothing where the server is unlimited."""
+        return UNLIMITED_QUOTAS if self.unlimited else self.quotas
+
+    def download_limits(self) -> DownloadLimits:
+        """Return what holds: nothing where the server is unlimited."""
+        return UNLIMITED_DOWNLOADS if self.unlimited else self.downloads
+
+    def url(self, scheme: str, port: int) -> str:
+        """Return where a client on this machine reaches the server, which listens on `port`."""
+        return f"{scheme}://{_reachable(self.host)}:{port}"
+
+
+def _reachable(host: str) -> str:
+    """Return the address that a client on this machine uses for a listening address."""
+    if host in {"", "0.0.0.0", "::"}:
+        return "127.0.0.1" if host != "::" else "[::1]"
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,101 @@
+"""The life of a server's process: from its configuration to its signals and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TypeVar
+
+from kibitz_games.core.game import Game
+from kibitz_server.app.config import Config
+from kibitz_server.app.server import Server, running
+from kibitz_server.housebots.process import BotLauncher
+from kibitz_server.storage.database import known_faults
+
+LOG = logging.getLogger("kibitz.app")
+_T = TypeVar("_T")
+GC_THRESHOLD = 20_000
+"""New objects between two collections of garbage: a move makes some dozens and no cycles."""
+EXIT_GRACE_S = 20.0
+"""Seconds beyond `drain_s` after which a process that should have ended is ended."""
+
+
+def run(
+    config: Config,
+    games: Mapping[str, Game],
+    launcher: BotLauncher | None = None,
+    *,
+    started: Callable[[Server], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server.
+
+    The process ends in any case: also where a disk does not answer, and a thread waits for it.
+    Raises `StoreError` where the database cannot be used, or was taken over by another server.
+    """
+    for fault in known_faults(sqlite3.sqlite_version_info):
+        LOG.warning("%s", fault)
+    with_loop(_serve(config, games, launcher, started))
+
+
+def with_loop(main: Coroutine[None, None, _T]) -> _T:
+    """Run a coroutine on uvloop where there is one, else on asyncio's own loop."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    result: _T = uvloop.run(main)
+    return result
+
+
+async def _serve(
+    config: Config,
+    games: Mapping[str, Game],
+    launcher: BotLauncher | None,
+    started: Callable[[Server], None] | None,
+) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    # The writer's thread asks for the interpreter once a commit, and should not wait long.
+    sys.setswitchinterval(0.001)
+    async with running(config, games, launcher) as server:
+        # What the start has made stays for good: do not walk over it in every collection.
+        gc.freeze()
+        gc.set_threshold(GC_THRESHOLD)
+        if started is not None:
+            started(server)
+        await _wait_any(stop, server.failed)
+        _exit_after(config.drain_s + EXIT_GRACE_S)
+        LOG.info("draining")
+    if server.failure is not None:
+        raise server.failure
+
+
+async def _wait_any(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def _exit_after(seconds: float) -> None:
+    """End the process after a while, whatever its threads wait for; most end long before."""
+
+    def end() -> None:
+        LOG.critical("the server did not end within %.0f s; it is ended", seconds)
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()

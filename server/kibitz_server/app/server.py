@@ -1,0 +1,226 @@
+"""Builds a server, and takes it down."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+
+from kibitz_games.core.game import Game
+from kibitz_server.app.config import Config
+from kibitz_server.app.task_set import TaskSet
+from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers.pages import ServerPages
+from kibitz_server.handlers.requests import RequestHandlers
+from kibitz_server.housebots.process import BotLauncher, HouseBots
+from kibitz_server.maintenance.retention import Retention
+from kibitz_server.metrics import Metrics
+from kibitz_server.net.connections import Connections
+from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.loop_clock import ServerClock
+from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.send_queue import WriteBatcher
+from kibitz_server.net.timeouts import Timeouts
+from kibitz_server.net.token_watch import TokenWatch
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.store import Store
+
+LOG = logging.getLogger("kibitz.app")
+LISTEN_BACKLOG = 1024
+SEND_BUFFER = 128 * 1024
+"""Bytes that the kernel keeps for a peer that does not read."""
+USER_TIMEOUT_MS = 15_000
+"""Milliseconds after which Linux gives up a peer that acknowledges nothing."""
+
+
+class Server:
+    """A running server. Made by `running` only."""
+
+    def __init__(
+        self,
+        config: Config,
+        directory: Directory,
+        listener: asyncio.Server,
+        timeouts: Timeouts,
+        clock: ServerClock,
+        token_watch: TokenWatch,
+        tasks: TaskSet,
+        store: Store,
+        port: int,
+    ) -> None:
+        self.config = config
+        self.port = port
+        """The port that it listens on."""
+        self.directory = directory
+        self._listener = listener
+        self._timeouts = timeouts
+        self._clock = clock
+        self._token_watch = token_watch
+        self._tasks = tasks
+        self._store = store
+        self.failure: StoreError | None = None
+        """Why the server goes down by itself: its database was taken over by another one."""
+        self.failed = asyncio.Event()
+        self._draining: asyncio.Task[None] | None = None
+        store.on_failure = self._fail
+        if store.failure is not None:
+            self._fail(store.failure)
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        return self.config.url("ws", self.port)
+
+    @property
+    def http_url(self) -> str:
+        """Where the plain pages are."""
+        return self.config.url("http", self.port)
+
+    async def drain(self) -> None:
+        """Take the server down: nothing new, a farewell to everybody, matches suspended.
+
+        What was accepted is on the disk when this returns, and the next start takes up every
+        match. It takes at most `drain_s` and a few seconds, whatever state disk and peers are in.
+        """
+        if self._draining is None:
+            self._draining = asyncio.ensure_future(self._drain())
+        await asyncio.shield(self._draining)
+
+    def _fail(self, error: StoreError) -> None:
+        """Go down at once: nothing that is done from now on would be on the disk."""
+        LOG.critical("%s; the server goes down", error)
+        self.failure = error
+        self.directory.stop()
+        self.failed.set()
+        if self._draining is None:
+            self._draining = asyncio.ensure_future(self._drain())
+
+    async def _drain(self) -> None:
+        self._listener.close()
+        self.directory.stop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._store.flush(), self.config.drain_s / 3)
+        self.directory.send_farewell()
+        self.directory.house_bots.close()
+        await self._wait_disconnected()
+        self._timeouts.stop()
+        self._clock.stop()
+        self._token_watch.stop()
+        await self._tasks.close()
+        await self._store.close(self.config.drain_s / 2)
+
+    async def _wait_disconnected(self) -> None:
+        """Wait until everybody has left, and abort who has not."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.directory.connections.wait_closed(), self.config.drain_s)
+        for peer in list(self.directory.connections.peers):
+            peer.abort()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.directory.connections.wait_closed(), 1)
+
+
+@asynccontextmanager
+async def running(
+    config: Config, games: Mapping[str, Game], launcher: BotLauncher | None = None
+) -> AsyncIterator[Server]:
+    """Run a server until the block is left; then it is drained.
+
+    Raises `StoreError` where the database cannot be used, `OSError` where the port cannot.
+    """
+    server = await _start(config, games, launcher)
+    try:
+        yield server
+    finally:
+        await server.drain()
+
+
+async def _start(config: Config, games: Mapping[str, Game], launcher: BotLauncher | None) -> Server:
+    loop = asyncio.get_running_loop()
+    sock = _listen(config.host, config.port)
+    port: int = sock.getsockname()[1]
+    metrics = Metrics()
+    try:
+        store = Store(config.db, loop, observe=metrics.committed)
+    except BaseException:
+        sock.close()
+        raise
+    tasks = TaskSet()
+    rate_limits = config.rate_limits()
+    connections = Connections(loop, rate_limits, config.quota())
+    clock = ServerClock(loop)
+    timeouts = Timeouts(loop, config.patience, metrics.lagged, clock.seconds)
+    url = config.url("ws", port)
+    directory = Directory(
+        loop=loop,
+        clock=clock.milliseconds,
+        lag=clock.lag_ms,
+        store=store,
+        games=games,
+        house_bots=HouseBots(launcher, tasks.spawn, lambda: url),
+        metrics=metrics,
+        name=f"{config.name} {_version()}",
+        guests=config.guests,
+        connections=connections,
+        spawn=tasks.spawn,
+    )
+    metrics.gauges = directory.gauges
+    context = PeerContext(
+        loop=loop,
+        clock=clock.milliseconds,
+        handler=RequestHandlers(directory, connections),
+        pages=ServerPages(directory, metrics, store, notes=config.notes),
+        metrics=metrics,
+        batcher=WriteBatcher(loop),
+        timeouts=timeouts,
+        rate_limits=rate_limits,
+        send_limits=config.allowance,
+        access=config.access_policy(),
+        downloads=Downloads(config.download_limits()),
+        spawn=tasks.spawn,
+    )
+    try:
+        directory.restore()
+        listener = await loop.create_server(
+            lambda: Peer(context), sock=sock, backlog=LISTEN_BACKLOG
+        )
+    except BaseException:
+        sock.close()
+        await store.close()
+        raise
+    clock.start()
+    timeouts.start()
+    token_watch = TokenWatch(loop, lambda: connections.peers, directory.accounts)
+    token_watch.start()
+    retention = Retention(
+        store, config.keeping, busy=directory.is_busy, forgotten=directory.registry.forget_matches
+    )
+    tasks.spawn(retention.run())
+    return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Bind the port; what is set here is inherited by every connection (on Linux)."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT_MS)
+        sock.bind((host, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _version() -> str:
+    try:
+        return version("kibitz")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,37 @@
+"""Tasks that end with the server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+
+LOG = logging.getLogger("kibitz.app")
+
+
+class TaskSet:
+    """The few tasks of a server: house bots and what comes from the disk."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(self, work: Awaitable[None]) -> None:
+        """Run a coroutine; what it raises is logged."""
+        task = asyncio.ensure_future(_guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, timeout_s: float = 2.0) -> None:
+        """Cancel what still runs, and wait for it a while."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=timeout_s)
+
+
+async def _guarded(work: Awaitable[None]) -> None:
+    try:
+        await work
+    except Exception:
+        LOG.exception("a task of the server failed")

@@ -1,0 +1,278 @@
+"""Requests about a match's past: reports, pages of its events, and matches taken up from the disk.
+
+Whether somebody may ask is decided before anything is read but the first line and the summary
+of a match, which are one indexed look-up. What is left is expensive, and waits for its turn
+(`jobs`): reading the log, and folding it in a thread. A match that is over does not change,
+so its reports and pages are kept while there is room.
+
+    Declined    why a request is not carried out; the caller refuses it
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, TypeAlias
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.messages import AskReport, EventList, History, Reported
+from kibitz_protocol.wire.records import Player, Setup
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.reports import MatchReport
+from kibitz_protocol.wire.visibility import REFEREE, Viewer
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.jobs import JobQueue
+from kibitz_server.lobby import entries as lobby_entries
+from kibitz_server.match import record
+from kibitz_server.match import report as match_report
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.history import Page, PositionCache, read_page
+from kibitz_server.match.lru_cache import LRUCache
+from kibitz_server.match.runner import MatchRunner, viewer_of
+from kibitz_server.net.connections import counted_address
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.store import Closed
+
+CACHE_BYTES: Final = 16 * 1024 * 1024
+"""How much memory reports may take, and as much again pages."""
+MEMORY_FACTOR: Final = 4
+"""About how many bytes of memory an answer takes for each byte of its JSON."""
+LAST_ENTRY: Final = 2**53
+"""More entries than any match has."""
+_DAMAGED: Final = "the log of {!r} is damaged: it does not go on"
+PageKey: TypeAlias = tuple[str, int | None, int, int]
+"""The match, the seat whose notes are shown, the first entry, and how many."""
+
+
+class RequestDeclined(Exception):
+    """A request that is not carried out."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class MatchArchive:
+    """What a server knows of its matches' past."""
+
+    def __init__(self, hall: Directory, jobs: JobQueue) -> None:
+        self._hall = hall
+        self._jobs = jobs
+        self._positions = PositionCache()
+        self._reports: LRUCache[tuple[str, int | None], MatchReport] = LRUCache(CACHE_BYTES)
+        self._pages: LRUCache[PageKey, Page] = LRUCache(CACHE_BYTES)
+
+    # --- reports ----------------------------------------------------------------------------
+
+    async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
+        """Tell a player of its own seats and the host of all, when the match is over."""
+        key = request.match
+        if key in self._hall.matches:
+            raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
+        closed, setup, game = self._closed_match(key)
+        hosts = self._hosts(identity.key, setup.lobby)
+        if not hosts and not _may_have_had_seat(identity, setup, closed):
+            raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
+        told = self._reports.get((key, request.seat))
+        if told is None:
+            async with self._job_turn(peer, identity):
+                told = await self._reported(game, setup, closed, request.seat)
+        if not hosts:
+            own = [seat for seat in told.seats if seat.player.player == identity.key]
+            if not own and not _had_seat(identity.key, setup, closed):
+                raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
+            told = told.model_copy(update={"seats": own})
+        return Reported(re=request.id, report=told)
+
+    async def _reported(
+        self, game: Game, setup: Setup, closed: Closed, seat: int | None
+    ) -> MatchReport:
+        key = (setup.match, seat)
+        known = self._reports.get(key)  # somebody else's turn may have made it meanwhile
+        if known is not None:
+            return known
+        lines = await self._entries(setup.match, closed.number, 1, LAST_ENTRY)
+
+        def make() -> tuple[MatchReport, int]:
+            entries = [record.read_entry(line) for line in lines]
+            made = match_report.match_report(game, setup, entries, seat)
+            return made, len(encode(made))
+
+        made, size = await asyncio.to_thread(make)
+        self._reports.put(key, made, size * MEMORY_FACTOR)
+        return made
+
+    def _hosts(self, player: str, lobby: str | None) -> bool:
+        """Whether a player is the host of a lobby, which may be closed by now."""
+        if lobby is None:
+            return False
+        room = self._hall.lobbies.get(lobby) or self._hall.closing.get(lobby)
+        if room is not None:
+            return room.engine.state.host.player == player
+        try:
+            closed = self._hall.store.closed(lobby)
+        except StoreError as error:
+            self._hall.quarantine.add("lobby", lobby, error)
+            return False
+        return (
+            closed is not None
+            and closed.kind == "lobby"
+            and lobby_entries.host_of(closed.head) == player
+        )
+
+    # --- pages of events --------------------------------------------------------------------
+
+    async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
+        """Return events as this viewer may see them."""
+        table = self._hall.matches.get(request.match)
+        if table is None or table.engine.state.result is not None:
+            found = await self._history_of_finished(peer, identity, request)
+        else:
+            found = await self._history_of_running(table, peer, identity, request)
+        return EventList(re=request.id, match=request.match, events=found.events, more=found.more)
+
+    async def _history_of_finished(self, peer: Peer, identity: Identity, request: History) -> Page:
+        closed, setup, game = self._closed_match(request.match)
+        if request.first > closed.tail:
+            return Page([], False, 0)
+        own = _seat_in(setup, identity.key)
+        key = (request.match, own, request.first, request.count)
+        known = self._pages.get(key)
+        if known is not None:
+            return known
+        async with self._job_turn(peer, identity):
+            known = self._pages.get(key)
+            if known is not None:
+                return known
+            found = await self._page(game, setup, closed.number, request, REFEREE, own)
+        self._pages.put(key, found, found.size * MEMORY_FACTOR)
+        return found
+
+    async def _history_of_running(
+        self, table: MatchRunner, peer: Peer, identity: Identity, request: History
+    ) -> Page:
+        viewer = viewer_of(table, peer)
+        if viewer is None:
+            raise RequestDeclined(Code.NOT_WATCHABLE, "watch or rejoin the match first")
+        if request.first > table.stream.durable:
+            return Page([], False, 0)
+        own, match = table.seat_of(peer), table.engine.state
+        async with self._job_turn(peer, identity):
+            return await self._page(match.game, match.setup, table, request, viewer, own)
+
+    async def _page(
+        self,
+        game: Game,
+        setup: Setup,
+        source: int | MatchRunner,
+        request: History,
+        viewer: Viewer,
+        own: int | None,
+    ) -> Page:
+        """Read and fold a page, of a closed stream by its number or of a running table."""
+        first = max(1, request.first)
+        match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
+        last = first + request.count  # one more than is told says whether there are more
+        if isinstance(source, MatchRunner):
+            seated = own is not None
+            newest = source.stream.durable if seated else source.spectators.seq
+            last = min(last, newest)
+            lines = await self._hall.store.lines(source.stream, match.seq + 1, last)
+        else:
+            lines = await self._entries(setup.match, source, match.seq + 1, last)
+        return await asyncio.to_thread(
+            read_page,
+            match,
+            lines,
+            viewer,
+            first,
+            request.count,
+            own=own,
+            positions=self._positions,
+        )
+
+    # --- matches that are taken up again ------------------------------------------------------
+
+    async def finished(self, peer: Peer, identity: Identity, match: str) -> MatchRunner:
+        """Return the table of a match that was over before it is asked for, to who sat at it."""
+        closed, _, game = self._closed_match(match)
+        if all(player.player != identity.key for player in _players(closed)):
+            raise RequestDeclined(Code.NOT_SEATED, "you have no seat at this match")
+        async with self._job_turn(peer, identity):
+            table = self._hall.recently_finished.get(match)
+            if table is None:
+                lines = await self._entries(match, closed.number, 1, LAST_ENTRY)
+                state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])
+                table = self._hall.add_finished(MatchEngine(state), len(lines))
+        return table
+
+    # --- small questions --------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
+        """Wait for the player's turn; nothing is done for a connection that is gone by then."""
+        async with self._jobs.turn(identity.key, counted_address(peer)):
+            if peer.leaving:
+                raise RequestDeclined(Code.UNAVAILABLE, "the connection is gone")
+            yield
+
+    async def _entries(self, key: str, number: int, first: int, last: int) -> list[bytes]:
+        try:
+            return await self._hall.store.entries(number, first, last)
+        except StoreError as error:
+            raise self._damaged(key, error) from error
+
+    def _damaged(self, key: str, error: StoreError) -> RequestDeclined:
+        """Set a match aside; the reason itself may tell what is hidden in it."""
+        self._hall.quarantine.add("match", key, error)
+        return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
+
+    def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
+        try:
+            closed = self._hall.store.closed(key)
+        except StoreError as error:
+            raise self._damaged(key, error) from error
+        if closed is None or closed.kind != "match":
+            if self._hall.quarantine.reason(key) is not None:
+                raise RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
+            raise RequestDeclined(Code.NO_SUCH_MATCH, f"no match {key!r}")
+        setup = record.read_setup(closed.head)
+        game = self._hall.games.get(setup.game)
+        if game is None:
+            raise RequestDeclined(Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
+        return closed, setup, game
+
+
+def _players(closed: Closed) -> list[Player]:
+    """Return who had the seats at the end, as far as a summary that is not damaged says."""
+    try:
+        return MatchBrief.model_validate_json(closed.summary).seats
+    except ValidationError:
+        return record.read_setup(closed.head).seats
+
+
+def _had_seat(player: str, setup: Setup, closed: Closed) -> bool:
+    """Whether a player had a seat at the beginning or at the end of a match."""
+    return any(each.player == player for each in [*setup.seats, *_players(closed)])
+
+
+def _may_have_had_seat(identity: Identity, setup: Setup, closed: Closed) -> bool:
+    """As `_had_seat`, and for every house bot: one may have come as a stand-in and gone again.
+
+    Only house bots are stand-ins, so of everybody else setup and summary know all.
+    """
+    return identity.player.kind == "house" or _had_seat(identity.key, setup, closed)
+
+
+def _seat_in(setup: Setup, player: str) -> int | None:
+    for seat, owner in enumerate(setup.seats):
+        if owner.player == player:
+            return seat
+    return None

@@ -1,0 +1,49 @@
+"""Starts the process of a house bot as a player that the server knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kibitz_protocol.wire.records import Player
+from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.directory.registry import Registry
+from kibitz_server.housebots.process import HouseBotProcess, HouseBots
+
+
+class IdentifiedBotStarter:
+    """Gives house bots their identities, and tells their matches when they end."""
+
+    def __init__(self, accounts: Accounts, house_bots: HouseBots, registry: Registry) -> None:
+        self._accounts = accounts
+        self._house_bots = house_bots
+        self._registry = registry
+        self._started = 0
+
+    def start(
+        self,
+        personality: str,
+        lobby: str,
+        former: Player | None,
+        ended: Callable[[HouseBotProcess, Player], None],
+    ) -> tuple[HouseBotProcess, Player]:
+        """Start a house bot (`housebots.process.BotStarter`)."""
+        self._started += 1
+        process = HouseBotProcess()
+
+        def gone(process: HouseBotProcess) -> None:
+            for match in self._registry.matches_of(player.player):
+                match.house_bot_ended(player.player, process.log_tail)
+            ended(process, player)
+
+        def start(saved: bool) -> None:
+            if saved:
+                self._house_bots.start(process, personality, lobby, admission.resume, gone)
+            else:
+                process.mark_failed("its identity could not be written")
+                gone(process)
+
+        admission = self._accounts.house_bot(
+            personality, self._started, former, lambda saved: start(saved)
+        )
+        player = admission.identity.player
+        return process, player

@@ -1,0 +1,344 @@
+"""The directory: every lobby and every match of a server, and what they need of each other.
+
+It makes the matches that lobbies begin, tells lobbies how matches ended, and is the context of
+both kinds of runners. Where things are is the `Registry`'s, what is on the disk is taken up by
+`Recovery`, house bots are started by `BotStarter` and put in the place of players by
+`Substitutes`, and ratings are `RatedMatches`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import LobbySettings
+from kibitz_protocol.wire.messages import Farewell
+from kibitz_protocol.wire.records import Cause, Player, Result, Setup
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.accounts import Accounts, Guests
+from kibitz_server.directory.bot_starter import IdentifiedBotStarter
+from kibitz_server.directory.loading import Loader
+from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
+from kibitz_server.directory.rated import RatedMatches
+from kibitz_server.directory.recovery import Recovery
+from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.housebots.process import BotStarter, HouseBots
+from kibitz_server.lobby.commands import BeginMatch, VacateSeat
+from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.entries import Opened
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.match.commands import WantSubstitute
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.metrics import Metrics
+from kibitz_server.net.connections import Connections, counted_address
+from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
+from kibitz_server.rating.log import RatingLog
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.quarantine import Quarantine
+from kibitz_server.storage.store import Store, Stream
+
+LOG = logging.getLogger("kibitz.directory")
+_KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
+"""No vowels and no look-alikes: people read a lobby's key to each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CloseWaiter:
+    """Waits until the disk has the end of a lobby, which can be read from there then."""
+
+    closing: dict[str, LobbyRunner]
+    key: str
+
+    def durable(self, seq: int) -> None:
+        self.closing.pop(self.key, None)
+
+    def lost(self, error: StoreError) -> None:
+        self.closing.pop(self.key, None)
+
+
+class Directory:
+    """The lobbies and matches of one server."""
+
+    def __init__(
+        self,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        clock: Callable[[], int],
+        lag: Callable[[], int] = int,
+        store: Store,
+        games: Mapping[str, Game],
+        house_bots: HouseBots,
+        metrics: Metrics,
+        name: str,
+        guests: Guests,
+        connections: Connections,
+        spawn: Callable[[Awaitable[None]], None],
+    ) -> None:
+        """`clock` counts monotonic milliseconds, `lag` those that it has left out so far."""
+        self.loop = loop
+        self.clock = clock
+        self.lag = lag
+        self.store = store
+        self.games = games
+        self.name = name
+        self.metrics = metrics
+        self.connections = connections
+        self.house_bots = house_bots
+        self.spawn = spawn
+        self.quarantine = Quarantine(store)
+        self.registry = Registry()
+        self.matches = self.registry.matches
+        self.lobbies = self.registry.lobbies
+        self.recently_finished = self.registry.recently_finished
+        self.closing = self.registry.closing
+        self.accounts = Accounts(store, guests, self.is_busy)
+        self.rating_log = RatingLog(store)
+        self.substitutes = Substitutes(self)
+        self._rated = RatedMatches(self.rating_log, self.accounts)
+        self.bot_starter: BotStarter = IdentifiedBotStarter(
+            self.accounts, house_bots, self.registry
+        )
+        self._loader = Loader(self, store, games)
+        self.recovery = Recovery(
+            self,
+            registry=self.registry,
+            quarantine=self.quarantine,
+            loader=self._loader,
+            substitutes=self.substitutes,
+            connections=connections,
+            spawn=spawn,
+        )
+        self._restored = False
+        self._draining = False
+
+    # --- beginning and end ------------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Take up every match and lobby that the disk says is open. Blocks; for the start.
+
+        What cannot be taken up is set aside; nothing that is wrong with one stops the others.
+        Raises `StoreError` where the file itself cannot be read.
+        """
+        self.recovery.restore()
+        self._restored = True
+
+    @property
+    def open(self) -> bool:
+        """Whether anybody may come in."""
+        return self._restored and not self._draining
+
+    def ready(self) -> bool:
+        """Whether matches may begin."""
+        return self.open and self.store.healthy
+
+    def stop(self) -> None:
+        """Begin nothing more and let every match stand as it is."""
+        self._draining = self.recovery.draining = True
+        for match in self.matches.values():
+            match.suspend()
+        for lobby in self.lobbies.values():
+            lobby.suspend()
+
+    def send_farewell(self) -> None:
+        """Tell everybody that the server goes down, and close their connections."""
+        farewell = Farewell(
+            code=Code.UNAVAILABLE,
+            message="the server restarts; matches go on after it",
+            retry_after_ms=RETRY_AFTER_MS,
+        )
+        for peer in list(self.connections.peers):
+            if peer.identity is not None:
+                peer.send(farewell)
+            peer.close(1012, "the server restarts")
+
+    def gauges(self) -> Mapping[str, int]:
+        """Return what is there now, by the names of `/metrics`."""
+        return {
+            "connections": len(self.connections.peers),
+            "players": len(self.connections.players),
+            "spectators": sum(len(match.watchers) for match in self.matches.values()),
+            "matches_live": len(self.matches),
+            "lobbies_open": len(self.lobbies),
+            "house_bots": self.house_bots.count,
+            "damaged": self.quarantine.count,
+            "ready": int(self.ready()),
+        }
+
+    # --- opening and finding ----------------------------------------------------------------
+
+    def open_lobby(self, host: Player, settings: LobbySettings, peer: Peer, request: int) -> None:
+        """Open a lobby whose settings have no problem, and answer its host."""
+        games = dict.fromkeys(item.game for item in settings.programme)
+        opened = Opened(
+            lobby=self._new_lobby_key(),
+            host=host,
+            settings=settings,
+            invite=secrets.token_urlsafe(6),
+            created=utc_now(),
+            seed=secrets.randbits(64),
+            hidden=[name for name in games if self.games[name].info.hidden],
+            balanced=[name for name in games if self.games[name].info.balanced],
+        )
+        engine, step = LobbyEngine.new(opened, self.clock())
+        head = opened.model_dump_json().encode()
+        lobby = LobbyRunner(self, engine, Stream(0, opened.lobby, "lobby"))
+        lobby.address = counted_address(peer)
+        self.store.create(lobby.stream, head, owner=None, waiter=lobby)
+        self.registry.add_lobby(lobby)
+        lobby.open(step, peer, request)
+
+    def _new_lobby_key(self) -> str:
+        while True:
+            key = "".join(secrets.choice(_KEY_LETTERS) for _ in range(6))
+            if key not in self.lobbies and not self.store.exists(key):
+                return key
+
+    def add_finished(self, engine: MatchEngine, tail: int) -> MatchRunner:
+        """Keep a match for a while that was over before it is asked for."""
+        key = engine.state.setup.match
+        stream = Stream(0, key, "match", tail=tail, durable=tail, closed=True)
+        match = MatchRunner(self, engine, stream, listed=False)
+        self.registry.keep_finished(match)
+        return match
+
+    def is_busy(self, player: str) -> bool:
+        """Whether a guest is connected, or has a seat or a lobby."""
+        return player in self.connections.players or self.registry.is_busy(player)
+
+    # --- what matches need (match.runner.RunnerContext) -------------------------------------
+
+    def match_over(self, match: MatchRunner) -> None:
+        """A match is over, durably, and everybody was told: its lobby hears of it too."""
+        result = match.engine.state.result
+        if result is None:
+            raise AssertionError("a match without a result is not over")
+        self.registry.remove_match(match)
+        self.substitutes.match_over(match)
+        self.metrics.ended(result.cause)
+        self.registry.keep_finished(match)
+        brief = match.brief()
+        if match.listed:
+            self.registry.finished_briefs.append(brief)
+        lobby = self.registry.lobby_of(match)
+        if lobby is not None:
+            lobby.match_ended(brief)
+            lobby.result(match.key, result)
+
+    def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
+        """Have a match loaded again."""
+        self.recovery.match_log_lost(match, error)
+
+    def rate(self, setup: Setup, result: Result) -> None:
+        """Count a match on the ladder, in the batch that closes its log."""
+        self._rated.record(setup, result)
+
+    def write_checkpoint(self, match: MatchRunner) -> None:
+        """Write a checkpoint of a match, in the batch of its last entry."""
+        self._loader.write_checkpoint(match)
+
+    def want_substitute(self, match: MatchRunner, want: WantSubstitute) -> None:
+        """Start a substitute for a seat, or forfeit the seat where there is no room for one."""
+        if self.house_bots.count < self.connections.quotas.house_bots_in_all:
+            self.substitutes.start(match, want)
+        else:  # the match is in the middle of asking, and is told when it has asked
+            full = "the server has as many house bots as it may"
+            self.loop.call_soon(match.forfeit, want.seat, want.cause, full)
+
+    # --- what lobbies need (lobby.runner.LobbyContext) --------------------------------------
+
+    def peer_of(self, player: str) -> Peer | None:
+        """Return a player's newest connection."""
+        return self.connections.peer_of(player)
+
+    def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
+        """Return the plies of running matches, as spectators may know them."""
+        return self.registry.plies(matches)
+
+    def begin_match(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
+        """Make the match that a lobby begins; one that cannot begin counts as aborted."""
+        if begin.match in self.matches or self._draining:
+            return
+        if self.store.exists(begin.match):
+            # The lobby's log is older than the match: a backup, or a log that lost its end.
+            LOG.error("match %s cannot begin: there is one of that name", begin.match)
+            match = None
+        else:
+            match = self._create_match(lobby, begin)
+        if match is None:
+            lobby.result(begin.match, aborted_result(len(begin.planned.players)))
+            return
+        self.registry.add_match(match)
+        match.start(partial(self._seated_peer, match))
+        if lobby.engine.state.settings.arranged:
+            # An event, where each player is one program: somebody else may have its secret.
+            for seat, player in enumerate(match.engine.state.players):
+                if self.connections.has_several_programs(player.player):
+                    match.note_takeover(seat)
+        lobby.match_started(match.brief())
+
+    def _create_match(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
+        """Return a new match whose setup is on its way to the disk; None where that raises."""
+        state = lobby.engine.state
+        try:
+            game = self.games[begin.planned.item.game]
+            rated = self._rated.keys(state, begin.planned.players)
+            setup = match_setup(state, begin, game, rated=rated, server=self.name)
+            engine = MatchEngine.new(game, setup)
+            stream = Stream(0, begin.match, "match")
+            match = MatchRunner(self, engine, stream, listed=state.settings.listed)
+            self.store.create(stream, encode(setup), owner=lobby.key, waiter=match)
+        except Exception:
+            LOG.exception("match %s cannot begin", begin.match)
+            return None
+        return match
+
+    def _seated_peer(self, match: MatchRunner, player: Player) -> Peer | None:
+        peer = self.peer_of(player.player)
+        if peer is not None:
+            peer.subscriptions[match.key] = match
+        return peer
+
+    def vacate_seat(self, vacate: VacateSeat) -> None:
+        """Let a player leave a running match."""
+        match = self.matches.get(vacate.match)
+        if match is not None:
+            match.vacate(vacate.player)
+
+    def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
+        """The player has nothing to do with the lobby any more."""
+        self.registry.remove_membership(player, lobby)
+
+    def lobby_closed(self, lobby: LobbyRunner) -> None:
+        """A lobby is closed, and everybody was told: close its log."""
+        self.registry.remove_lobby(lobby)
+        brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
+        self.closing[lobby.key] = lobby
+        self.store.finish(lobby.stream, None, brief, _CloseWaiter(self.closing, lobby.key))
+
+    def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
+        """Have a lobby loaded again."""
+        self.recovery.lobby_log_lost(lobby, error)
+
+    # --- what substitutes need (SubstituteContext) ------------------------------------------
+
+    def seat_substitute(self, match: MatchRunner, seat: int, player: Player, cause: Cause) -> bool:
+        """Give a seat to a substitute that is connected; return whether it took it."""
+        peer = self.peer_of(player.player)
+        if peer is None:
+            return False
+        self.registry.add_seat(player.player, match)
+        peer.subscriptions[match.key] = match
+        if match.replace(seat, player, cause, peer):
+            return True
+        peer.subscriptions.pop(match.key, None)
+        self.registry.remove_seat(player.player, match)
+        return False

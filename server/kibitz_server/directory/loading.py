@@ -1,0 +1,117 @@
+"""Makes the runners of matches and lobbies from what the store has of them.
+
+A match is resumed from its checkpoint where it has one that fits, and folded from its whole log
+otherwise. What cannot be restored raises; the caller sets it aside.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.records import Footer, Result, Setup
+from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
+from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.entries import ENTRY
+from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
+from kibitz_server.match import checkpoint, code_digest, record
+from kibitz_server.match.checkpoint import Checkpoints
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.runner import MatchRunner, RunnerContext
+from kibitz_server.match.state import BrokenLog
+from kibitz_server.match.visibility import replay
+from kibitz_server.storage.store import Store, Stored
+
+LOG = logging.getLogger("kibitz.directory")
+
+
+class RunnersContext(RunnerContext, LobbyContext, Protocol):
+    """What matches and lobbies need around them."""
+
+
+class Loader:
+    """Reads one server's matches and lobbies."""
+
+    def __init__(self, context: RunnersContext, store: Store, games: Mapping[str, Game]) -> None:
+        self._context = context
+        self._store = store
+        self._games = games
+        self._checkpoints = Checkpoints(code_digest.code_digest())
+
+    def match(self, stored: Stored) -> MatchRunner:
+        """Return a match that is restored. Raises `BrokenLog`, `ValueError`, `StoreError`."""
+        setup = record.read_setup(stored.head)
+        game = self._game_of(setup, stored.stream.key)
+        delayed = bool(setup.spectating.delay_ms or setup.spectating.delay_plies)
+        engine = None if delayed else self._from_checkpoint(game, setup, stored)
+        if engine is None:
+            stored = self._full_log(stored)
+            engine = MatchEngine.restore(game, setup, map(record.read_entry, stored.lines))
+        match = MatchRunner(self._context, engine, stored.stream, listed=False)
+        if delayed:  # what spectators have seen is behind the match
+            views = replay(game, setup, map(record.read_entry, stored.lines))
+            match.spectators.restore_delay(views, self._context.clock())
+        return match
+
+    def lobby(self, stored: Stored) -> LobbyRunner:
+        """Return a lobby that is restored, before `Resume`. Raises `ValueError`."""
+        log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
+        engine = LobbyEngine.restore(log, self._context.clock())
+        return LobbyRunner(self._context, engine, stored.stream)
+
+    def result(self, match: str, seats: int) -> Result | None:
+        """Return how a match ended that is not running; None where there never was one."""
+        if not self._store.exists(match):
+            return None
+        found = _result_of_brief(self._store.summary(match)) or _result_of_footer(
+            self._store.footer(match)
+        )
+        return found or aborted_result(seats, DAMAGED_LOG)
+
+    def write_checkpoint(self, match: MatchRunner) -> None:
+        """Write a checkpoint of a match, in the batch of its last entry."""
+        data = self._checkpoints.write(match.engine.state, match.stream.chain)
+        self._store.write_checkpoint(match.stream, data)
+
+    def _from_checkpoint(self, game: Game, setup: Setup, stored: Stored) -> MatchEngine | None:
+        """Return a match from its checkpoint and what followed, None where that cannot be."""
+        saved = stored.checkpoint
+        found = None if saved is None else self._checkpoints.read(saved.data, game, setup)
+        if saved is None or found is None or (saved.seq, saved.link) != (found.seq, found.link):
+            return None
+        try:
+            entries = [record.read_entry(line) for line in stored.lines]
+            return MatchEngine(checkpoint.resume(game, setup, found, entries))
+        except BrokenLog as error:
+            LOG.warning("match %s: its checkpoint is of no use: %s", setup.match, error)
+            return None
+
+    def _full_log(self, stored: Stored) -> Stored:
+        return stored if stored.checkpoint is None else self._store.load_from_head(stored)
+
+    def _game_of(self, setup: Setup, key: str) -> Game:
+        if setup.match != key:
+            raise BrokenLog(f"its setup is that of match {setup.match!r}")
+        game = self._games.get(setup.game)
+        if game is None:
+            raise BrokenLog(f"this server has no game {setup.game!r}")
+        return game
+
+
+def _result_of_brief(line: bytes | None) -> Result | None:
+    try:
+        return None if line is None else MatchBrief.model_validate_json(line).result
+    except ValidationError:
+        return None
+
+
+def _result_of_footer(line: bytes | None) -> Result | None:
+    try:
+        return None if line is None else Footer.model_validate_json(line).result
+    except ValidationError:
+        return None

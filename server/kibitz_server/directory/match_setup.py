@@ -1,0 +1,62 @@
+"""The setup of a match that a lobby begins, and the result of one that could not be played."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.recordfile import seed_commitment
+from kibitz_protocol.wire.records import Cause, Result, SeatResult, Setup
+from kibitz_server.lobby.commands import BeginMatch
+from kibitz_server.lobby.state import LobbyState
+
+DAMAGED_LOG = "its log is damaged"
+"""The reason in the result of a match that was set aside."""
+
+
+def match_setup(
+    lobby: LobbyState, begin: BeginMatch, game: Game, *, rated: list[str] | None, server: str
+) -> Setup:
+    """Return all that is fixed for a match's life; its start is drawn from the planned seed.
+
+    `rated` is who the players are on the ladder, `server` what the server calls itself.
+    """
+    planned, settings = begin.planned, lobby.settings
+    item = planned.item
+    options = game.Options.from_wire(item.options)
+    seed = f"{planned.seed:016x}"
+    return Setup(
+        match=begin.match,
+        lobby=lobby.id,
+        number=planned.number,
+        block=planned.block,
+        tag=planned.tag,
+        rated=rated,
+        game=item.game,
+        rules_version=game.info.rules_version,
+        options=game.dump(options),
+        seats=list(planned.players),
+        deal=dict(game.deal(options, item.seats, planned.seed)),
+        seed=seed,
+        commitment=seed_commitment(seed),
+        time_control=item.time_control,
+        conduct=settings.conduct,
+        spectating=settings.spectating,
+        started=utc_now(),
+        server=server,
+    )
+
+
+def aborted_result(seats: int, reason: str = "it could not begin") -> Result:
+    """Return the result of a match that the server could not play."""
+    return Result(
+        seats=[SeatResult(rank=1, score=0.0) for _ in range(seats)],
+        cause=Cause.INFRASTRUCTURE,
+        reason=reason,
+        plies=0,
+    )
+
+
+def utc_now() -> str:
+    """Return the wall clock's time in ISO 8601, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,224 @@
+"""Takes matches and lobbies up from the disk: at the start, and when a log could not be written.
+
+What cannot be taken up is set aside (`storage.quarantine`); nothing that is wrong with one match
+or lobby stops the others.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Callable
+
+from pydantic import ValidationError
+
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.messages import LobbyClosed
+from kibitz_protocol.wire.records import Result
+from kibitz_server.directory.loading import Loader, RunnersContext
+from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
+from kibitz_server.directory.registry import MAX_FINISHED_LISTED, Registry
+from kibitz_server.directory.reload import LogReloader
+from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.lobby.commands import BeginMatch, Connected, Resume
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import Connections
+from kibitz_server.storage.database import NotStored, StoreError, translate_errors
+from kibitz_server.storage.quarantine import Quarantine
+from kibitz_server.storage.store import Store, Stored
+
+LOG = logging.getLogger("kibitz.directory")
+
+
+class Recovery:
+    """Restores one server's matches and lobbies (the `ReloadContext` of its `LogReloader`)."""
+
+    def __init__(
+        self,
+        context: RunnersContext,
+        *,
+        registry: Registry,
+        quarantine: Quarantine,
+        loader: Loader,
+        substitutes: Substitutes,
+        connections: Connections,
+        spawn: Callable[[Awaitable[None]], None],
+    ) -> None:
+        self.loop: AbstractEventLoop = context.loop
+        self.store: Store = context.store
+        self.spawn = spawn
+        self.draining = False
+        """Whether the server goes down, and nothing is loaded again any more."""
+        self._context = context
+        self._registry = registry
+        self._quarantine = quarantine
+        self._loader = loader
+        self._substitutes = substitutes
+        self._connections = connections
+        self._reloader = LogReloader(self)
+
+    # --- at the start -----------------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Take up every match and lobby that the disk says is open. Blocks.
+
+        Raises `StoreError` where the file itself cannot be read.
+        """
+        with translate_errors(self.store.path):
+            self._restore()
+
+    def _restore(self) -> None:
+        registry = self._registry
+        for line in reversed(self.store.summaries("match", MAX_FINISHED_LISTED)):
+            self._list_finished(line)
+        matches, lobbies = self.store.load("match"), self.store.load("lobby")
+        self._quarantine.load()
+        for stored in matches:
+            self._restore_match(stored)
+        for stored in lobbies:
+            self._restore_lobby(stored)
+        for lobby in list(registry.lobbies.values()):
+            self._resume_lobby(lobby)
+        for match in list(registry.matches.values()):
+            lobby_of_match = registry.lobby_of(match)
+            match.listed = (
+                lobby_of_match is not None and lobby_of_match.engine.state.settings.listed
+            )
+            match.resume()
+            self._end_without_lobby(match)
+
+    def _list_finished(self, line: bytes) -> None:
+        try:
+            brief = MatchBrief.model_validate_json(line)
+        except ValidationError:
+            LOG.warning("the summary of a finished match is damaged: lists do not show it")
+        else:
+            self._registry.finished_briefs.append(brief)
+
+    def _restore_match(self, stored: Stored) -> None:
+        """Take a match up, or set it aside and leave it as it is on the disk."""
+        try:
+            self._registry.add_match(self._loader.match(stored))
+        except sqlite3.Error:
+            raise  # the disk fails: that says nothing about the match
+        except Exception as error:
+            LOG.debug("match %s cannot be restored", stored.stream.key, exc_info=True)
+            self._quarantine.add("match", stored.stream.key, error)
+
+    def _restore_lobby(self, stored: Stored) -> None:
+        try:
+            self._registry.add_lobby(self._loader.lobby(stored))
+        except Exception as error:
+            LOG.debug("lobby %s cannot be restored", stored.stream.key, exc_info=True)
+            self._quarantine.add("lobby", stored.stream.key, error)
+
+    def _resume_lobby(self, lobby: LobbyRunner) -> None:
+        """Tell a lobby which of its matches exist, and how those ended that it did not hear of."""
+        running = lobby.engine.state.running
+        there = {key for key in running if key in self._registry.matches}
+        ended: dict[str, Result] = {}
+        for key, planned in running.items():
+            seats = len(planned.players)
+            result = None if key in there else self._loader.result(key, seats)
+            if result is not None:
+                ended[key] = result
+        lobby.command(Resume(there | ended.keys()))
+        for key, result in ended.items():
+            lobby.result(key, result)
+
+    def _end_without_lobby(self, match: MatchRunner) -> None:
+        """End a match whose lobby is set aside, where it cannot be played on without it.
+
+        People and bots who come by themselves play it to its end, and the result counts. A house
+        bot is started by its lobby, so nobody would play for it.
+        """
+        state = match.engine.state
+        lobby = state.setup.lobby
+        if lobby is None or lobby in self._registry.lobbies:
+            return
+        if self._quarantine.reason(lobby) is None:
+            return
+        if any(
+            player.kind == "house" and seat not in state.departed
+            for seat, player in enumerate(state.players)
+        ):
+            match.abort("the log of its lobby is damaged")
+
+    # --- when a log could not be written ----------------------------------------------------
+
+    def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
+        """Load a match again, which was not written, or is ahead of its log."""
+        LOG.error("the log of match %s: %s", match.key, error)
+        if not self.draining and self._registry.matches.get(match.key) is match:
+            self._reloader.add(match)
+
+    def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
+        """Load a lobby again; its house bots are started again by the lobby that takes over."""
+        LOG.error("the log of lobby %s: %s", lobby.key, error)
+        if not self.draining and self._registry.lobbies.get(lobby.key) is lobby:
+            lobby.bots.stop_all()
+            self._reloader.add(lobby)
+
+    def match_reloaded(self, former: MatchRunner, stored: Stored) -> None:
+        """Put another runner in the place of one whose log was lost."""
+        fresh = self._loader.match(stored)
+        ended = stored.stream.closed  # a commit in doubt that has happened after all
+        self._registry.add_match(fresh)
+        for peer in list(self._connections.peers):
+            if peer.subscriptions.get(former.key) is former:
+                peer.subscriptions[former.key] = fresh
+        fresh.listed = former.listed
+        self._substitutes.match_reloaded(former, fresh)
+        fresh.take_over(former)
+        if ended:
+            self._context.match_over(fresh)
+
+    def match_unreadable(self, former: MatchRunner, error: StoreError) -> None:
+        """Give up a match: one of which the disk has nothing is begun again by its lobby.
+
+        One that cannot be read is set aside, and its lobby hears that it has ended.
+        """
+        never_stored = isinstance(error, NotStored)
+        if not never_stored:
+            self._quarantine.add("match", former.key, error)
+        peers = list(former.peers())
+        self._registry.remove_match(former)
+        self._substitutes.match_over(former)
+        former.pending.refuse_postponed("the log of the match cannot be read")
+        for peer in peers if not never_stored else ():
+            peer.close(1013, "the log of the match cannot be read")
+        lobby = self._registry.lobby_of(former)
+        planned = None if lobby is None else lobby.engine.state.running.get(former.key)
+        if lobby is None or planned is None:
+            return
+        if never_stored:
+            self._context.begin_match(lobby, BeginMatch(former.key, planned))
+        else:
+            lobby.result(former.key, aborted_result(len(planned.players), DAMAGED_LOG))
+
+    def lobby_reloaded(self, former: LobbyRunner, stored: Stored) -> None:
+        """Put another runner in the place of one whose log was lost."""
+        fresh = self._loader.lobby(stored)
+        fresh.reloads, fresh.address = former.reloads, former.address
+        self._registry.add_lobby(fresh)
+        self._resume_lobby(fresh)
+        for player in fresh.engine.state.insiders():
+            if self._context.peer_of(player) is not None:
+                fresh.command(Connected(player))
+        for peer in former.news.spectators:
+            peer.subscriptions[former.key] = fresh
+        fresh.take_over(former)
+        for player in fresh.engine.state.members:  # who has joined by a postponed request
+            self._registry.add_membership(player, fresh)
+
+    def lobby_unreadable(self, former: LobbyRunner, error: StoreError) -> None:
+        """Give up a lobby, and tell whom it concerns; one that cannot be read is set aside."""
+        if not isinstance(error, NotStored):
+            self._quarantine.add("lobby", former.key, error)
+        former.pending.refuse_postponed("the log of the lobby cannot be written")
+        former.news.broadcast(LobbyClosed(lobby=former.key, reason="closed"))
+        self._registry.remove_lobby(former)
+        for match in list(self._registry.matches.values()):
+            self._end_without_lobby(match)

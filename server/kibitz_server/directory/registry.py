@@ -1,0 +1,126 @@
+"""The live matches and lobbies of a server, those that are just over, and who is where."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Collection, Mapping, Sequence
+
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.runner import MatchRunner
+
+MAX_RECENTLY_FINISHED = 256
+"""Matches that are over and still in memory."""
+MAX_FINISHED_LISTED = 50
+"""Finished matches in lists."""
+
+
+class Registry:
+    """Finds matches and lobbies by their key and by their players."""
+
+    def __init__(self) -> None:
+        self.matches: dict[str, MatchRunner] = {}
+        self.lobbies: dict[str, LobbyRunner] = {}
+        self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
+        """Matches that are over: a move whose answer was lost on the way is answered again."""
+        self.closing: dict[str, LobbyRunner] = {}
+        """Lobbies that are closed, until the disk has it."""
+        self.finished_briefs: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
+        """What lists show of the last matches that are over, the oldest first."""
+        self._memberships: dict[str, set[str]] = {}
+        """The lobbies that each player hosts or is a member of."""
+        self._seats: dict[str, set[str]] = {}
+        """The running matches that each player has, or had, a seat at."""
+
+    # --- matches ----------------------------------------------------------------------------
+
+    def add_match(self, match: MatchRunner) -> None:
+        """Add a running match, or put it in the place of the one that it was loaded again for."""
+        self.matches[match.key] = match
+        for player in match.engine.state.players:
+            self.add_seat(player.player, match)
+
+    def remove_match(self, match: MatchRunner) -> None:
+        """Remove a match that does not run any more, with its players' seats."""
+        self.matches.pop(match.key, None)
+        for player in (*match.engine.state.players, *match.engine.state.setup.seats):
+            self.remove_seat(player.player, match)
+        for peer in match.peers():
+            peer.subscriptions.pop(match.key, None)
+
+    def add_seat(self, player: str, match: MatchRunner) -> None:
+        """Note that a player has a seat at a running match."""
+        self._seats.setdefault(player, set()).add(match.key)
+
+    def remove_seat(self, player: str, match: MatchRunner) -> None:
+        """Note that a player has none any more."""
+        _discard(self._seats, player, match.key)
+
+    def matches_of(self, player: str) -> list[MatchRunner]:
+        """Return the running matches that a player has, or had, a seat at."""
+        keys = sorted(self._seats.get(player, ()))
+        return [self.matches[key] for key in keys if key in self.matches]
+
+    def keep_finished(self, match: MatchRunner) -> None:
+        """Keep a match that is over for a while."""
+        self.recently_finished[match.key] = match
+        if len(self.recently_finished) > MAX_RECENTLY_FINISHED:
+            self.recently_finished.popitem(last=False)
+
+    def forget_matches(self, keys: Collection[str]) -> None:
+        """Matches are deleted from the disk, and stand in no list any more."""
+        kept = [brief for brief in self.finished_briefs if brief.match not in keys]
+        if len(kept) < len(self.finished_briefs):
+            self.finished_briefs.clear()
+            self.finished_briefs.extend(kept)
+        for key in keys:
+            self.recently_finished.pop(key, None)
+
+    def plies(self, matches: Sequence[str]) -> Mapping[str, int]:
+        """Return the plies of running matches, as spectators may know them."""
+        return {key: self.matches[key].spectators.ply for key in matches if key in self.matches}
+
+    # --- lobbies ----------------------------------------------------------------------------
+
+    def add_lobby(self, lobby: LobbyRunner) -> None:
+        """Add a lobby with its host and members, or put it in the place of a former one."""
+        self.lobbies[lobby.key] = lobby
+        for player in lobby.engine.state.insiders():
+            self.add_membership(player, lobby)
+
+    def remove_lobby(self, lobby: LobbyRunner) -> None:
+        """Remove a lobby that is closed, or that cannot be gone on with."""
+        self.lobbies.pop(lobby.key, None)
+        for player in lobby.engine.state.insiders():
+            self.remove_membership(player, lobby)
+        for peer in lobby.news.spectators:
+            peer.subscriptions.pop(lobby.key, None)
+
+    def add_membership(self, player: str, lobby: LobbyRunner) -> None:
+        """Note that a player hosts a lobby or is a member of it."""
+        self._memberships.setdefault(player, set()).add(lobby.key)
+
+    def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
+        """Note that a player has nothing to do with a lobby any more."""
+        _discard(self._memberships, player, lobby.key)
+
+    def lobbies_of(self, player: str) -> list[LobbyRunner]:
+        """Return the lobbies that a player hosts or is a member of."""
+        keys = sorted(self._memberships.get(player, ()))
+        return [self.lobbies[key] for key in keys if key in self.lobbies]
+
+    def lobby_of(self, match: MatchRunner) -> LobbyRunner | None:
+        """Return the lobby of a match, if it is there."""
+        return self.lobbies.get(match.engine.state.setup.lobby or "")
+
+    def is_busy(self, player: str) -> bool:
+        """Whether a player has a seat or a lobby."""
+        return bool(self._memberships.get(player) or self._seats.get(player))
+
+
+def _discard(sets: dict[str, set[str]], player: str, key: str) -> None:
+    keys = sets.get(player)
+    if keys is not None:
+        keys.discard(key)
+        if not keys:
+            del sets[player]

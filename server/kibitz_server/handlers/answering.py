@@ -1,0 +1,60 @@
+"""What handlers share: refusing what is not there, and answering requests that take a while."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.directory.archive import RequestDeclined
+from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.jobs import QueueFull
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.peer import Peer
+
+LOG = logging.getLogger("kibitz.handlers")
+
+
+def answer_later(directory: Directory, peer: Peer, request: int, work: Awaitable[None]) -> None:
+    """Carry out a request that has to wait, and answer it when that raises or is declined."""
+
+    async def answered() -> None:
+        try:
+            await work
+        except RequestDeclined as declined:
+            peer.refuse(request, declined.code, str(declined))
+        except QueueFull as full:
+            peer.refuse(request, Code.RATE_LIMITED, str(full), retry_after_ms=full.retry_after_ms)
+        except Exception:
+            LOG.exception("request %d failed", request)
+            peer.fail(request)
+
+    directory.spawn(answered())
+
+
+def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:
+    """Return an open lobby, or refuse the request that is about it."""
+    lobby = directory.lobbies.get(key)
+    if lobby is None:
+        _refuse_missing(directory, peer, request, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
+    return lobby
+
+
+def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
+    """Return a match that runs or is just over, or refuse the request that is about it."""
+    match = directory.matches.get(key) or directory.recently_finished.get(key)
+    if match is None:
+        message = f"no running match {key!r}"
+        _refuse_missing(directory, peer, request, key, Code.NO_SUCH_MATCH, message)
+    return match
+
+
+def _refuse_missing(
+    directory: Directory, peer: Peer, request: int, key: str, code: Code, message: str
+) -> None:
+    """Refuse what is about a match or lobby that is not there, or was set aside."""
+    if directory.quarantine.reason(key) is not None:
+        # The reason itself may tell what is hidden in the match.
+        code, message = Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
+    peer.refuse(request, code, message)

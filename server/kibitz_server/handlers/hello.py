@@ -1,0 +1,122 @@
+"""Hello: who is at the other end of a connection, and what it is welcomed with."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from websockets.frames import CloseCode as Standard
+
+from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
+from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_protocol.wire.values import MAX_FRAME
+from kibitz_server.accounts.accounts import Admission, Denied
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.lobby.commands import Connected
+from kibitz_server.net.connections import Connections
+from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
+
+LOG = logging.getLogger("kibitz.handlers")
+
+
+def require_hello(peer: Peer, request: int) -> Identity | None:
+    """Return who is there; a request before hello is refused."""
+    if peer.identity is None:
+        peer.refuse(request, Code.HELLO_FIRST, "say hello first")
+    return peer.identity
+
+
+class HelloHandler:
+    """Identifies connections and welcomes them."""
+
+    def __init__(self, directory: Directory, connections: Connections) -> None:
+        self._directory = directory
+        self._connections = connections
+
+    def hello(self, peer: Peer, hello: Hello) -> None:
+        """Find out who somebody is; a new guest is welcomed once the disk has it."""
+        if peer.identity is not None:
+            peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
+            return
+        known = sorted(set(hello.versions) & set(VERSIONS))
+        if not known:
+            spoken = ", ".join(map(str, VERSIONS))
+            _reject(peer, hello.id, Code.VERSION, f"this server speaks version {spoken}")
+            return
+        if not self._directory.open:
+            peer.refuse(
+                hello.id,
+                Code.UNAVAILABLE,
+                "the server is starting or going down",
+                retry_after_ms=RETRY_AFTER_MS,
+            )
+            return
+        try:
+            admission = self._directory.accounts.identify(hello, peer.bearer, local=peer.local)
+        except Denied as denied:
+            _reject(peer, hello.id, denied.code, str(denied))
+            return
+        peer.capabilities = hello.capabilities
+        peer.instance = hello.instance
+        peer.token = admission.token
+        self._connections.greeted(peer, admission.identity)
+        welcome = partial(self._greet_saved, peer, hello.id, known[-1], admission)
+        if admission.fresh:
+            self._directory.accounts.save(admission, welcome)
+        else:
+            welcome(True)
+
+    def _greet_saved(
+        self, peer: Peer, request: int, version: int, admission: Admission, saved: bool
+    ) -> None:
+        if peer.leaving:
+            return
+        if not saved:
+            _reject(peer, request, Code.UNAVAILABLE, "the database cannot be written")
+            return
+        try:
+            self._send_welcome(peer, request, version, admission)
+        except Exception:
+            LOG.exception("request Hello failed")
+            peer.fail(request)
+            peer.close(Standard.INTERNAL_ERROR, "hello failed")
+
+    def _send_welcome(self, peer: Peer, request: int, version: int, admission: Admission) -> None:
+        identity = admission.identity
+        key = identity.key
+        lobbies = self._directory.registry.lobbies_of(key)
+        unfinished = [
+            match.key
+            for match in self._directory.registry.matches_of(key)
+            if match.unfinished_for(key)
+        ]
+        peer.answer(
+            Welcome(
+                re=request,
+                version=version,
+                player=key,
+                name=identity.player.name,
+                kind=identity.player.kind,
+                resume=admission.resume,
+                server=self._directory.name,
+                limits=Limits(
+                    frame_bytes=MAX_FRAME,
+                    messages_per_second=self._connections.rate_limits.socket.per_second,
+                    burst=int(self._connections.rate_limits.socket.burst),
+                    lobbies=self._connections.quotas.lobbies,
+                    house_bots=self._connections.quotas.house_bots,
+                ),
+                seats=unfinished,
+                lobbies=[lobby.key for lobby in lobbies if key in lobby.engine.state.members],
+            )
+        )
+        for lobby in lobbies:
+            lobby.command(Connected(key))
+            lobby.news.send_to(peer, key)
+        self._directory.substitutes.seat_arrived(key, peer)
+
+
+def _reject(peer: Peer, request: int, code: Code, message: str) -> None:
+    peer.refuse(request, code, message)
+    peer.close(CloseCode.NO_HELLO, message)

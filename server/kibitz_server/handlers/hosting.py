@@ -1,0 +1,119 @@
+"""What a host cannot have: limits of the server, and games and options that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import GameError, InvalidSetup
+from kibitz_protocol import printable
+from kibitz_protocol.wire.lobbies import Arrangement, HouseSeat, LobbySettings, ProgrammeItem
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.lobby.settings import (
+    SettingsProblem,
+    house_bots_problem,
+    item_problem,
+    settings_problem,
+)
+from kibitz_server.lobby.state import LobbyState
+from kibitz_server.net.connections import Connections, counted_address
+from kibitz_server.net.peer import Peer
+
+
+class HostingChecks:
+    """Each returns a refusal's code and a sentence, or None where nothing is wrong."""
+
+    def __init__(self, directory: Directory, connections: Connections) -> None:
+        self._directory = directory
+        self._connections = connections
+
+    def host_problem(
+        self, settings: LobbySettings, identity: Identity, peer: Peer
+    ) -> SettingsProblem | None:
+        """Say why the player cannot open a lobby with these settings."""
+        if not self._directory.ready():
+            return Code.UNAVAILABLE, "the server cannot begin anything new now"
+        full = self._quota_problem(settings, identity, peer)
+        if full is not None:
+            return Code.LIMIT, full
+        if not all(map(printable.is_safe, settings.name)):
+            return Code.BAD_OPTION, "settings.name: expected printable characters"
+        for index, item in enumerate(settings.programme):
+            problem = self._game_problem(item, f"settings.programme.{index}")
+            if problem is not None:
+                return problem
+        balanced = {name for name, game in self._directory.games.items() if game.info.balanced}
+        return settings_problem(settings, balanced) or house_bots_problem(
+            settings, self._directory.house_bots
+        )
+
+    def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
+        """Say which limit another lobby of these settings would be beyond."""
+        everybodys = list(self._directory.lobbies.values())
+        own = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
+        address = counted_address(peer)
+        near = [lobby for lobby in everybodys if address is not None and lobby.address == address]
+        quotas, bots = self._connections.quotas, _house_seats(settings)
+        for lobbies, most, most_bots, whose in (
+            (own, quotas.lobbies, quotas.house_bots, "of yours"),
+            (near, quotas.lobbies_an_address, quotas.house_bots_an_address, "of your address"),
+            (everybodys, quotas.lobbies_in_all, quotas.house_bots_in_all, "on this server"),
+        ):
+            if len(lobbies) >= most:
+                return f"{len(lobbies)} lobbies {whose} are open, which is the limit"
+            there = sum(_house_seats(lobby.engine.state.settings) for lobby in lobbies)
+            if bots and there + bots > most_bots:
+                return (
+                    f"{there} house bots {whose} have seats, and with {bots} more it would be"
+                    f" more than {most_bots}, which is the limit"
+                )
+        return None
+
+    def _game_problem(self, item: ProgrammeItem, path: str) -> SettingsProblem | None:
+        """Say why there is no such match; its start is tried, as only the game knows that."""
+        game = self._directory.games.get(item.game)
+        if game is None:
+            return Code.UNKNOWN_GAME, f"{path}.game: no game {item.game!r} on this server"
+        try:
+            options = game.Options.from_wire(item.options)
+            game.start(options, item.seats, game.deal(options, item.seats, item.seed or 0))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            return Code.BAD_OPTION, f"{path}.options.{where}: {first['msg']}"
+        except InvalidSetup as error:
+            code = Code.BAD_SEATS if error.path == "seats" else Code.BAD_OPTION
+            return code, f"{path}.{error}"
+        except GameError as error:
+            return Code.BAD_OPTION, f"{path}: {error}"
+        flaw = item.time_control.flaw
+        return None if flaw is None else (Code.BAD_OPTION, f"{path}.time_control: {flaw}")
+
+    def arrangement_problem(
+        self, lobby: LobbyState, matches: Sequence[Arrangement]
+    ) -> SettingsProblem | None:
+        """Say why a match cannot be; those of one kind, which differ in seeds, are looked at once.
+
+        What is known already was looked at when it was arranged.
+        """
+        seen: set[str] = set()
+        for index, each in enumerate(matches):
+            kind = each.item.model_copy(update={"seed": None}).model_dump_json()
+            if each.tag in lobby.tags or kind in seen:
+                continue
+            seen.add(kind)
+            path = f"matches.{index}.item"
+            problem = self._game_problem(each.item, path) or item_problem(
+                each.item, path, lobby.settings, self._directory.house_bots
+            )
+            if problem is not None:
+                return problem
+        return None
+
+
+def _house_seats(settings: LobbySettings) -> int:
+    """Return for how many seats a lobby has a process of the server."""
+    return sum(isinstance(seat, HouseSeat) for seat in settings.seats)

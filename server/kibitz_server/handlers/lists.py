@@ -1,0 +1,122 @@
+"""Lists: games, lobbies, matches, and the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.lobbies import LadderTable
+from kibitz_protocol.wire.messages import (
+    ClientMessage,
+    GameLine,
+    GameList,
+    Ladders,
+    LobbyList,
+    MatchList,
+)
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers.answering import answer_later
+from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.net.peer import Peer
+
+_T = TypeVar("_T")
+
+
+class ListHandlers:
+    """Answers what there is to see."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
+        """Return the handler of each type of request."""
+        return {
+            messages.ListGames: self._list_games,
+            messages.ListLobbies: self._list_lobbies,
+            messages.ListMatches: self._list_matches,
+            messages.AskLadder: self._ask_ladder,
+        }
+
+    @cached_property
+    def _game_lines(self) -> list[GameLine]:
+        return [
+            GameLine(
+                name=game.info.name,
+                title=game.info.title,
+                summary=game.info.summary,
+                rules_version=game.info.rules_version,
+                seats=list(game.info.seats),
+                hidden=game.info.hidden,
+                options_schema=game.Options.model_json_schema(),
+                move_schema=game.Move.model_json_schema(),
+            )
+            for game in self._directory.games.values()
+        ]
+
+    def _list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
+        bots = self._directory.house_bots.personalities()
+        peer.answer(GameList(re=request.id, games=self._game_lines, personalities=bots))
+
+    def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
+        own = self._directory.registry.lobbies_of(identity.key)
+        shown = {
+            lobby.stream.number: lobby
+            for lobby in self._directory.lobbies.values()
+            if lobby.engine.state.settings.listed or lobby in own
+        }
+        lobbies, last, more = _page(shown, request.after, request.limit)
+        briefs = [lobby_brief(lobby.engine.state) for lobby in lobbies]
+        peer.answer(LobbyList(re=request.id, lobbies=briefs, more=more, last=last))
+
+    def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
+        if request.lobby is not None:
+            lobby = self._directory.lobbies.get(request.lobby)
+            if lobby is None or not lobby.engine.state.may_watch(identity.key):
+                peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
+                return
+        shown = {
+            match.stream.number: match
+            for match in self._directory.matches.values()
+            if (request.lobby is None and match.listed)
+            or (request.lobby is not None and match.engine.state.setup.lobby == request.lobby)
+        }
+        matches, last, more = _page(shown, request.after, request.limit)
+        briefs = [match.brief() for match in matches]
+        if not more:
+            over = [
+                brief
+                for brief in self._directory.registry.finished_briefs
+                if request.lobby in (None, brief.lobby)
+            ]
+            briefs += over[::-1]
+        peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
+
+    def _ask_ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
+        if request.game is not None and request.game not in self._directory.games:
+            peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
+            return
+        answer_later(self._directory, peer, request.id, self._answer_ladder(peer, request))
+
+    async def _answer_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
+        ladder = await self._directory.rating_log.ladder()
+        games = ladder.games() if request.game is None else [request.game]
+        first = request.first - 1
+        tables = []
+        for game in games:
+            lines = ladder.lines(game)
+            part = lines[first : first + request.count]
+            tables.append(
+                LadderTable(game=game, players=len(lines), matches=ladder.matches(game), lines=part)
+            )
+        peer.answer(Ladders(re=request.id, games=tables))
+
+
+def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:
+    """Return what is numbered after `after`, the last number, and whether more follow."""
+    numbers = sorted(number for number in shown if number > after)
+    page = numbers[:limit]
+    return [shown[number] for number in page], page[-1] if page else after, len(numbers) > limit

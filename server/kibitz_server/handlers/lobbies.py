@@ -1,0 +1,123 @@
+"""Requests about lobbies: hosting, joining, leaving, and what members and hosts ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.messages import ClientMessage, Done
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers.answering import find_lobby
+from kibitz_server.handlers.hosting import HostingChecks
+from kibitz_server.lobby import commands
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.net.connections import Connections
+from kibitz_server.net.peer import Peer
+
+
+class LobbyHandlers:
+    """Hands requests about lobbies over to their runners."""
+
+    def __init__(self, directory: Directory, connections: Connections) -> None:
+        self._directory = directory
+        self._checks = HostingChecks(directory, connections)
+
+    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
+        """Return the handler of each type of request."""
+        return {
+            messages.Host: self._host,
+            messages.Join: self._join,
+            messages.Leave: self._leave,
+            messages.Kick: self._kick,
+            messages.Ready: self._ready,
+            messages.Start: self._start,
+            messages.Rematch: self._rematch,
+            messages.Close: self._close,
+            messages.Arrange: self._arrange,
+        }
+
+    def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
+        problem = self._checks.host_problem(request.settings, identity, peer)
+        if problem is not None:
+            peer.refuse(request.id, *problem)
+            return
+        self._directory.open_lobby(identity.player, request.settings, peer, request.id)
+
+    def _join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
+        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        if lobby is None:
+            return
+        if self._directory.substitutes.expects(identity.key):
+            peer.answer(Done(re=request.id))
+        elif request.role == "spectator":
+            self._enter_as_spectator(lobby, peer, identity, request)
+        elif lobby.join(peer, identity.player, request.invite, request.id):
+            lobby.unwatch(peer)
+            self._directory.registry.add_membership(identity.key, lobby)
+            lobby.news.schedule()
+
+    def _enter_as_spectator(
+        self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
+    ) -> None:
+        if not lobby.engine.state.may_watch(identity.key):
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
+            return
+        peer.answer(Done(re=request.id))
+        peer.subscriptions[lobby.key] = lobby
+        lobby.watch(peer)
+
+    def _leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
+        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        if lobby is None:
+            return
+        if identity.key not in lobby.engine.state.members and lobby.unwatch(peer):
+            peer.subscriptions.pop(lobby.key, None)
+            peer.answer(Done(re=request.id))
+            lobby.news.schedule()
+            return
+        left = lobby.command(commands.Leave(identity.key), peer, request.id)
+        if left and lobby.engine.state.host.player != identity.key:
+            self._directory.registry.remove_membership(identity.key, lobby)
+
+    def _kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
+        self._command(peer, request, commands.Kick(identity.key, request.player))
+
+    def _ready(self, peer: Peer, identity: Identity, request: messages.Ready) -> None:
+        self._command(peer, request, commands.Ready(identity.key, request.ready))
+
+    def _start(self, peer: Peer, identity: Identity, request: messages.Start) -> None:
+        self._command(peer, request, commands.Start(identity.key))
+
+    def _rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
+        self._command(peer, request, commands.Rematch(identity.key))
+
+    def _close(self, peer: Peer, identity: Identity, request: messages.Close) -> None:
+        self._command(peer, request, commands.Close(identity.key))
+
+    def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
+        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        if lobby is None:
+            return
+        problem = self._checks.arrangement_problem(lobby.engine.state, request.matches)
+        if problem is not None:
+            peer.refuse(request.id, *problem)
+            return
+        hidden = {name for name, game in self._directory.games.items() if game.info.hidden}
+        arrange = commands.Arrange(identity.key, request.matches, hidden)
+        lobby.command(arrange, peer, request.id)
+
+    def _command(
+        self,
+        peer: Peer,
+        request: messages.Kick
+        | messages.Ready
+        | messages.Start
+        | messages.Rematch
+        | messages.Close,
+        command: commands.Command,
+    ) -> None:
+        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        if lobby is not None:
+            lobby.command(command, peer, request.id)

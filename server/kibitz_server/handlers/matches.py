@@ -1,0 +1,132 @@
+"""Requests about matches: watching, coming back, resigning, notes, and their past."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.messages import ClientMessage, Done
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.archive import MatchArchive
+from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.jobs import JobQueue
+from kibitz_server.handlers.answering import answer_later, find_match
+from kibitz_server.match import requests as match_requests
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.peer import Peer
+
+
+class MatchHandlers:
+    """Hands requests about matches over to their runners, and to the archive."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+        self._archive = MatchArchive(directory, JobQueue(directory.loop))
+
+    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
+        """Return the handler of each type of request but moves."""
+        return {
+            messages.Watch: self._watch,
+            messages.Unwatch: self._unwatch,
+            messages.Rejoin: self._rejoin,
+            messages.Resign: self._resign,
+            messages.LeaveMatch: self._leave,
+            messages.Note: self._note,
+            messages.AskReport: self._report,
+            messages.History: self._history,
+        }
+
+    def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
+        match = find_match(self._directory, peer, request.id, request.match)
+        if match is None:
+            return
+        lobby = self._directory.registry.lobby_of(match)
+        if match.seat_owned_by(identity.key) is not None:
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "you play in this match; rejoin it")
+        elif match.engine.state.result is not None:
+            where = f"its record is at /records/{match.key}.jsonl"
+            peer.refuse(request.id, Code.OVER, "the match is over", hint=where)
+        elif not match.spectators.open or (
+            lobby is not None and not lobby.engine.state.may_watch(identity.key)
+        ):
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "the host shows this match to nobody")
+        else:
+            peer.subscriptions[match.key] = match
+            match_requests.watch(match, peer, request.id)
+
+    def _unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
+        match = self._directory.matches.get(request.match)
+        if match is not None:
+            match.unwatch(peer)
+            if match.seat_of(peer) is None:
+                peer.subscriptions.pop(match.key, None)
+        peer.answer(Done(re=request.id))
+
+    def _rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
+        key = request.match
+        match = self._directory.matches.get(key) or self._directory.recently_finished.get(key)
+        if match is None:
+            self._with_finished(
+                peer,
+                request.id,
+                key,
+                lambda match: match_requests.rejoin(match, peer, identity.key, request),
+            )
+            return
+        if match.seat_owned_by(identity.key) is not None and match.engine.state.result is None:
+            peer.subscriptions[match.key] = match
+        match_requests.rejoin(match, peer, identity.key, request)
+
+    def _resign(self, peer: Peer, identity: Identity, request: messages.Resign) -> None:
+        match = find_match(self._directory, peer, request.id, request.match)
+        if match is not None:
+            match_requests.resign(match, peer, request)
+
+    def _leave(self, peer: Peer, identity: Identity, request: messages.LeaveMatch) -> None:
+        match = find_match(self._directory, peer, request.id, request.match)
+        if match is not None:
+            match_requests.leave(match, peer, request.id)
+
+    def _note(self, peer: Peer, identity: Identity, request: messages.Note) -> None:
+        match = find_match(self._directory, peer, request.id, request.match)
+        if match is not None:
+            match_requests.note(match, peer, request.id, request.text)
+
+    # --- the past -----------------------------------------------------------------------------
+
+    def move_after_end(self, peer: Peer, move: messages.Move) -> None:
+        """Answer a move of a match that is over: the one that ended it may come again."""
+        match = self._directory.recently_finished.get(move.match)
+        if match is not None:
+            match_requests.answer_late_move(match, peer, move)
+            return
+        self._with_finished(
+            peer,
+            move.id,
+            move.match,
+            lambda match: match_requests.answer_late_move(match, peer, move),
+        )
+
+    def _with_finished(
+        self, peer: Peer, request: int, key: str, then: Callable[[MatchRunner], None]
+    ) -> None:
+        """Load a match that was over before it is asked for, and go on with it."""
+
+        async def load(identity: Identity) -> None:
+            then(await self._archive.finished(peer, identity, key))
+
+        if peer.identity is not None:
+            answer_later(self._directory, peer, request, load(peer.identity))
+
+    def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
+        async def tell() -> None:
+            peer.answer(await self._archive.report(peer, identity, request))
+
+        answer_later(self._directory, peer, request.id, tell())
+
+    def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
+        async def tell() -> None:
+            peer.answer(await self._archive.history(peer, identity, request))
+
+        answer_later(self._directory, peer, request.id, tell())

@@ -1,0 +1,74 @@
+"""What the plain HTTP pages of a server say."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from kibitz_protocol.wire.recordfile import RecordExport
+from kibitz_protocol.wire.records import Footer
+from kibitz_server.directory.directory import Directory
+from kibitz_server.metrics import Metrics
+from kibitz_server.net.downloads import PIECE_BYTES
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.store import Closed, Store
+
+
+class ServerPages:
+    """Makes the pages of one server (`net.http.PageSource`)."""
+
+    def __init__(
+        self, directory: Directory, metrics: Metrics, store: Store, *, notes: bool
+    ) -> None:
+        """`notes` tells whether records hold what bots noted for themselves."""
+        self._notes = notes
+        self._directory = directory
+        self._metrics = metrics
+        self._store = store
+
+    def ready(self) -> bool:
+        """Whether matches may begin."""
+        return self._directory.ready()
+
+    def metrics(self) -> bytes:
+        """Return what the server counts and measures."""
+        return self._metrics.page()
+
+    async def record(self, match: str) -> AsyncIterator[bytes] | None:
+        """Return the record of a finished match, piece by piece; a damaged one is set aside.
+
+        Where the damage is not in the first piece, the rest is not sent.
+        """
+        try:
+            closed = self._store.closed(match)
+            if closed is None or closed.footer is None:
+                return None
+            first = await self._lines(closed, 1)
+        except StoreError as error:
+            self._directory.quarantine.add("match", match, error)
+            return None
+        return self._pieces(match, closed, first)
+
+    async def _lines(self, closed: Closed, first: int) -> list[bytes]:
+        lines = await self._store.entries_of_size(closed.number, first, PIECE_BYTES)
+        if not lines and first <= closed.tail:
+            raise StoreError(f"entries from {first} on are missing")
+        return lines
+
+    async def _pieces(self, match: str, closed: Closed, lines: list[bytes]) -> AsyncIterator[bytes]:
+        export = RecordExport(closed.head, notes=self._notes)
+        yield export.head
+        seq = 0
+        while lines:
+            seq += len(lines)
+            yield export.entries(lines)
+            try:
+                lines = await self._lines(closed, seq + 1)
+            except StoreError as error:
+                self._directory.quarantine.add("match", match, error)
+                raise
+        footer = closed.footer or b""
+        yield (
+            footer + b"\n"
+            if self._notes
+            else export.footer(Footer.model_validate_json(footer).result)
+        )

@@ -1,0 +1,129 @@
+"""Who may join a lobby, and which seat it gets. Pure; every check raises `Refusal`.
+
+- The host, whoever has a reserved seat, and the house bot of a seat need no invite code; `joinable`
+  holds for everybody else.
+- A player whom the host removed may not come back.
+- Nobody joins a programme that runs. An arranged lobby can be joined until it closes.
+- A bot that could play nothing here, or that would leave an item with too few players, is refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+
+from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, ProgrammeItem, ReservedSeat, SeatSpec
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.names import skeleton
+from kibitz_server.lobby.commands import Join, Refusal
+from kibitz_server.lobby.schedule import unable_reason
+from kibitz_server.lobby.state import LobbyState
+
+
+def seat_for(state: LobbyState, join: Join) -> int:
+    """Return the seat that a player gets who is not a member yet, or raise `Refusal`."""
+    _require_admission(state, join)
+    seat = _choose_seat(state, join)
+    _require_useful(state, join.player, join.capabilities or Capabilities(), seat)
+    return seat
+
+
+def could_seat(spec: SeatSpec, item: ProgrammeItem) -> bool:
+    """Whether whoever comes to such a seat might play `item`."""
+    return not isinstance(spec, HouseSeat) or spec.personality.partition("/")[0] == item.game
+
+
+def _require_admission(state: LobbyState, join: Join) -> None:
+    settings = state.settings
+    if join.player.player in state.banned:
+        raise Refusal(Code.CLOSED, f"the host removed you from {settings.name!r}")
+    if not _is_expected(state, join):
+        _require_invite(state, join.invite)
+    if state.phase == "running" and not state.accepts_matches:
+        raise Refusal(Code.WRONG_STATE, "the programme is running; join when the round is over")
+
+
+def _is_expected(state: LobbyState, join: Join) -> bool:
+    """Whether the host let this player in by name, by choosing it as a house bot, or is it."""
+    return (
+        join.player.player == state.host.player
+        or join.house_seat is not None
+        or _reserved_for(state, join.player.name) is not None
+    )
+
+
+def _require_invite(state: LobbyState, invite: str | None) -> None:
+    joinable, name = state.settings.joinable, state.settings.name
+    if joinable == "closed":
+        raise Refusal(Code.CLOSED, f"the lobby {name!r} is not open to join")
+    if joinable == "invite" and not _equals_secret(invite, state.opened.invite):
+        what = "needs an invite code" if invite is None else f"has another code than {invite!r}"
+        raise Refusal(Code.WRONG_INVITE, f"the lobby {name!r} {what}")
+
+
+def _choose_seat(state: LobbyState, join: Join) -> int:
+    if join.house_seat is not None:
+        return _house_seat(state, join.house_seat)
+    reserved = _reserved_for(state, join.player.name)
+    if reserved is not None:
+        return reserved
+    free = state.free_seats()
+    for seat in free:
+        if isinstance(state.seat_spec(seat), OpenSeat):
+            return seat
+    name = state.settings.name
+    if free:
+        raise Refusal(Code.FULL, f"the free seats of the lobby {name!r} are kept for others")
+    raise Refusal(
+        Code.FULL, f"all {len(state.settings.seats)} seats of the lobby {name!r} are taken"
+    )
+
+
+def _house_seat(state: LobbyState, seat: int) -> int:
+    if not state.is_house_seat(seat) or state.occupant(seat) is not None:
+        raise Refusal(Code.FULL, f"seat {seat} waits for no house bot")
+    return seat
+
+
+def _reserved_for(state: LobbyState, name: str) -> int | None:
+    look = skeleton(name)
+    for seat in state.free_seats():
+        spec = state.seat_spec(seat)
+        if isinstance(spec, ReservedSeat) and skeleton(spec.name) == look:
+            return seat
+    return None
+
+
+def _require_useful(
+    state: LobbyState, player: Player, capabilities: Capabilities, seat: int
+) -> None:
+    """Refuse a bot that could play nothing here, or that would leave too few who can."""
+    programme = state.settings.programme
+    reasons = [unable_reason(item, capabilities) for item in programme]
+    if reasons and all(reasons):
+        raise Refusal(
+            Code.BAD_SEATS, f"{player.name!r} can play nothing of the programme: {reasons[0]}"
+        )
+    if state.settings.arranged:
+        return
+    for item, reason in zip(programme, reasons, strict=True):
+        could = _count_able(state, item, without=seat)
+        if reason and could < item.seats:
+            raise Refusal(
+                Code.BAD_SEATS,
+                f"{item.game!r} with {item.seats} seats would have only {could} players if"
+                f" {player.name!r} joined: {reason}",
+            )
+
+
+def _count_able(state: LobbyState, item: ProgrammeItem, *, without: int) -> int:
+    """Count the members who can play `item`, and the seats where such may yet come."""
+    members = state.members.values()
+    able = sum(1 for each in members if not unable_reason(item, each.capabilities))
+    free = [state.seat_spec(seat) for seat in state.free_seats() if seat != without]
+    return able + sum(1 for spec in free if could_seat(spec, item))
+
+
+def _equals_secret(given: str | None, code: str) -> bool:
+    return given is not None and hmac.compare_digest(given.encode(), code.encode())

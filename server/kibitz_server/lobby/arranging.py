@@ -1,0 +1,92 @@
+"""Which matches a host may arrange. Pure; every check raises `Refusal`.
+
+A match is known by its tag: one that is known is never played again, asking for it tells how it
+stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kibitz_protocol.wire.lobbies import Arrangement
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby.commands import Arrange, Refusal
+from kibitz_server.lobby.schedule import unable_reason
+from kibitz_server.lobby.state import LobbyState
+
+MAX_MATCHES = 20_000
+"""The most matches that a programme may have, or a host may arrange."""
+
+
+def new_arrangements(state: LobbyState, command: Arrange) -> list[Arrangement]:
+    """Return those of the matches that are not known yet, all of which can be played."""
+    if not state.settings.arranged:
+        raise Refusal(
+            Code.WRONG_STATE,
+            f"the lobby {state.settings.name!r} plays a programme; matches are arranged in"
+            " one that was opened with arranged=true",
+        )
+    _require_distinct_tags(command.matches)
+    fresh = [each for each in command.matches if each.tag not in state.tags]
+    if fresh:
+        _require_accepts_matches(state, len(fresh))
+    for each in fresh:
+        _require_playable(state, each)
+    return fresh
+
+
+def _require_distinct_tags(matches: Sequence[Arrangement]) -> None:
+    seen: set[str] = set()
+    for index, each in enumerate(matches):
+        if each.tag in seen:
+            raise Refusal(
+                Code.BAD_OPTION, f"matches.{index}.tag: {each.tag!r} is in this request twice"
+            )
+        seen.add(each.tag)
+
+
+def _require_accepts_matches(state: LobbyState, more: int) -> None:
+    if state.closing:
+        raise Refusal(Code.WRONG_STATE, "the lobby is closing and begins nothing more")
+    if state.phase != "running":
+        raise Refusal(
+            Code.WRONG_STATE,
+            f"matches are arranged after the start; the lobby is {state.phase}",
+        )
+    if state.planned + more > MAX_MATCHES:
+        raise Refusal(
+            Code.LIMIT,
+            f"at most {MAX_MATCHES} matches are arranged in a lobby, and with these"
+            f" {more} it would be {state.planned + more}",
+        )
+
+
+def _require_playable(state: LobbyState, wanted: Arrangement) -> None:
+    """Refuse a match that its players cannot play."""
+    item, players = wanted.item, wanted.players
+    if len(players) != item.seats:
+        raise Refusal(
+            Code.BAD_SEATS,
+            f"match {wanted.tag!r}: {item.seats} seats need as many players, and these are"
+            f" {len(players)}",
+        )
+    if len(set(players)) < len(players):
+        raise Refusal(
+            Code.BAD_SEATS, f"match {wanted.tag!r}: nobody has two of its seats: {players}"
+        )
+    for player in players:
+        _require_able_member(state, wanted, player)
+
+
+def _require_able_member(state: LobbyState, wanted: Arrangement, player: str) -> None:
+    member = state.members.get(player)
+    if member is None:
+        raise Refusal(
+            Code.NO_SUCH_PLAYER, f"match {wanted.tag!r}: no member of this lobby: {player!r}"
+        )
+    reason = unable_reason(wanted.item, member.capabilities)
+    if reason:
+        raise Refusal(
+            Code.BAD_SEATS,
+            f"match {wanted.tag!r}: {member.player.name!r} cannot play it: {reason}",
+        )

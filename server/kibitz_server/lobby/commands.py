@@ -1,0 +1,271 @@
+"""What a lobby is asked for (commands) and what it asks of its caller (effects).
+
+`LobbyEngine.handle` takes one command and returns one `Step`: the effects, in the order in which
+they have to be carried out, and the next deadline. Everything here is a frozen dataclass without
+behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from kibitz_protocol.wire.lobbies import Arrangement
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby.entries import CloseReason, Entry
+from kibitz_server.lobby.schedule import PlannedMatch
+
+# --- commands -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Take a seat. `house_seat` is the seat whose house bot the caller knows this player to be."""
+
+    player: Player
+    capabilities: Capabilities | None = None
+    invite: str | None = None
+    house_seat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Give the own seat up. Leaving a running round voids the player's waiting matches."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kick:
+    """The host removes a member, which cannot come back."""
+
+    by: str
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A member says that it is ready to play, or not any more."""
+
+    player: str
+    ready: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The host starts the round."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """The host opens another round of a finished programme."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The host closes the lobby, as soon as the running matches are over."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrange:
+    """Play matches whose games, options and clocks the caller has checked.
+
+    `hidden` names the games that hide something.
+    """
+
+    by: str
+    matches: Sequence[Arrangement]
+    hidden: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """Somebody is here: a member, the host, or a spectator. Not answered."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """Somebody has no connection any more. Not answered."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchFinished:
+    """A match that this lobby began is over. Told twice, it counts once. Not answered."""
+
+    match: str
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class BotFailed:
+    """The process of a house seat ended, or did not come in time. Not answered."""
+
+    seat: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """First command after `LobbyEngine.restore`. Not answered.
+
+    `matches` are those of this lobby that exist, running or finished; all others that the log
+    says have begun are begun again, under the same identifier. The caller tells `MatchFinished`
+    for the finished ones, before or after.
+    """
+
+    matches: Collection[str]
+
+
+Command: TypeAlias = (
+    Join
+    | Leave
+    | Kick
+    | Ready
+    | Start
+    | Rematch
+    | Close
+    | Arrange
+    | Connected
+    | Disconnected
+    | MatchFinished
+    | BotFailed
+    | Resume
+)
+
+
+def sender(command: Command) -> str:
+    """Return who is answered when `command` is refused."""
+    match command:
+        case Join(player):
+            return player.player
+        case Leave(player) | Ready(player):
+            return player
+        case Kick(by) | Start(by) | Rematch(by) | Close(by) | Arrange(by):
+            return by
+    raise AssertionError(f"a command that is not answered was refused: {command}")
+
+
+class Refusal(Exception):
+    """A command cannot be carried out. Raised by a check before anything has changed."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+# --- effects ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Write `entry` to the log; everything that follows waits until it is durable."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Answer `player`: its request is done."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerArranged:
+    """Answer `player` with what `views.arranged_briefs` says of `tags` once the log is written."""
+
+    player: str
+    tags: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Answer `player`: nothing was done. The only effect of its command."""
+
+    player: str
+    code: Code
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class StartBot:
+    """Start a process for a house seat; `player` is who it was before, to come back as."""
+
+    seat: int
+    personality: str
+    player: Player | None
+
+
+@dataclass(frozen=True, slots=True)
+class StopBot:
+    """End the process of a house seat, if there is one."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class BeginMatch:
+    """Make the match `match`, unless it exists."""
+
+    match: str
+    planned: PlannedMatch
+
+
+@dataclass(frozen=True, slots=True)
+class VacateSeat:
+    """`player` leaves its seat at the running match `match`."""
+
+    match: str
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyRemoved:
+    """Tell `player` that it is no longer in the lobby."""
+
+    player: str
+    reason: Literal["closed", "kicked", "expired", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyOver:
+    """The lobby is gone; the last effect that it ever has."""
+
+    reason: CloseReason
+
+
+Effect: TypeAlias = (
+    Append
+    | Accepted
+    | AnswerArranged
+    | Refuse
+    | StartBot
+    | StopBot
+    | BeginMatch
+    | VacateSeat
+    | NotifyRemoved
+    | LobbyOver
+)
+
+
+class Step(NamedTuple):
+    """What one call of the engine asks of its caller."""
+
+    effects: list[Effect]
+    """To be carried out in this order."""
+    deadline: int | None
+    """When `LobbyEngine.tick` is due if nothing happens before, in the caller's milliseconds."""

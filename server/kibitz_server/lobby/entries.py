@@ -1,0 +1,170 @@
+"""The entries of a lobby's log, one JSON line each. Pure.
+
+The first entry is `opened`; each further one has the next number. What an entry changes is decided
+by `LobbyState.apply` alone. Stored logs are read by these models: fields may be added, with
+defaults, and none may be renamed.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, TypeAdapter
+
+from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.values import Key, Line, Seq, Strict, Tag
+
+CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
+"""By its host, for nobody was there any more, or because the server could not go on with it."""
+LobbyKey: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=16, pattern=r"^[A-Za-z0-9_-]+$")
+]
+"""A lobby's identifier, short enough to begin the identifiers of its matches."""
+
+
+class EntryBase(Strict):
+    """`seq` numbers the entries of a lobby from 0, which is always `opened`."""
+
+    seq: Seq
+
+
+class Opened(EntryBase):
+    """All that is fixed for the lobby's life. `seed` is secret: every round's comes of it."""
+
+    kind: Literal["opened"] = "opened"
+    seq: Literal[0] = 0
+    lobby: LobbyKey
+    host: Player
+    settings: LobbySettings
+    invite: Line
+    created: Line = Field(description="UTC time, ISO 8601")
+    seed: int = Field(ge=0, lt=2**64)
+    hidden: list[str] = Field(description="the games of the programme that hide something")
+    balanced: list[str] = Field(
+        default_factory=list, description="the games of the programme that are played in blocks"
+    )
+
+
+class Joined(EntryBase):
+    kind: Literal["joined"] = "joined"
+    player: Player
+    seat: int
+    capabilities: Capabilities
+
+
+class Left(EntryBase):
+    """A member went, or (`away`) was disconnected for too long."""
+
+    kind: Literal["left"] = "left"
+    player: Key
+    reason: Literal["left", "away"]
+
+
+class Kicked(EntryBase):
+    """The host removed a member, for good. A house bot's seat is open from now on."""
+
+    kind: Literal["kicked"] = "kicked"
+    player: Key
+
+
+class Readied(EntryBase):
+    kind: Literal["readied"] = "readied"
+    player: Key
+    ready: bool
+
+
+class HouseLost(EntryBase):
+    """A seat's house bot died, or never came; after `MAX_BOT_FAILURES` times the seat is open."""
+
+    kind: Literal["house_lost"] = "house_lost"
+    seat: int
+    reason: Line
+
+
+class Started(EntryBase):
+    """The round's programme is planned, by rule `rule`, for who is a member now."""
+
+    kind: Literal["started"] = "started"
+    round: int
+    base_seed: int
+    rule: Literal[1] = 1
+
+
+class ArrangedMatch(Strict):
+    """A match that the host arranged, and the seed that it is played from."""
+
+    tag: Tag
+    item: ProgrammeItem
+    players: list[Key]
+    seed: int
+
+
+class Arranged(EntryBase):
+    """The host wants these matches played; they are numbered on from the last one."""
+
+    kind: Literal["arranged"] = "arranged"
+    matches: list[ArrangedMatch]
+
+
+class MatchBegun(EntryBase):
+    """From this entry on the match exists; who finds that it does not makes it."""
+
+    kind: Literal["match_begun"] = "match_begun"
+    number: int
+    match: Key
+    players: list[Player]
+
+
+class MatchEnded(EntryBase):
+    kind: Literal["match_ended"] = "match_ended"
+    number: int
+    match: Key
+    result: Result
+
+
+class Rematched(EntryBase):
+    """Back to gathering for round `round`; everybody but house bots says ready again."""
+
+    kind: Literal["rematched"] = "rematched"
+    round: int
+
+
+class Closing(EntryBase):
+    """No further match begins; those that run are finished first."""
+
+    kind: Literal["closing"] = "closing"
+
+
+class Closed(EntryBase):
+    kind: Literal["closed"] = "closed"
+    reason: CloseReason
+
+
+Entry: TypeAlias = (
+    Opened
+    | Joined
+    | Left
+    | Kicked
+    | Readied
+    | HouseLost
+    | Started
+    | Arranged
+    | MatchBegun
+    | MatchEnded
+    | Rematched
+    | Closing
+    | Closed
+)
+AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
+ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
+"""Reads a line of the log: ``ENTRY.validate_json(line)``; ``entry.model_dump_json()`` writes it."""
+
+
+def host_of(head: bytes) -> str:
+    """Return the key of the player who opened a lobby, from the first line of its log."""
+    opened = ENTRY.validate_json(head)
+    if not isinstance(opened, Opened):
+        raise AssertionError(f"the first line of a lobby's log is its opening, not {opened.kind}")
+    return opened.host.player

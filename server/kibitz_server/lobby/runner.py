@@ -1,0 +1,353 @@
+"""The I/O shell around one lobby: its log, its timer, and the requests that are made of it.
+
+As with a match, what a command makes goes to the store first and is told when it is durable. A
+lobby is never ahead of its log: when something raises after an entry has changed the lobby and
+before the entry was appended, the runner is closed and handed back to the directory, which loads
+the lobby again as the disk has it. One that had to be loaded again `MAX_RELOADS` times is closed
+for good.
+
+    request --> engine.handle --> effects --Append--> store ...commit... durable --> released
+                 (answers, news, house bots, matches: after the entries before them)
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol, assert_never
+
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.messages import (
+    Arranged,
+    Capabilities,
+    Done,
+    LobbyClosed,
+    MatchEnded,
+    MatchStarted,
+)
+from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby import commands, entries
+from kibitz_server.lobby.commands import Command, Effect, Step
+from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.news import NewsContext, NewsFeed
+from kibitz_server.lobby.seat_bots import BotContext, SeatBots
+from kibitz_server.lobby.views import arranged_briefs
+from kibitz_server.net.loop_clock import Deadline
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.pending import PendingQueue, Request
+from kibitz_server.storage.store import Store, Stream
+
+LOG = logging.getLogger("kibitz.lobby")
+TICK_RETRY_MS = 1000
+"""When what is due is looked at again after something raised."""
+MAX_RELOADS = 3
+"""How often a lobby that was ahead of its log is loaded again."""
+
+
+class LobbyContext(NewsContext, BotContext, Protocol):
+    """What a lobby needs around it."""
+
+    store: Store
+
+    def begin_match(self, lobby: LobbyRunner, begin: commands.BeginMatch) -> None:
+        """Make a match."""
+
+    def vacate_seat(self, vacate: commands.VacateSeat) -> None:
+        """Let a player leave a running match."""
+
+    def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
+        """The player has nothing to do with the lobby any more."""
+
+    def lobby_closed(self, lobby: LobbyRunner) -> None:
+        """The lobby is closed, and everybody was told."""
+
+    def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
+        """The log could not be written: load the lobby again, `lobby` is of no use any more."""
+
+
+class LobbyRunner:
+    """Carries commands out on one lobby, and does what its engine asks for."""
+
+    def __init__(self, context: LobbyContext, engine: LobbyEngine, stream: Stream) -> None:
+        self._context = context
+        self.engine = engine
+        self.stream = stream
+        self.pending: PendingQueue[LobbyRunner] = PendingQueue(f"lobby {self.key}", stream)
+        """What is told once the entries before it are durable."""
+        self.news = NewsFeed(context, engine, self.pending.when_settled)
+        self.bots = SeatBots(context, engine.state, self._bot_failed)
+        self.closed = False
+        """Whether nothing is carried out here any more."""
+        self.reloads = 0
+        """How often this lobby was loaded again because it was ahead of its log."""
+        self.address: str | None = None
+        """The address that it was opened from, unless that was this machine's; a server that is
+        started again does not know."""
+        self._timer: Deadline | None = None
+
+    @property
+    def key(self) -> str:
+        """The lobby's identifier."""
+        return self.engine.state.id
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def open(self, step: Step, peer: Peer, request: int) -> None:
+        """Carry out what a new lobby begins with; its head is on its way to the disk."""
+        done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
+        answer = partial(peer.answer, done)
+        self.pending.hold(0, Request(lambda lobby: answer(), peer, request, answer))
+        self.pending.hold(0, self.news.schedule)
+        self._attempt(lambda: step._replace(effects=step.effects[1:]), peer, request)
+
+    def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
+        """Carry out a command now and answer it; return whether it was carried out.
+
+        It was not when it was refused, failed, or was postponed until the lobby is loaded again.
+        """
+        if self.closed and not self.pending.reloading and self.engine.state.phase == "closed":
+            if peer is not None:
+                peer.refuse(request, Code.CLOSED, "the lobby is closed")
+            return False
+        retry = partial(_retry_command, command, peer, request)
+        if self.closed:
+            self.pending.postpone(Request(retry, peer, request))
+            return False
+        work = partial(self.engine.handle, command, self._context.clock())
+        step = self._attempt(work, peer, request, retry)
+        return step is not None and not any(
+            isinstance(effect, commands.Refuse) for effect in step.effects
+        )
+
+    def join(self, peer: Peer, player: Player, invite: str | None, request: int) -> bool:
+        """Let a player take a seat; return whether it has one now."""
+        capabilities = peer.capabilities or Capabilities()
+        seat = self.bots.seat_of(player.player)
+        return self.command(commands.Join(player, capabilities, invite, seat), peer, request)
+
+    def match_started(self, brief: MatchBrief) -> None:
+        """Tell everybody that a match of this lobby has begun."""
+        self.news.broadcast(MatchStarted(lobby=self.key, match=brief))
+
+    def match_ended(self, brief: MatchBrief) -> None:
+        """Tell everybody that a match of this lobby is over."""
+        self.news.broadcast(MatchEnded(lobby=self.key, match=brief))
+
+    def result(self, match: str, result: Result) -> None:
+        """Count the result of a match of this lobby."""
+        self.command(commands.MatchFinished(match, result))
+
+    # --- spectators -------------------------------------------------------------------------
+
+    def watch(self, peer: Peer) -> None:
+        """Let a spectator in, who was found entitled to it."""
+        self.news.spectators[peer] = None
+        self.pending.hold(self.stream.tail, self.news.schedule)
+
+    def unwatch(self, peer: Peer) -> bool:
+        """Let a spectator go; return whether it was one."""
+        found = peer in self.news.spectators
+        self.news.spectators.pop(peer, None)
+        return found
+
+    def disconnected(self, peer: Peer) -> None:
+        """A spectator's connection is gone; players' presence is told by `Disconnected`."""
+        self.unwatch(peer)
+
+    # --- effects ----------------------------------------------------------------------------
+
+    def _attempt(
+        self,
+        work: Callable[[], Step],
+        peer: Peer | None = None,
+        request: int = 0,
+        retry: Callable[[LobbyRunner], object] | None = None,
+    ) -> Step | None:
+        """Do something with the lobby and what it asks for; None when something raised.
+
+        `retry` carries the request out again where its entries are lost.
+        """
+        try:
+            step = work()
+            self._apply_effects(step.effects, peer, request, retry)
+            self._schedule_tick(step.deadline)
+        except Exception:
+            LOG.exception("lobby %s cannot go on", self.key)
+            self._handle_failure()
+            if peer is not None:
+                self.pending.fail(peer, request)
+            return None
+        return step
+
+    def _apply_effects(
+        self,
+        effects: list[Effect],
+        peer: Peer | None,
+        request: int,
+        retry: Callable[[LobbyRunner], object] | None,
+    ) -> None:
+        """Do what the lobby asks for. All that is to be written can be, or nothing of it is."""
+        lines = iter([_encode(each.entry) for each in effects if isinstance(each, commands.Append)])
+        for effect in effects:
+            match effect:
+                case commands.Append(entry):
+                    self._context.store.append(self.stream, entry.seq, next(lines), self)
+                    self.pending.hold(entry.seq, self.news.schedule)
+                case commands.Accepted() | commands.AnswerArranged():
+                    if peer is not None and retry is not None:
+                        answer = partial(self._answer, effect, peer, request)
+                        self.pending.hold(self.stream.tail, Request(retry, peer, request, answer))
+                case commands.Refuse(_, code, message):
+                    if peer is not None:
+                        peer.refuse(request, code, message)
+                case _:
+                    self.pending.hold(self.stream.tail, partial(self._perform, effect))
+
+    def _answer(
+        self, effect: commands.Accepted | commands.AnswerArranged, peer: Peer, request: int
+    ) -> None:
+        """Answer a request that was carried out.
+
+        Arranged matches are told as they stand now: no news that went out before is newer.
+        """
+        if isinstance(effect, commands.Accepted):
+            peer.answer(Done(re=request))
+            return
+        state = self.engine.state
+        plies = self._context.plies(list(state.running))
+        briefs = arranged_briefs(state, effect.tags, self.stream.durable, plies=plies)
+        peer.answer(Arranged(re=request, matches=briefs))
+
+    def _perform(
+        self,
+        effect: commands.StartBot
+        | commands.StopBot
+        | commands.BeginMatch
+        | commands.VacateSeat
+        | commands.NotifyRemoved
+        | commands.LobbyOver,
+    ) -> None:
+        match effect:
+            case commands.StartBot():
+                self.bots.start(effect)
+            case commands.StopBot(seat):
+                self.bots.stop(seat)
+            case commands.BeginMatch():
+                self._context.begin_match(self, effect)
+            case commands.VacateSeat():
+                self._context.vacate_seat(effect)
+            case commands.NotifyRemoved(player, reason):
+                self._notify_removed(player, LobbyClosed(lobby=self.key, reason=reason))
+            case commands.LobbyOver(reason):
+                self._close(LobbyClosed(lobby=self.key, reason=reason))
+            case _:
+                assert_never(effect)
+
+    def _notify_removed(self, player: str, notice: LobbyClosed) -> None:
+        peer = self._context.peer_of(player)
+        if peer is not None:
+            # The lobby as it ended, which news that is only due soon would not tell any more.
+            self.news.send_to(peer, player)
+            peer.send(notice)
+        if player != self.engine.state.host.player:
+            self._context.remove_membership(player, self)
+
+    def _close(self, notice: LobbyClosed) -> None:
+        state = self.engine.state
+        host = state.host.player
+        if host not in state.members:
+            self._notify_removed(host, notice)
+        self._context.remove_membership(host, self)
+        for peer in self.news.spectators:
+            self.news.send_to(peer, None)
+            peer.send(notice)
+        self.bots.stop_all()
+        self.suspend()
+        self._context.lobby_closed(self)
+
+    def _bot_failed(self, failure: commands.BotFailed) -> None:
+        if not self.closed:
+            self.command(failure)
+
+    # --- the log (storage.store.Waiter) -----------------------------------------------------
+
+    def durable(self, seq: int) -> None:
+        """The log is on the disk up to this entry: release what waited for it."""
+        self.pending.durable(seq)
+
+    def lost(self, error: StoreError) -> None:
+        """The log could not be written."""
+        self.suspend()
+        self.pending.lost()
+        self._context.lobby_log_lost(self, error)
+
+    def take_over(self, former: LobbyRunner) -> None:
+        """Take the spectators of a lobby whose log was lost, and do what was asked of it."""
+        for peer in former.news.spectators:
+            if not peer.leaving:
+                self.watch(peer)
+        former.pending.retry_postponed(self)
+
+    def _handle_failure(self) -> None:
+        """Go on if the lobby is what its log says, and otherwise have it loaded from there."""
+        if self.closed or self.engine.state.seq == self.stream.tail:
+            return
+        if self.reloads >= MAX_RELOADS:
+            self._close_in_log()
+            return
+        self.reloads += 1
+        self.suspend()
+        error = StoreError("the lobby was ahead of its log")
+        reload = partial(self._context.lobby_log_lost, self, error)
+        self.pending.reload_when_durable(reload)
+
+    def _close_in_log(self) -> None:
+        """Close a lobby that cannot be gone on with; its running matches go on."""
+        LOG.error("lobby %s is closed: it cannot be gone on with", self.key)
+        self.suspend()
+        self.engine.state.closed = "failed"
+        try:
+            closed = entries.Closed(seq=self.stream.tail + 1, reason="failed")
+            self._context.store.append(self.stream, closed.seq, _encode(closed), self)
+        except Exception:
+            LOG.exception("lobby %s cannot even be closed in its log", self.key)
+        for player in list(self.engine.state.members):
+            removed = commands.NotifyRemoved(player, "failed")
+            self.pending.hold(self.stream.tail, partial(self._perform, removed))
+        over = commands.LobbyOver("failed")
+        self.pending.hold(self.stream.tail, partial(self._perform, over))
+
+    # --- the timer --------------------------------------------------------------------------
+
+    def suspend(self) -> None:
+        """Stop the timers: the server goes down, or the lobby is closed."""
+        self.closed = True
+        self.news.stop()
+        self._schedule_tick(None)
+
+    def tick(self) -> None:
+        """Do what is due, and try again soon where that raises."""
+        self._timer = None
+        if not self.closed:
+            done = self._attempt(lambda: self.engine.tick(self._context.clock()))
+            if done is None and not self.closed:
+                self._schedule_tick(self._context.clock() + TICK_RETRY_MS)
+
+    def _schedule_tick(self, deadline: int | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if deadline is not None and not self.closed:
+            context = self._context
+            self._timer = Deadline(context.loop, context.clock, deadline, self.tick)
+
+
+def _retry_command(command: Command, peer: Peer | None, request: int, lobby: LobbyRunner) -> None:
+    lobby.command(command, peer, request)
+
+
+def _encode(entry: entries.Entry) -> bytes:
+    return entry.model_dump_json().encode()

@@ -1,0 +1,96 @@
+"""The processes of the house bots that have seats in a lobby."""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from kibitz_protocol.wire.records import Player
+from kibitz_server.housebots.process import BotStarter, HouseBotProcess
+from kibitz_server.lobby.commands import BotFailed, StartBot
+from kibitz_server.lobby.state import LobbyState
+from kibitz_server.net.loop_clock import Deadline
+from kibitz_server.net.peer import Peer
+
+LOG = logging.getLogger("kibitz.lobby")
+BOT_START_TIMEOUT_S = 30.0
+"""How long a house bot may take to join and to be warm."""
+
+
+class BotContext(Protocol):
+    """What the house bots of a lobby need around them."""
+
+    loop: AbstractEventLoop
+    clock: Callable[[], int]
+    bot_starter: BotStarter
+
+    def peer_of(self, player: str) -> Peer | None:
+        """Return a player's newest connection."""
+
+
+class SeatBots:
+    """Starts and stops the processes, and reports each that fails."""
+
+    def __init__(
+        self, context: BotContext, state: LobbyState, report: Callable[[BotFailed], object]
+    ) -> None:
+        """`report` is told of a process that ended by itself, or whose bot did not come."""
+        self._context = context
+        self._state = state
+        self._report = report
+        self._processes: dict[int, tuple[HouseBotProcess, Player]] = {}
+        """The process of each house seat, and whom it plays as."""
+
+    def start(self, order: StartBot) -> None:
+        """Start the process of a seat, in place of the one that it had."""
+        seat = order.seat
+        self.stop(seat)
+        context = self._context
+        try:
+            self._processes[seat] = process, _ = context.bot_starter.start(
+                order.personality, self._state.id, order.player, partial(self._ended, seat)
+            )
+        except Exception:
+            LOG.exception("house bot %s cannot be started", order.personality)
+            self._report(BotFailed(seat, "its process could not be started"))
+            return
+        due = context.clock() + round(BOT_START_TIMEOUT_S * 1000)
+        Deadline(context.loop, context.clock, due, partial(self._check_arrived, seat, process))
+
+    def stop(self, seat: int) -> None:
+        """End the process of a seat, if there is one. It is not reported."""
+        found = self._processes.pop(seat, None)
+        if found is not None:
+            found[0].stop()
+
+    def stop_all(self) -> None:
+        """End all processes."""
+        for seat in list(self._processes):
+            self.stop(seat)
+
+    def seat_of(self, player: str) -> int | None:
+        """Return the house seat that this player's process was started for."""
+        for seat, (_, bot) in self._processes.items():
+            if bot.player == player:
+                return seat
+        return None
+
+    def _ended(self, seat: int, process: HouseBotProcess, player: Player) -> None:
+        """A process has ended by itself."""
+        self._fail(seat, process, f"the process ended with status {process.status}")
+
+    def _check_arrived(self, seat: int, process: HouseBotProcess) -> None:
+        """A house bot that has not joined by now never will."""
+        occupant = self._state.occupant(seat)
+        if occupant is None or self._context.peer_of(occupant.player.player) is None:
+            reason = f"the bot did not come within {BOT_START_TIMEOUT_S:.0f} s"
+            self._fail(seat, process, reason)
+
+    def _fail(self, seat: int, process: HouseBotProcess, reason: str) -> None:
+        found = self._processes.get(seat)
+        if found is not None and found[0] is process:  # and not one that was stopped since
+            self.stop(seat)
+            self._report(BotFailed(seat, reason))

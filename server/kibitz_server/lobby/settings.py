@@ -1,0 +1,203 @@
+"""What is wrong with a lobby's settings, found before it is opened. Pure.
+
+Whatever would make a match fail, or a house bot fail again and again, is said to the host at
+once, and not found out when the lobby is full. Each function returns the refusal's code and a
+sentence, or None where nothing is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol, TypeAlias
+
+from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem, ReservedSeat
+from kibitz_protocol.wire.records import Spectating
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.names import BadName, normalise, skeleton
+from kibitz_server.lobby.admission import could_seat
+from kibitz_server.lobby.arranging import MAX_MATCHES
+from kibitz_server.lobby.schedule import match_count, uneven_blocks_problem
+
+SettingsProblem: TypeAlias = tuple[Code, str]
+
+
+class PersonalityCatalog(Protocol):
+    """What has to be known of the house bots."""
+
+    def knows(self, personality: str) -> bool: ...
+
+    def flaw(self, personality: str) -> str | None: ...
+
+    def seats(self, personality: str) -> Sequence[int]: ...
+
+
+def settings_problem(
+    settings: LobbySettings, balanced: Collection[str] = ()
+) -> SettingsProblem | None:
+    """Say why a lobby cannot have these settings; None when it can.
+
+    Games, options and personalities are for the caller to check, who knows them; `balanced`
+    names the games that are played in blocks.
+    """
+    return (
+        _places_problem(settings)
+        or _names_problem(settings)
+        or _programme_problem(settings, balanced)
+        or _conduct_problem(settings)
+    )
+
+
+def _places_problem(settings: LobbySettings) -> SettingsProblem | None:
+    for item in settings.programme:
+        places = sum(1 for spec in settings.seats if could_seat(spec, item))
+        if places < item.seats:
+            return Code.BAD_SEATS, (
+                f"{item.game!r} with {item.seats} seats needs as many places in the lobby that"
+                f" can play it, and there are {places}"
+            )
+    for spec in settings.seats if settings.programme else []:
+        if not any(could_seat(spec, item) for item in settings.programme):
+            assert isinstance(spec, HouseSeat), "anybody may play anything, but a house bot"
+            return Code.BAD_SEATS, f"{spec.personality!r} plays no game of the programme"
+    return None
+
+
+def _names_problem(settings: LobbySettings) -> SettingsProblem | None:
+    looks: dict[str, str] = {}
+    for spec in settings.seats:
+        if not isinstance(spec, ReservedSeat):
+            continue
+        try:
+            name = normalise(spec.name)
+        except BadName as why:
+            return Code.NAME_INVALID, str(why)
+        if skeleton(name) in looks:
+            return Code.BAD_SEATS, f"two seats are reserved for {name!r}"
+        looks[skeleton(name)] = name
+    return None
+
+
+def _programme_problem(
+    settings: LobbySettings, balanced: Collection[str]
+) -> SettingsProblem | None:
+    if settings.arranged:
+        return None
+    if not settings.programme:
+        return Code.BAD_OPTION, (
+            "settings.programme: expected at least one item, unless the matches are arranged"
+        )
+    for index, item in enumerate(settings.programme):
+        problem = uneven_blocks_problem(item, balanced)
+        if problem is not None:
+            return Code.BAD_OPTION, f"settings.programme.{index}.games: {problem}"
+    count = sum(match_count(item, balanced) for item in settings.programme)
+    if count > MAX_MATCHES:
+        return Code.LIMIT, f"a programme has at most {MAX_MATCHES} matches, and this has {count}"
+    return None
+
+
+def _conduct_problem(settings: LobbySettings) -> SettingsProblem | None:
+    if settings.conduct.on_leave == "replace" and settings.conduct.stand_in is None:
+        return Code.BAD_OPTION, "conduct.on_leave 'replace' needs a conduct.stand_in"
+    if settings.rated and settings.conduct.on_leave != "forfeit":
+        return Code.BAD_OPTION, (
+            "conduct.on_leave: expected 'forfeit' in a rated lobby, where nobody plays for another"
+        )
+    if settings.spectating.mode == "shoulder" and settings.spectating.seat is None:
+        return Code.BAD_OPTION, "spectating.mode 'shoulder' needs a spectating.seat"
+    return None
+
+
+# --- house bots and spectators -------------------------------------------------------------
+
+
+def house_bots_problem(settings: LobbySettings, bots: PersonalityCatalog) -> SettingsProblem | None:
+    """Say why the house bots of a lobby cannot play there."""
+    for index, spec in enumerate(settings.seats):
+        if isinstance(spec, HouseSeat):
+            found = _house_seat_problem(spec.personality, f"settings.seats.{index}", settings, bots)
+            if found is not None:
+                return found
+    if settings.conduct.stand_in is not None:
+        found = _personality_problem(settings.conduct.stand_in, "settings.conduct.stand_in", bots)
+        if found is not None:
+            return found
+    for index, item in enumerate(settings.programme):
+        path = f"settings.programme.{index}"
+        found = item_problem(item, path, settings, bots) or _too_few_places(
+            item, path, settings, bots
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def item_problem(
+    item: ProgrammeItem, path: str, settings: LobbySettings, bots: PersonalityCatalog
+) -> SettingsProblem | None:
+    """Say why a lobby with these settings cannot play matches of this kind."""
+    stand_in = settings.conduct.stand_in
+    if stand_in is not None and settings.conduct.on_leave == "replace":
+        found = _unable_reason(stand_in, item, bots)
+        if found is not None:
+            return Code.BAD_SEATS, f"{path}: the stand-in {found}"
+    seat = shoulder_seat(settings.spectating)
+    if seat is not None and seat >= item.seats:
+        expected = f"expected one of the seats 0 to {item.seats - 1} of {path}, not {seat}"
+        return Code.BAD_OPTION, f"spectating.seat: {expected}"
+    return None
+
+
+def shoulder_seat(spectating: Spectating) -> int | None:
+    """Return the seat through whose eyes spectators look, if they do."""
+    return spectating.seat if spectating.mode == "shoulder" else None
+
+
+def _personality_problem(
+    personality: str, path: str, bots: PersonalityCatalog
+) -> SettingsProblem | None:
+    if not bots.knows(personality):
+        name = personality.partition(":")[0]
+        return Code.UNKNOWN_PERSONALITY, f"no house bot {name!r} on this server"
+    flaw = bots.flaw(personality)
+    return None if flaw is None else (Code.BAD_OPTION, f"{path}: {flaw}")
+
+
+def _house_seat_problem(
+    personality: str, path: str, settings: LobbySettings, bots: PersonalityCatalog
+) -> SettingsProblem | None:
+    found = _personality_problem(personality, path, bots)
+    if found is not None or not settings.programme:
+        return found
+    reasons = [_unable_reason(personality, item, bots) for item in settings.programme]
+    if all(reasons):
+        return Code.BAD_SEATS, f"{path}: {reasons[0]}"
+    return None
+
+
+def _too_few_places(
+    item: ProgrammeItem, path: str, settings: LobbySettings, bots: PersonalityCatalog
+) -> SettingsProblem | None:
+    """Count the places of the lobby that can play an item."""
+    able = [
+        spec
+        for spec in settings.seats
+        if not isinstance(spec, HouseSeat) or _unable_reason(spec.personality, item, bots) is None
+    ]
+    if settings.arranged or len(able) >= item.seats:
+        return None
+    return Code.BAD_SEATS, (
+        f"{path}: {item.game!r} with {item.seats} seats needs as many places in the lobby that can"
+        f" play it, and there are {len(able)}"
+    )
+
+
+def _unable_reason(personality: str, item: ProgrammeItem, bots: PersonalityCatalog) -> str | None:
+    """Say why a house bot does not play an item; None where it does."""
+    if personality.partition("/")[0] != item.game:
+        return f"{personality!r} does not play {item.game!r}"
+    seats = bots.seats(personality)
+    if seats and item.seats not in seats:
+        listed = ", ".join(map(str, seats))
+        return f"{personality!r} plays with {listed} seats, not with {item.seats}"
+    return None

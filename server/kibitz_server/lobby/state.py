@@ -1,0 +1,397 @@
+"""The state of a lobby: what its log says. Pure.
+
+A lobby's state is a fold over its entries (`entries`), as a match's is: the first is `opened`, and
+each further one changes the state in a way that `LobbyState.apply` alone decides. Two states made
+of the same entries are equal. Who is connected is not in the log: it does not outlive the server
+(`presence`).
+
+    gathering --started--> running --last match settled--> finished --rematched--> gathering
+    any of them --closed--> closed        (running: `closing` first, then the last match ends)
+
+    arranged:  gathering --started--> running --closed--> closed
+
+A match of the round is waiting, running, or settled, and settled in one of three ways: it
+*ended* with a result that counts; it was *aborted*, twice, by the server's own trouble, and
+counts for nobody; or it is *void*, never begun, because a player has gone or the host closes.
+
+In an arranged lobby the host says which matches to play, as it goes, each under a tag. What
+became of every tag is kept until the lobby closes, and kept small: there may be thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from kibitz_protocol.wire.lobbies import (
+    Arrangement,
+    HouseSeat,
+    LobbyPhase,
+    LobbySettings,
+    OpenSeat,
+    ProgrammeItem,
+    SeatSpec,
+)
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_protocol.wire.records import Cause, Player, Result
+from kibitz_server.lobby.entries import (
+    Arranged,
+    ArrangedMatch,
+    Closed,
+    CloseReason,
+    Closing,
+    Entry,
+    HouseLost,
+    Joined,
+    Kicked,
+    Left,
+    MatchBegun,
+    MatchEnded,
+    Opened,
+    Readied,
+    Rematched,
+    Started,
+)
+from kibitz_server.lobby.schedule import (
+    Candidate,
+    PlannedMatch,
+    arranged_seed,
+    derive_seed,
+    plan,
+    require_playable,
+)
+from kibitz_server.lobby.standings import StandingsTable
+
+MAX_BOT_FAILURES = 3
+"""How often a house bot may fail in a round until its seat is open to anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatedMember:
+    """A member and the lobby's seat that it has."""
+
+    player: Player
+    seat: int
+    capabilities: Capabilities
+    ready: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SettledMatch:
+    """What became of a match that the host arranged; `result` is its JSON, None where void.
+
+    `seq` is the entry that says so.
+    """
+
+    seq: int
+    match: str
+    item: ProgrammeItem
+    players: tuple[Player, ...]
+    result: bytes | None
+
+
+@dataclass
+class LobbyState:
+    """What the entries so far say. Only `apply` changes it."""
+
+    opened: Opened
+    seq: int = 0
+    """The number of the last entry."""
+    members: dict[str, SeatedMember] = field(default_factory=dict)
+    banned: set[str] = field(default_factory=set)
+    """Players whom the host removed."""
+    abandoned_seats: set[int] = field(default_factory=set)
+    """House seats that no house bot is started for any more: anybody may take them."""
+    failures: dict[int, int] = field(default_factory=dict)
+    """How often the house bot of a seat has failed in this round."""
+    failure_reasons: dict[int, str] = field(default_factory=dict)
+    """What became of the house bot of a seat when it failed the last time in this round."""
+    round: int = 1
+    started: bool = False
+    roster: tuple[Player, ...] = ()
+    """Who was a member at the start of the round, whether or not still here."""
+    planned: int = 0
+    """Matches of the round in all."""
+    waiting: dict[int, PlannedMatch] = field(default_factory=dict)
+    running: dict[str, PlannedMatch] = field(default_factory=dict)
+    """By match."""
+    repeated: set[int] = field(default_factory=set)
+    """Numbers of matches that were aborted once and are played again."""
+    tags: dict[str, int] = field(default_factory=dict)
+    """The number of each match that the host arranged."""
+    settled: dict[int, SettledMatch] = field(default_factory=dict)
+    """Arranged matches by number, when they are over or void."""
+    item_kinds: dict[str, ProgrammeItem] = field(default_factory=dict)
+    """What was arranged so far, without seeds: matches of one kind share one item."""
+    ended: int = 0
+    aborted: int = 0
+    void: int = 0
+    standings: StandingsTable = field(default_factory=StandingsTable)
+    closing: bool = False
+    closed: CloseReason | None = None
+
+    @classmethod
+    def restore(cls, entries: Sequence[Entry]) -> LobbyState:
+        """Fold a whole log. Raises `ValueError` where it is not one."""
+        if not entries or not isinstance(entries[0], Opened):
+            raise ValueError("the log of a lobby begins with an entry 'opened'")
+        state = cls(entries[0])
+        for entry in entries[1:]:
+            state.apply(entry)
+        return state
+
+    @property
+    def id(self) -> str:
+        """The lobby's identifier."""
+        return self.opened.lobby
+
+    @property
+    def host(self) -> Player:
+        """Whoever opened the lobby, in or out of it."""
+        return self.opened.host
+
+    @property
+    def phase(self) -> LobbyPhase:
+        if self.closed:
+            return "closed"
+        if not self.started:
+            return "gathering"
+        return "running" if self.playing or self.settings.arranged else "finished"
+
+    @property
+    def playing(self) -> bool:
+        """Whether there is a match to play or to finish."""
+        return bool(self.waiting or self.running)
+
+    @property
+    def accepts_matches(self) -> bool:
+        """Whether the host may have more matches played, and others may come for them."""
+        return self.settings.arranged and self.phase == "running" and not self.closing
+
+    @property
+    def settings(self) -> LobbySettings:
+        return self.opened.settings
+
+    @property
+    def done(self) -> int:
+        """Matches of the round that are settled."""
+        return self.ended + self.aborted + self.void
+
+    def seat_spec(self, seat: int) -> SeatSpec:
+        """Return what a seat waits for now."""
+        return OpenSeat() if seat in self.abandoned_seats else self.settings.seats[seat]
+
+    def is_house_seat(self, seat: int) -> bool:
+        """Whether there is such a seat, and a house bot is started for it."""
+        inside = 0 <= seat < len(self.settings.seats)
+        return inside and isinstance(self.seat_spec(seat), HouseSeat)
+
+    def house_seats(self) -> list[int]:
+        """Return the seats that house bots are started for."""
+        return [seat for seat in range(len(self.settings.seats)) if self.is_house_seat(seat)]
+
+    def free_seats(self) -> list[int]:
+        """Return the seats that no member has."""
+        taken = {each.seat for each in self.members.values()}
+        return [seat for seat in range(len(self.settings.seats)) if seat not in taken]
+
+    def insiders(self) -> list[str]:
+        """Return the keys of the host and the members, each once."""
+        return list(dict.fromkeys((self.host.player, *self.members)))
+
+    def is_insider(self, player: str) -> bool:
+        """Whether a player is the host or a member."""
+        return player == self.host.player or player in self.members
+
+    def may_watch(self, player: str) -> bool:
+        """Whether a player may enter as a spectator, and watch matches."""
+        return self.settings.watchable or self.is_insider(player)
+
+    def personality(self, player: str) -> str | None:
+        """Return which house bot a member is; None where it is none."""
+        member = self.members.get(player)
+        if member is None or member.player.kind != "house":
+            return None
+        spec = self.settings.seats[member.seat]
+        return spec.personality if isinstance(spec, HouseSeat) else None
+
+    def played_items(self) -> list[ProgrammeItem]:
+        """Return what is played here: the programme, and the kinds of what was arranged."""
+        return [*self.settings.programme, *self.item_kinds.values()]
+
+    def occupant(self, seat: int) -> SeatedMember | None:
+        return next((each for each in self.members.values() if each.seat == seat), None)
+
+    def by_seat(self) -> list[SeatedMember]:
+        return sorted(self.members.values(), key=lambda each: each.seat)
+
+    def round_seed(self) -> int:
+        return derive_seed(self.opened.seed, "round", self.round)
+
+    def arranged_match(self, wanted: Arrangement, hidden: Collection[str]) -> ArrangedMatch:
+        """Fix the seed of a match; `hidden` names the games that hide something."""
+        return ArrangedMatch(
+            tag=wanted.tag,
+            item=wanted.item,
+            players=wanted.players,
+            seed=arranged_seed(wanted.item, wanted.tag, self.round_seed(), hidden),
+        )
+
+    def plan_round(self) -> list[PlannedMatch]:
+        """Plan the present round for the present members; raises `Unplayable`."""
+        return plan(
+            self.settings.programme,
+            self._candidates(),
+            round=self.round,
+            base_seed=self.round_seed(),
+            hidden=self.opened.hidden,
+            balanced=self.opened.balanced,
+        )
+
+    def require_playable(self) -> None:
+        """Raise `Unplayable` where `plan` would."""
+        require_playable(self.settings.programme, self._candidates())
+
+    def match_key(self, number: int) -> str:
+        """Return the identifier of a match of this round: always the same for the same play."""
+        again = "b" if number in self.repeated else ""
+        return f"{self.opened.lobby}-{self.round}-{number}{again}"
+
+    def apply(self, entry: Entry) -> None:
+        """Take the next entry; raises `ValueError` when its number is not the next one."""
+        if entry.seq != self.seq + 1:
+            raise ValueError(f"entry {entry.seq} of a lobby follows {self.seq}")
+        self.seq = entry.seq
+        match entry:
+            case Opened():
+                raise ValueError("a lobby is opened once")
+            case Joined():
+                self._join(entry)
+            case Left():
+                self._remove(entry.player)
+            case Kicked():
+                self._kick(entry.player)
+            case Readied():
+                self._ready(entry.player, entry.ready)
+            case HouseLost():
+                self._record_bot_failure(entry.seat, entry.reason)
+            case Started():
+                self._start()
+            case Arranged():
+                for allotted in entry.matches:
+                    self._add_arranged(allotted)
+            case MatchBegun():
+                self.running[entry.match] = self.waiting.pop(entry.number)
+            case MatchEnded():
+                self._end_match(entry)
+            case Rematched():
+                self._rematch(entry.round)
+            case Closing():
+                self.closing = True
+                self._void(list(self.waiting))
+            case Closed():
+                self.closed = entry.reason
+
+    def _candidates(self) -> list[Candidate]:
+        return [Candidate(each.player, each.capabilities) for each in self.by_seat()]
+
+    def _join(self, entry: Joined) -> None:
+        player = entry.player
+        self.members[player.player] = SeatedMember(player, entry.seat, entry.capabilities)
+        if self.phase == "running" and all(each.player != player.player for each in self.roster):
+            self.roster = (*self.roster, player)
+
+    def _ready(self, player: str, ready: bool) -> None:
+        self.members[player] = replace(self.members[player], ready=ready)
+
+    def _remove(self, player: str) -> None:
+        del self.members[player]
+        self._void(
+            [
+                number
+                for number, planned in self.waiting.items()
+                if any(each.player == player for each in planned.players)
+            ]
+        )
+
+    def _void(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._settle(self.waiting.pop(number), None)
+        self.void += len(numbers)
+
+    def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
+        """Keep what became of an arranged match, for the host to ask."""
+        if planned.tag is not None:
+            line = None
+            if result is not None:
+                line = result.__pydantic_serializer__.to_json(result, exclude_none=True)
+            match = self.match_key(planned.number)
+            self.settled[planned.number] = SettledMatch(
+                self.seq, match, planned.item, planned.players, line
+            )
+
+    def _kick(self, player: str) -> None:
+        seat = self.members[player].seat
+        self._remove(player)
+        if isinstance(self.seat_spec(seat), HouseSeat):
+            self.abandoned_seats.add(seat)
+        else:
+            self.banned.add(player)
+
+    def _record_bot_failure(self, seat: int, reason: str) -> None:
+        self.failure_reasons[seat] = reason
+        self.failures[seat] = self.failures.get(seat, 0) + 1
+        bot = self.occupant(seat)
+        if bot is not None:
+            self._ready(bot.player.player, False)
+        if self.failures[seat] < MAX_BOT_FAILURES:
+            return
+        self.abandoned_seats.add(seat)
+        if bot is not None:
+            self._remove(bot.player.player)
+
+    def _start(self) -> None:
+        if not self.settings.arranged:
+            self.waiting = {planned.number: planned for planned in self.plan_round()}
+        self.planned = len(self.waiting)
+        self.started = True
+        self.roster = tuple(each.player for each in self.by_seat())
+
+    def _add_arranged(self, allotted: ArrangedMatch) -> None:
+        self.planned += 1
+        item = allotted.item.model_copy(update={"seed": None})
+        item = self.item_kinds.setdefault(item.model_dump_json(), item)
+        players = tuple(self.members[player].player for player in allotted.players)
+        self.tags[allotted.tag] = self.planned
+        self.waiting[self.planned] = PlannedMatch(
+            self.planned, item, players, allotted.seed, tag=allotted.tag
+        )
+
+    def _end_match(self, entry: MatchEnded) -> None:
+        planned = self.running.pop(entry.match)
+        if entry.result.cause is not Cause.INFRASTRUCTURE:
+            self.standings.add(planned.players, entry.result)
+            self._settle(planned, entry.result)
+            self.ended += 1
+        elif planned.number in self.repeated:
+            self._settle(planned, entry.result)
+            self.aborted += 1
+        elif self.closing or any(each.player not in self.members for each in planned.players):
+            self._settle(planned, None)
+            self.void += 1
+        else:
+            self.repeated.add(planned.number)
+            self.waiting = dict(sorted([*self.waiting.items(), (planned.number, planned)]))
+
+    def _rematch(self, round: int) -> None:
+        self.round = round
+        self.started = False
+        self.roster = ()
+        self.planned = self.ended = self.aborted = self.void = 0
+        self.repeated = set()
+        self.failures = {}
+        self.failure_reasons = {}
+        self.standings = StandingsTable()
+        for each in self.members.values():
+            if each.player.kind != "house":
+                self._ready(each.player.player, False)

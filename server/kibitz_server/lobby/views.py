@@ -1,0 +1,183 @@
+"""What lists, members, hosts and spectators see of a lobby and of its matches. Pure.
+
+Seeds that a host writes into a programme are shown to the host alone, and the invite code to the
+host and the members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from kibitz_protocol.wire.lobbies import (
+    HouseSeat,
+    HouseTrouble,
+    LobbyBrief,
+    LobbySettings,
+    LobbyView,
+    MatchBrief,
+    Member,
+    ProgrammeItem,
+)
+from kibitz_protocol.wire.records import Player, Result
+from kibitz_server.lobby.state import LobbyState, SeatedMember
+
+
+def lobby_view(
+    state: LobbyState,
+    viewer: str | None,
+    *,
+    connected: Collection[str] = (),
+    spectators: int = 0,
+    plies: Mapping[str, int] | None = None,
+) -> LobbyView:
+    """Return the lobby as `viewer` may see it; None is a spectator.
+
+    `connected` are the players that have a connection, `spectators` is how many watch, `plies`
+    are those of the running matches.
+    """
+    return LobbyView(
+        lobby=state.id,
+        settings=_visible_settings(state, viewer),
+        host=state.host.player,
+        state=state.phase,
+        round=state.round,
+        members=[_member(each, connected) for each in state.by_seat()],
+        spectators=spectators,
+        invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
+        planned=state.planned,
+        done=state.done,
+        void=state.void,
+        house_trouble=_bot_failures(state),
+        live=[match_brief(state, match, plies=plies) for match in state.running],
+        standings=state.standings.lines(_ranked_players(state)),
+    )
+
+
+def lobby_brief(state: LobbyState) -> LobbyBrief:
+    """Return the lobby's line in a list."""
+    settings = state.settings
+    return LobbyBrief(
+        lobby=state.id,
+        name=settings.name,
+        host=state.host.name,
+        state=state.phase,
+        joinable=settings.joinable,
+        watchable=settings.watchable,
+        games=list(dict.fromkeys(item.game for item in state.played_items())),
+        members=len(state.members),
+        places=len(settings.seats),
+    )
+
+
+def match_brief(
+    state: LobbyState, match: str, *, plies: Mapping[str, int] | None = None
+) -> MatchBrief:
+    """Return a running match's line in a list. Raises `KeyError` for any other match."""
+    planned = state.running[match]
+    return MatchBrief(
+        match=match,
+        lobby=state.id,
+        number=planned.number,
+        block=planned.block,
+        game=planned.item.game,
+        seats=list(planned.players),
+        ply=(plies or {}).get(match, 0),
+        time_control=planned.item.time_control,
+        watchable=_shows_matches(state.settings),
+        tag=planned.tag,
+    )
+
+
+def arranged_briefs(
+    state: LobbyState,
+    tags: Sequence[str],
+    durable: int,
+    *,
+    plies: Mapping[str, int] | None = None,
+) -> list[MatchBrief | None]:
+    """Return how the arranged matches of these tags stand: None for one that waits.
+
+    The seats are those who were to play, whoever may have played on for them. Results are
+    on the disk before a lobby hears of them, but what is void only by an entry later than
+    `durable` may be played after all when the server dies now: it still waits. Raises `KeyError`
+    for a tag that was not arranged.
+    """
+    running = {planned.number: match for match, planned in state.running.items()}
+    briefs: list[MatchBrief | None] = []
+    for tag in tags:
+        number = state.tags[tag]
+        if number in running:
+            briefs.append(match_brief(state, running[number], plies=plies))
+        else:
+            briefs.append(_settled_brief(state, number, tag, durable))
+    return briefs
+
+
+def _settled_brief(state: LobbyState, number: int, tag: str, durable: int) -> MatchBrief | None:
+    settled = state.settled.get(number)
+    if settled is None or (settled.result is None and settled.seq > durable):
+        return None
+    line = settled.result
+    result = None if line is None else Result.model_validate_json(line)
+    return MatchBrief(
+        match=settled.match,
+        lobby=state.id,
+        number=number,
+        game=settled.item.game,
+        seats=list(settled.players),
+        ply=0 if result is None else result.plies,
+        time_control=settled.item.time_control,
+        watchable=_shows_matches(state.settings),
+        result=result,
+        tag=tag,
+        void=result is None,
+    )
+
+
+def _bot_failures(state: LobbyState) -> list[HouseTrouble]:
+    failures = []
+    for seat, count in sorted(state.failures.items()):
+        spec = state.settings.seats[seat]
+        assert isinstance(spec, HouseSeat), "only a house seat's bot fails"
+        failures.append(
+            HouseTrouble(
+                seat=seat,
+                personality=spec.personality,
+                failures=count,
+                reason=state.failure_reasons[seat],
+                given_up=seat in state.abandoned_seats,
+            )
+        )
+    return failures
+
+
+def _shows_matches(settings: LobbySettings) -> bool:
+    return settings.watchable and settings.spectating.mode != "off"
+
+
+def _visible_settings(state: LobbyState, viewer: str | None) -> LobbySettings:
+    if viewer == state.host.player:
+        return state.settings
+    items = [_without_seed(item) for item in state.settings.programme]
+    return state.settings.model_copy(update={"programme": items})
+
+
+def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
+    return item.model_copy(update={"seed": None})
+
+
+def _member(each: SeatedMember, connected: Collection[str]) -> Member:
+    return Member(
+        player=each.player.player,
+        name=each.player.name,
+        kind=each.player.kind,
+        seat=each.seat,
+        ready=each.ready,
+        connected=each.player.player in connected,
+    )
+
+
+def _ranked_players(state: LobbyState) -> Sequence[Player]:
+    if state.started:
+        return state.roster
+    return [each.player for each in state.by_seat()]

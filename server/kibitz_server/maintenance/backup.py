@@ -1,0 +1,113 @@
+"""A copy of a database, taken while a server goes on writing to it.
+
+The copy is one state of the database: the reader that it is made from keeps its snapshot from the
+first page to the last, so commits of the server neither mix into it nor begin it anew, as SQLite
+would otherwise do after each. Nothing is checkpointed, the server's writer is never waited for,
+and it never waits. What it costs the server is that the write-ahead log cannot be reset meanwhile.
+
+The copy gets its name when it is complete, on the disk, and was examined like any database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+import time
+from pathlib import Path
+
+from kibitz_server.maintenance.check import Findings, check_database
+from kibitz_server.storage.database import (
+    FILE_MODE,
+    SIDE_FILES,
+    StoreError,
+    UnusableDatabase,
+    connect_read_only,
+    os_error_text,
+    require_schema,
+    resolve_path,
+    translate_errors,
+)
+
+PAGES = 256
+"""Pages that are copied at a time, a mebibyte."""
+PAUSE_S = 0.002
+"""Seconds between two steps, in which the disk is the server's."""
+
+
+def back_up(path: Path, target: Path) -> Findings:
+    """Copy the database at `path` to `target`, which must not exist; return what the copy holds.
+
+    Raises `StoreError`, and leaves nothing behind, where the database cannot be read, the copy
+    cannot be written, or the copy is not sound.
+    """
+    path = resolve_path(path)
+    target = Path(os.path.realpath(target))
+    _require_free(target)
+    part = _part(target)
+    try:
+        _copy(path, part, target)
+        findings = check_database(part, marked=False)
+        if not findings.sound:
+            raise UnusableDatabase(
+                f"no backup was made, the copy would not be sound ({findings.problems[0]});"
+                " `kibitz db check` tells what is wrong"
+            )
+        _require_free(target)
+        os.rename(part, target)
+        _sync(target.parent)
+    except OSError as error:
+        raise StoreError(f"cannot write {str(target)!r}: {os_error_text(error)}") from error
+    finally:
+        part.unlink(missing_ok=True)
+    findings.file = str(target)
+    return findings
+
+
+def _require_free(target: Path) -> None:
+    for suffix in ("", *SIDE_FILES):
+        name = f"{target}{suffix}"
+        if os.path.lexists(name):
+            raise StoreError(f"{name!r} exists; a backup replaces nothing")
+
+
+def _part(target: Path) -> Path:
+    """Make the file that becomes the backup, for its owner alone."""
+    try:
+        number, name = tempfile.mkstemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise StoreError(f"cannot write {str(target)!r}: {os_error_text(error)}") from error
+    os.fchmod(number, FILE_MODE)
+    os.close(number)
+    return Path(name)
+
+
+def _copy(path: Path, part: Path, target: Path) -> None:
+    with translate_errors(path), contextlib.closing(connect_read_only(path)) as source:
+        require_schema(source, path)
+        source.execute("BEGIN")
+        source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        with translate_errors(target), contextlib.closing(sqlite3.connect(part)) as copy:
+            try:
+                source.backup(copy, pages=PAGES, sleep=0, progress=_pause)
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+                    raise UnusableDatabase(
+                        f"{str(path)!r} is damaged: no backup was made"
+                    ) from error
+                raise
+    _sync(part)
+
+
+def _pause(status: int, remaining: int, total: int) -> None:
+    if remaining:
+        time.sleep(PAUSE_S)
+
+
+def _sync(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,290 @@
+"""The examination of a database: is everything there, and is it what was written?
+
+It reads and never writes, from one state of the file, so it may look at a database that a server
+is using. It follows every chain of hashes from the head of a stream through its stretches and
+the journal, compares what is kept twice (summaries and the ledger with the results they repeat),
+and asks SQLite about its own structure. It does not play matches again: a link that fits says
+that a line is the one that was written, and the server folds it at the next start.
+
+What nobody can tell from a file alone is whether its end is missing. The mark beside it can
+(`storage/watermark.py`), so a database that was moved without its mark is only as complete as it
+says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
+from kibitz_protocol.wire.records import Footer, Result, Setup
+from kibitz_server.lobby import entries as lobby_entries
+from kibitz_server.rating.ladder import RatedMatch
+from kibitz_server.storage import journal, watermark
+from kibitz_server.storage.database import (
+    CommitsMissing,
+    connect_read_only,
+    require_schema,
+    resolve_path,
+    translate_errors,
+)
+
+_Model = TypeVar("_Model", bound=BaseModel)
+About: TypeAlias = Literal["file", "mark", "journal", "match", "lobby", "ledger"]
+MAX_SQLITE_PROBLEMS = 20
+"""Complaints of SQLite's own check that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong; `name` is the match, the lobby, or the place in the ledger."""
+
+    about: About
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.about} {self.name}: {self.text}" if self.name else f"{self.about}: {self.text}"
+        )
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a database holds, and what is wrong with it."""
+
+    file: str
+    matches: int = 0
+    matches_open: int = 0
+    lobbies: int = 0
+    lobbies_open: int = 0
+    entries: int = 0
+    rated: int = 0
+    accepted: int = 0
+    """Matches and lobbies that somebody has accepted as lost."""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+    def add(self, about: About, name: str, text: str) -> None:
+        self.problems.append(Problem(about, name, text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    number: int
+    key: str
+    kind: About
+    state: str
+    head: object
+    footer: object
+    summary: object
+    link: str | None
+    reason: str | None
+    noticed: int | None
+
+
+class _Damage(Exception):
+    """What is wrong with one stream."""
+
+
+def check_database(path: Path, *, marked: bool = True) -> Findings:
+    """Look at all of a database; `marked` is False for a copy, which has no mark.
+
+    Raises `StoreError` where there is nothing that could be examined.
+    """
+    path = resolve_path(path)
+    findings = Findings(str(path))
+    with translate_errors(path):
+        db = connect_read_only(path)
+        try:
+            require_schema(db, path)
+            if marked:
+                _check_mark(db, path, findings)
+            db.execute("BEGIN")
+            with _catching_corruption(findings):
+                _check_structure(db, findings)
+            with _catching_corruption(findings):
+                _check_contents(db, findings)
+        finally:
+            db.close()
+    return findings
+
+
+@contextlib.contextmanager
+def _catching_corruption(findings: Findings) -> Iterator[None]:
+    """Go on where SQLite cannot read a part of the file any further."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CORRUPT:
+            raise
+        problem = Problem("file", "", f"SQLite finds: {error}")
+        if problem not in findings.problems:
+            findings.problems.append(problem)
+
+
+def _check_mark(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
+    """Look for commits that are missing: before the snapshot, which the mark may be ahead of."""
+    try:
+        watermark.require(db, path)
+    except CommitsMissing as error:
+        findings.add("mark", "", str(error))
+
+
+def _check_structure(db: sqlite3.Connection, findings: Findings) -> None:
+    for (line,) in db.execute(f"PRAGMA integrity_check({MAX_SQLITE_PROBLEMS})"):
+        if line != "ok":
+            findings.add("file", "", f"SQLite finds: {line}")
+
+
+def _check_contents(db: sqlite3.Connection, findings: Findings) -> None:
+    reading = journal.read(db)
+    for batch in reading.damaged:
+        findings.add("journal", f"batch {batch}", "is not as it was written")
+    for batch in reading.missing:
+        findings.add("journal", f"batch {batch}", "is missing")
+    results: dict[str, Result] = {}
+    for stream in _streams(db):
+        _count(stream, findings)
+        if stream.state == "lost":
+            continue
+        try:
+            if stream.state == "damaged":
+                raise _Damage(f"set aside {_when(stream.noticed)}: {stream.reason}")
+            tail = reading.tails.get(stream.number)
+            result = _check_stream(db, stream, tail, findings)
+        except _Damage as damage:
+            findings.add(stream.kind, stream.key, str(damage))
+        else:
+            if result is not None:
+                results[stream.key] = result
+    _check_rating_log(db, results, findings)
+
+
+# --- streams ----------------------------------------------------------------------------------
+
+
+def _streams(db: sqlite3.Connection) -> Iterator[_Stream]:
+    for row in db.execute(
+        "SELECT number, key, kind, state, head, footer, summary, link, reason, noticed"
+        " FROM stream ORDER BY number"
+    ):
+        yield _Stream(*row)
+
+
+def _count(stream: _Stream, findings: Findings) -> None:
+    running = int(stream.state == "open")
+    if stream.kind == "match":
+        findings.matches += 1
+        findings.matches_open += running
+    else:
+        findings.lobbies += 1
+        findings.lobbies_open += running
+    findings.accepted += int(stream.state == "lost")
+
+
+def _check_stream(
+    db: sqlite3.Connection, stream: _Stream, tail: journal.Tail | None, findings: Findings
+) -> Result | None:
+    """Follow a stream from its head to its end; return the result that its footer says."""
+    link = _check_head(stream)
+    last = 0
+    for first, until, expected, text in db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first",
+        (stream.number,),
+    ):
+        lines = text.split(b"\n") if isinstance(text, bytes) else []
+        if first != last + 1:
+            raise _Damage(f"entries {last + 1} to {first - 1} are missing")
+        for line in lines:
+            link = chain_hash(link, line)
+        if until != first + len(lines) - 1 or link != expected:
+            raise _Damage(f"an entry between {first} and {until} is not the one that was written")
+        last = until
+    if tail is not None:
+        if tail.fault is not None:
+            raise _Damage(tail.fault)
+        last, link = max(last, tail.last), tail.link if tail.last > last else link
+    findings.entries += last
+    return _check_end(stream, link) if stream.state == "closed" else None
+
+
+def _check_head(stream: _Stream) -> str:
+    head = stream.head
+    if not isinstance(head, bytes):
+        raise _Damage("its head is damaged")
+    link = chain_hash(EMPTY_CHAIN, head)
+    try:
+        key = _key_in(stream.kind, head)
+    except ValidationError:
+        key = None
+    if key != stream.key or stream.link not in (None, link):
+        raise _Damage("its head is not the one that was written")
+    return link
+
+
+def _key_in(kind: About, head: bytes) -> str | None:
+    if kind == "match":
+        return Setup.model_validate_json(head).match
+    opened = lobby_entries.ENTRY.validate_json(head)
+    return opened.lobby if isinstance(opened, lobby_entries.Opened) else None
+
+
+def _check_end(stream: _Stream, link: str) -> Result | None:
+    """Compare what closed a stream with its entries, and its line in lists with that."""
+    if stream.kind == "lobby":
+        _parsed(LobbyBrief, stream.summary, "summary")
+        return None
+    footer = _parsed(Footer, stream.footer, "end")
+    if footer.hash != link:
+        raise _Damage("its end does not belong to its entries")
+    if _parsed(MatchBrief, stream.summary, "summary").result != footer.result:
+        raise _Damage("its summary is not that of its result")
+    return footer.result
+
+
+def _parsed(model: type[_Model], data: object, what: str) -> _Model:
+    try:
+        if isinstance(data, bytes):
+            return model.model_validate_json(data)
+    except ValidationError:
+        pass
+    raise _Damage(f"its {what} is damaged")
+
+
+# --- the ledger -------------------------------------------------------------------------------
+
+
+def _check_rating_log(
+    db: sqlite3.Connection, results: dict[str, Result], findings: Findings
+) -> None:
+    for place, match, line in db.execute("SELECT place, match, line FROM ledger ORDER BY place"):
+        findings.rated += 1
+        try:
+            counted = RatedMatch.model_validate_json(line)
+        except ValidationError:
+            findings.add("ledger", str(place), f"the line of match {match} is damaged")
+            continue
+        result = results.get(match)
+        if counted.match != match or (
+            result is not None and counted.ranks != [seat.rank for seat in result.seats]
+        ):
+            findings.add("ledger", str(place), f"the line is not that of the result of {match}")
+
+
+def _when(seconds: int | None) -> str:
+    if seconds is None:
+        return "at a start"
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return moment.isoformat(sep=" ", timespec="minutes")

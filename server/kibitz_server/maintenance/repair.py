@@ -1,0 +1,39 @@
+"""What an operator may decide about a damaged database: that the rest of it shall count.
+
+Nothing is deleted but lines of the ledger that nobody can read. Damaged matches and lobbies get
+the state ``lost``: they stay as they are, nothing loads them, and no check reports them again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from kibitz_server.maintenance.check import Findings
+from kibitz_server.storage import journal, watermark
+from kibitz_server.storage.database import (
+    connect_writer,
+    lock,
+    resolve_path,
+    transaction,
+    translate_errors,
+)
+
+
+def accept_losses(path: Path, findings: Findings) -> None:
+    """Accept what `findings` says of a database that no server has open. Raises `StoreError`."""
+    path = resolve_path(path)
+    with lock(path), contextlib.closing(connect_writer(path)) as db, translate_errors(path):
+        journal.recover(db)
+        with transaction(db):
+            db.execute("UPDATE stream SET state = 'lost' WHERE state = 'damaged'")
+            for problem in findings.problems:
+                if problem.about in {"match", "lobby"}:
+                    db.execute(
+                        "UPDATE stream SET state = 'lost', reason = coalesce(reason, ?)"
+                        " WHERE key = ?",
+                        (problem.text, problem.name),
+                    )
+                elif problem.about == "ledger":
+                    db.execute("DELETE FROM ledger WHERE place = ?", (int(problem.name),))
+        watermark.accept_loss(db, path)

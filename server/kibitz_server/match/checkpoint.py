@@ -1,0 +1,175 @@
+"""Checkpoints: what a log has led to up to some entry, so that a start need not fold all of it.
+
+A checkpoint is a cache and never the truth: the log is. It says which entry it was made after,
+the chain's link there, and which code made it. Whoever restores a match from it goes on from
+that link; where anything is not as expected, nothing is read and the whole log is folded
+instead. For every log and every entry in it,
+
+    restore(whole log) == resume(checkpoint after the entry, the entries that follow)
+
+byte for byte, which `tests/server/match/test_checkpoint.py` holds for every game.
+
+    SHA-256 of the rest | zlib( one line of JSON, "\\n", the bytes of the game's state )
+
+The digest finds damage, and the JSON is the program's own, so nothing in it is doubted further.
+`code` stands for the sources of the rules and of the fold: with other sources the same entries
+may lead to other values, and then no checkpoint of before is used.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from kibitz_games.core.game import Game, State, UnknownRules
+from kibitz_protocol.wire.records import Entry, Setup
+from kibitz_server.match.state import BrokenLog, MatchState, SavedState
+
+CHECKPOINT_INTERVAL = 32
+"""Entries from one checkpoint of a match to the next: the most that a start has to fold of it."""
+FORMAT = 1
+"""The layout of a checkpoint; one of another number is not read."""
+DIGEST_BYTES = 32
+ZLIB_LEVEL = 1
+"""zlib's fastest: boards are mostly zeros, and the fifth of a record is as good as the sixth."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The JSON of a checkpoint."""
+
+    format: int
+    code: str
+    match: str
+    game: str
+    rules_version: int
+    dtype: str
+    """The fields of the state's record, which its bytes are meaningless without."""
+    link: str
+    saved: SavedState
+
+
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint that was read and belongs to this match and this code."""
+
+    link: str
+    """The chain's link at entry `kept.seq`."""
+    saved: SavedState
+    state: State
+
+    @property
+    def seq(self) -> int:
+        return self.saved.seq
+
+
+def next_checkpoint(match: str, seq: int) -> int:
+    """Return the entry after `seq` at which a match's checkpoint is due.
+
+    Each match has its own place in the period, so that matches which began together do not
+    write their checkpoints together.
+    """
+    place = zlib.crc32(match.encode()) % CHECKPOINT_INTERVAL
+    return seq + 1 + (place - seq - 1) % CHECKPOINT_INTERVAL
+
+
+class Checkpoints:
+    """Writes and reads the checkpoints of this code."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self._types: dict[str, str] = {}
+        """The type of the states of each game, in the words of a checkpoint, as seen last ..."""
+        self._blanks: dict[str, State] = {}
+        """... and a state of that type: copying one is cheaper than a game's start."""
+
+    def write(self, match: MatchState, link: str) -> bytes:
+        """Return a checkpoint of a match whose log's chain has come to `link`."""
+        info = match.game.info
+        line = _Line(
+            format=FORMAT,
+            code=self._code,
+            match=match.setup.match,
+            game=info.name,
+            rules_version=info.rules_version,
+            dtype=self._type(match.game, match.game_state),
+            link=link,
+            saved=match.save(),
+        )
+        body = zlib.compress(_LINE.dump_json(line) + b"\n" + match.game_state.tobytes(), ZLIB_LEVEL)
+        return sha256(body).digest() + body
+
+    def read(self, data: bytes, game: Game, setup: Setup) -> Checkpoint | None:
+        """Return the checkpoint in `data`.
+
+        None where it is damaged, was made by other code, or is of another match.
+        """
+        digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+        if sha256(body).digest() != digest:
+            return None
+        try:
+            game = game.at_version(setup.rules_version)
+            text, _, state = zlib.decompress(body).partition(b"\n")
+            line = _LINE.validate_json(text)
+        except UnknownRules:
+            return None  # the fold says what is wrong with the match
+        except (zlib.error, ValidationError):
+            return None  # of another format: what was written is as it was
+        info = game.info
+        given = (line.format, line.code, line.match, line.game, line.rules_version)
+        if given != (FORMAT, self._code, setup.match, info.name, info.rules_version):
+            return None
+        blank = self._blank(game, setup, line.dtype)
+        if blank is None or len(state) != blank.dtype.itemsize:
+            return None
+        return Checkpoint(line.link, line.saved, _fill(blank, state))
+
+    def _type(self, game: Game, state: State) -> str:
+        """Return the words for a state's type; describing a type costs more than all the rest."""
+        name = game.info.name
+        blank = self._blanks.get(name)
+        if blank is None or blank.dtype is not state.dtype:
+            self._blanks[name] = state.copy()
+            self._types[name] = sha256(repr(state.dtype.descr).encode()).hexdigest()[:16]
+        return self._types[name]
+
+    def _blank(self, game: Game, setup: Setup, wanted: str) -> State | None:
+        """Return a state of the type `wanted`, None where the game does not begin with one."""
+        name = game.info.name
+        if self._types.get(name) != wanted:
+            options = game.Options.from_wire(setup.options)
+            self._type(game, game.start(options, len(setup.seats), setup.deal))
+        return self._blanks[name] if self._types[name] == wanted else None
+
+
+def resume(
+    game: Game, setup: Setup, checkpoint: Checkpoint, entries: Sequence[Entry]
+) -> MatchState:
+    """Return the match that `entries` lead to, the ones after the checkpoint.
+
+    Raises `BrokenLog` where they are not.
+    """
+    if entries and entries[0].seq != checkpoint.seq + 1:
+        raise BrokenLog(f"entry {entries[0].seq} does not follow entry {checkpoint.seq}")
+    return MatchState.resume(game, setup, checkpoint.saved, checkpoint.state, entries)
+
+
+def _fill(blank: State, data: bytes) -> State:
+    """Return a record of the same type as `blank` with these bytes."""
+    state = blank.copy()
+    values = np.frombuffer(data, state.dtype)
+    home = state.base
+    if isinstance(home, np.ndarray) and home.shape == (1,):
+        home[:] = values
+    else:
+        for name in state.dtype.names or ():
+            state[name] = values[0][name]
+    return state

@@ -1,0 +1,150 @@
+"""What may be asked of a match, and what it answers: values without behaviour.
+
+Those that every move makes are named tuples, which cost a third of what a frozen dataclass does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from kibitz_protocol.wire.records import Cause, Comment, Entry, Player, Result
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.values import Action
+from kibitz_server.match.visibility import EntryView
+
+# --- commands -----------------------------------------------------------------------------
+
+
+class Play(NamedTuple):
+    """A seat's action at `ply`; `rtt_ms` is the measured round trip of the socket it came on."""
+
+    seat: int
+    id: int
+    ply: int
+    action: Action
+    comment: Comment | None = None
+    rtt_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resign:
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A seat's player went away: ``left`` for good, otherwise with the table's grace."""
+
+    seat: int
+    reason: Literal["left", "disconnect", "crash"]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A seat's player came back; `player` is checked against the seat where it is given.
+
+    `takeover` says that it was there, and that another program has taken its place.
+    """
+
+    seat: int
+    player: str | None = None
+    takeover: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Another player takes the seat of one who is away: an answer to `WantSubstitute`."""
+
+    seat: int
+    player: Player
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeit:
+    """The caller drops a seat, for instance because no stand-in could be had."""
+
+    seat: int
+    cause: Cause
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    seat: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The server cannot go on with this match."""
+
+    detail: str
+
+
+Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | Abort
+
+
+# --- effects ------------------------------------------------------------------------------
+
+
+class Append(NamedTuple):
+    """Make `entry` durable, then send each viewer ``view.event(viewer)``."""
+
+    entry: Entry
+    view: EntryView
+
+
+class Accepted(NamedTuple):
+    """Answer the request `id` of a seat: its move is entry `seq`, now or since long ago."""
+
+    seat: int
+    id: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Answer a command: nothing of it was done. `id` is None where the command had none.
+
+    `hint` is what helps, None where nothing more is known than the code says.
+    """
+
+    seat: int
+    id: int | None
+    code: Code
+    message: str
+    ply: int
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WantSubstitute:
+    """Find a house bot for a seat, then answer with `Replace` or `Forfeit`, never with neither.
+
+    No flag falls for the seat meanwhile, and its player may still return.
+    """
+
+    seat: int
+    personality: str
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOver:
+    """The match is over; no command changes it any more."""
+
+    result: Result
+
+
+Effect: TypeAlias = Append | Accepted | Refuse | WantSubstitute | MatchOver
+
+
+class Step(NamedTuple):
+    """What an engine makes of a command or of the time."""
+
+    effects: list[Effect]
+    """In the order in which they have to be carried out."""
+    deadline: int | None
+    """The caller's time at which `tick` has something to do, None while it has not."""

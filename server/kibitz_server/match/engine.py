@@ -1,0 +1,505 @@
+"""The match engine: commands and the time in, effects and the next deadline out.
+
+It does no input or output, reads no clock and draws no random numbers. Everything durable about a
+match is its `MatchState`. Every entry passes through `MatchState.apply`, whether a command has just
+made it or a log gives it back, so restoring the log of a match gives the live one again, byte for
+byte, and from any entry on.
+
+What is not in the log is only about the present moment: when the turn was opened, how often a
+seat has sent an illegal move, which substitutes have been asked for. A restart forgives these,
+as it charges the time that the server was down to nobody.
+
+The caller's part. `now` is a monotonic clock in whole milliseconds. The effects of a `Step` are
+carried out in order, and nothing of an `Append` is told before its entry is durable. Whenever
+`state.turn` has changed and the match goes on, the seat `state.to_act` is sent `your_turn` and then
+`open_turn` is called; its clock runs from there. `tick` is called when the deadline of the last
+`Step` has come, and once after a restore: it anchors the match to the caller's clock and settles
+what a crash has cut off. `lag` is how much time the caller's clock has left out so far because the
+server stood still; what of it fell into a turn is only noted in the turn's entry.
+
+A turn is measured from `open_turn` to the arrival of the move, and an allowance for the network is
+taken off. That is the socket's own round trip as the server measured it (the shortest of its last
+pings), at most `ALLOWANCE_CAP_MS`, so a slow line costs nothing and a peer that delays its pongs
+gains a tenth of a second at most. The flag's timer waits that tenth longer than the clock, so that
+nobody is flagged by the network inside the allowance.
+
+    turn comes (Moved, a drop, Replaced)
+       | open_turn(now)               the clock of the seat to act runs
+       v
+    turn open --Play in time--------------------------------> Moved, the next turn comes
+       |  \\--Play refused: stale, not your turn -->  nothing
+       |  \\--Play refused: illegal --> Noted, and at last Forfeited
+       |
+       +--flag, by a late Play or by tick--> Flagged --> Forfeited | Moved (random)
+       |                                        \\--> the next turn comes (skip)
+
+    seat there --Leave--> away --Return in its grace--> there
+                            \\--grace over--> Forfeited | WantSubstitute --> Replaced | Forfeited
+                             \\--grace of everybody over--> Forfeited(abandoned), the end
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Final, Literal, assert_never
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from kibitz_games.core.game import Game, IllegalAction
+from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.records import (
+    Aborted,
+    Cause,
+    Entry,
+    Flagged,
+    Forfeited,
+    Left,
+    Moved,
+    Noted,
+    RefusedMove,
+    Replaced,
+    Resigned,
+    Returned,
+    Setup,
+)
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.unchecked import construct
+from kibitz_protocol.wire.values import Action
+from kibitz_server.match import absences
+from kibitz_server.match.commands import (
+    Abort,
+    Accepted,
+    Append,
+    Command,
+    Effect,
+    Forfeit,
+    Leave,
+    MatchOver,
+    Note,
+    Play,
+    Refuse,
+    Replace,
+    Resign,
+    Return,
+    Step,
+    WantSubstitute,
+)
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import MatchViews
+
+ALLOWANCE_CAP_MS: Final = 100
+"""The most that the network may take off what a turn is charged."""
+_ACTION_CHARS: Final = 1000
+"""Characters that the log keeps of an action that was refused as illegal ..."""
+_NOTE_CHARS: Final = 2000
+"""... and of what was said of it."""
+
+
+class MatchEngine:
+    """Decides what commands and timers do to one match."""
+
+    __slots__ = (
+        "_due",
+        "_flag_at",
+        "_illegal_counts",
+        "_lag",
+        "_lag_at_open",
+        "_opened_at",
+        "_origin",
+        "_substitutes_wanted",
+        "state",
+        "views",
+    )
+
+    def __init__(self, state: MatchState) -> None:
+        self.state = state
+        """Changed by the engine alone."""
+        self.views = MatchViews(state)
+        self._origin: int | None = None
+        """The caller's time at which the match's own time was 0."""
+        self._due: int | None = None
+        """The match's time at which `tick` has something to do, None while it has not."""
+        self._opened_at: int | None = None
+        """When the present turn was opened."""
+        self._flag_at: int | None = None
+        """When the flag of the open turn falls, the cap of the allowance included."""
+        self._lag = 0
+        """What the caller's clock has left out so far ..."""
+        self._lag_at_open = 0
+        """... and what it had left out when the present turn was opened."""
+        self._illegal_counts = [0] * len(state.players)
+        self._substitutes_wanted: frozenset[int] = frozenset()
+        """The absent seats that a substitute has been asked for."""
+
+    @classmethod
+    def new(cls, game: Game, setup: Setup) -> MatchEngine:
+        """Start a match. Raises `InvalidSetup`, `ValidationError` (options), `BrokenLog`."""
+        return cls(MatchState(game, setup))
+
+    @classmethod
+    def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> MatchEngine:
+        """Return the match that `entries` lead to; call `tick` once before anything else."""
+        return cls(MatchState.restore(game, setup, entries))
+
+    # --- commands ---------------------------------------------------------------------------
+
+    def handle(self, command: Command, now: int, lag: int = 0) -> Step:
+        """Carry out a command: after whatever timers are due, before those that it makes due.
+
+        Who leaves, drops out or comes back may be the one that others have waited for.
+        """
+        at = self._match_time(now)
+        self._lag = lag
+        effects = self._run_due_timers(at)
+        effects += self._execute(command, at)
+        effects += self._run_due_timers(at)
+        return Step(effects, self.deadline)
+
+    def tick(self, now: int, lag: int = 0) -> Step:
+        """Carry out what the timers that are due ask for."""
+        at = self._match_time(now)
+        self._lag = lag
+        self._due = self._next_due()
+        return Step(self._run_due_timers(at), self.deadline)
+
+    def open_turn(self, now: int, lag: int = 0) -> int | None:
+        """Start the clock of the seat to act, its turn is durable and sent; return the deadline.
+
+        The clock of a turn that is open already runs on; that of a match that is over does not.
+        """
+        state, at = self.state, self._match_time(now)
+        if self._opened_at is None and state.result is None:
+            self._opened_at = at
+            self._lag = self._lag_at_open = lag
+            if state.clocks is not None:
+                total = until_flag(state.setup.time_control, state.clocks[state.to_act])
+                self._flag_at = at + total + ALLOWANCE_CAP_MS
+            self._due = self._next_due()
+        return self.deadline
+
+    @property
+    def deadline(self) -> int | None:
+        """The caller's time at which `tick` has something to do, None while it has not."""
+        return None if self._due is None or self._origin is None else self._due + self._origin
+
+    def left_ms(self, now: int) -> int | None:
+        """Return how much of its time the seat to act has left, None without a clock."""
+        total = self.state.left_ms
+        if total is None or self._opened_at is None:
+            return total
+        return max(0, total - max(0, self._match_time(now) - self._opened_at))
+
+    def _execute(self, command: Command, at: int) -> list[Effect]:
+        match command:
+            case Play():
+                return self._play(command, at)
+            case Resign():
+                return self._resign(command, at)
+            case Leave():
+                return self._leave(command, at)
+            case Return():
+                return self._return(command, at)
+            case Replace():
+                return self._replace(command, at)
+            case Forfeit():
+                return self._forfeit(command, at)
+            case Note():
+                return self._note(command, at)
+            case Abort():
+                return self._abort(command, at)
+            case _:
+                assert_never(command)
+
+    def _play(self, play: Play, at: int) -> list[Effect]:
+        state, seat = self.state, play.seat
+        last = state.last_moves[seat]
+        if last is not None and last[0] == play.id and last[1] == play.ply:
+            return [Accepted(seat, play.id, last[2])]
+        if state.result is not None or seat in state.departed:
+            return [self._refuse_over(seat, play.id)]
+        if play.ply != state.ply:
+            return [self._refuse(play, Code.STALE, f"the match is at ply {state.ply}")]
+        if seat != state.to_act:
+            return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {state.to_act} is to act")]
+        opened, elapsed, lag = self._turn_time(at)
+        allowed = _allowance(elapsed, play.rtt_ms)
+        if self._is_late(elapsed - allowed):
+            return [*self._drop_flag(at), *self._run_due_timers(at), self._refuse_late(play)]
+        try:
+            action = state.decode(play.action)
+        except ValidationError as error:
+            return self._refuse_illegal(play, Code.MALFORMED, _validation_message(error), at)
+        except IllegalAction as error:
+            return self._refuse_illegal(play, Code.ILLEGAL, str(error), at)
+        values = {
+            "seq": state.seq + 1,
+            "at_ms": at,
+            "kind": "move",
+            "ply": state.ply,
+            "seat": seat,
+            "action": self._encode_action(action),
+            "elapsed_ms": elapsed,
+            "allowance_ms": allowed,
+            "wait_ms": opened - state.turn_at,
+            "lag_ms": lag or None,
+            "id": play.id,
+            "comment": play.comment,
+        }
+        effects = self._append(construct(Moved, values), action)
+        effects.insert(1, Accepted(seat, play.id, state.seq))
+        return effects
+
+    def _turn_time(self, at: int) -> tuple[int, int, int]:
+        """Return when the turn was opened, what it took, and the lag, which is no part of that."""
+        if self._opened_at is None:
+            return at, 0, 0
+        # A caller may date a command back, so that it comes before a deadline.
+        elapsed = max(0, at - self._opened_at)
+        return self._opened_at, elapsed, max(0, self._lag - self._lag_at_open)
+
+    def _is_late(self, charged: int) -> bool:
+        state = self.state
+        if state.clocks is None:
+            return False
+        return charged >= until_flag(state.setup.time_control, state.clocks[state.to_act])
+
+    def _refuse_illegal(self, play: Play, code: Code, message: str, at: int) -> list[Effect]:
+        seat = play.seat
+        self._illegal_counts[seat] += 1
+        hint = self._hint(code)
+        effects: list[Effect] = [Refuse(seat, play.id, code, message, self.state.ply, hint)]
+        effects += self._append(self._refusal_note(play, code, message, at))
+        if self._illegal_counts[seat] >= self.state.setup.conduct.max_illegal:
+            detail = f"{self._illegal_counts[seat]} illegal moves"
+            # The last sentence says where things stand: fit for all only if nothing is hidden.
+            if not self.state.game.info.hidden:
+                detail = f"{detail}, the last: {message}"
+            effects += self._forfeit_seat(seat, Cause.ILLEGAL, detail, at)
+        return effects
+
+    def _hint(self, code: Code) -> str:
+        """Return what helps after a wrong action: one that is legal now for the seat to act."""
+        game = self.state.game
+        legal = game.legal(self.state.game_state)
+        action = to_json(self._encode_action(legal[0])).decode()
+        if code is Code.MALFORMED:
+            return f"an action of {game.info.name} looks like {action}"
+        return f"choose a legal action, for example {action}"
+
+    def _refusal_note(self, play: Play, code: Code, message: str, at: int) -> Noted:
+        """Return what the seat's own record keeps of an illegal move; `max_illegal` bounds them."""
+        sent = to_json(play.action).decode()[:_ACTION_CHARS]
+        refused = RefusedMove(ply=play.ply, code=code, action=sent, id=play.id)
+        text = f"refused as {code}: {message}"[:_NOTE_CHARS]
+        return Noted(seq=self.state.seq + 1, at_ms=at, seat=play.seat, text=text, refused=refused)
+
+    def _resign(self, command: Resign, at: int) -> list[Effect]:
+        if not self.state.still_plays(command.seat):
+            return [self._refuse_over(command.seat)]
+        return self._append(Resigned(seq=self.state.seq + 1, at_ms=at, seat=command.seat))
+
+    def _leave(self, command: Leave, at: int) -> list[Effect]:
+        seat = command.seat
+        if self.state.result is not None or seat in self.state.departed:
+            return [self._refuse_over(seat)]
+        known = self.state.away.get(seat)
+        if known is not None and (known.reason == "left" or command.reason != "left"):
+            return []  # the first absence counts, unless the player now leaves for good
+        grace = 0 if command.reason == "left" else self.state.setup.conduct.grace_ms
+        entry = Left(
+            seq=self.state.seq + 1, at_ms=at, seat=seat, reason=command.reason, grace_ms=grace
+        )
+        return self._append(entry)
+
+    def _return(self, command: Return, at: int) -> list[Effect]:
+        seat = command.seat
+        if self.state.result is not None or seat in self.state.departed:
+            return [self._refuse_over(seat)]
+        owner = self.state.players[seat].player
+        if command.player is not None and command.player != owner:
+            message = f"seat {seat} is played by {self.state.players[seat].name} now"
+            return [Refuse(seat, None, Code.NOT_SEATED, message, self.state.ply)]
+        if seat not in self.state.away and not command.takeover:
+            return []
+        takeover: Literal[True] | None = True if command.takeover else None
+        entry = Returned(seq=self.state.seq + 1, at_ms=at, seat=seat, takeover=takeover)
+        return self._append(entry)
+
+    def _replace(self, command: Replace, at: int) -> list[Effect]:
+        seat = command.seat
+        if self.state.result is not None or seat in self.state.departed:
+            return [self._refuse_over(seat)]
+        if seat not in self.state.away:
+            message = f"the player of seat {seat} is there"
+            return [Refuse(seat, None, Code.WRONG_STATE, message, self.state.ply)]
+        entry = Replaced(
+            seq=self.state.seq + 1, at_ms=at, seat=seat, player=command.player, cause=command.cause
+        )
+        return self._append(entry)
+
+    def _forfeit(self, command: Forfeit, at: int) -> list[Effect]:
+        if not self.state.still_plays(command.seat):
+            return [self._refuse_over(command.seat)]
+        return self._forfeit_seat(command.seat, command.cause, command.detail, at)
+
+    def _note(self, command: Note, at: int) -> list[Effect]:
+        if self.state.result is not None:
+            return [self._refuse_over(command.seat)]
+        entry = Noted(seq=self.state.seq + 1, at_ms=at, seat=command.seat, text=command.text)
+        return self._append(entry)
+
+    def _abort(self, command: Abort, at: int) -> list[Effect]:
+        if self.state.result is not None:
+            return []
+        return self._append(Aborted(seq=self.state.seq + 1, at_ms=at, detail=command.detail[:200]))
+
+    # --- timers -----------------------------------------------------------------------------
+
+    def _match_time(self, now: int) -> int:
+        """Return the match's own time; the first call anchors it to the caller's."""
+        if self._origin is None:
+            self._origin = now - self.state.at_ms
+        return max(self.state.at_ms, now - self._origin)
+
+    def _next_due(self) -> int | None:
+        """Return when the next timer is due; to be asked again after every change of these."""
+        state = self.state
+        if state.result is not None:
+            return None
+        flag = self._flag_due()
+        if not state.away:
+            return flag
+        absence = absences.next_due(state, self._substitutes_wanted)
+        if absence is None:
+            return flag
+        return absence.at_ms if flag is None else min(flag, absence.at_ms)
+
+    def _flag_due(self) -> int | None:
+        if self.state.flagged:
+            return self.state.at_ms
+        return None if self.state.to_act in self._substitutes_wanted else self._flag_at
+
+    def _run_due_timers(self, at: int) -> list[Effect]:
+        effects: list[Effect] = []
+        while self._due is not None and self._due <= at:
+            effects += self._run_timer(self._due, at)
+        return effects
+
+    def _run_timer(self, due: int, at: int) -> list[Effect]:
+        state = self.state
+        if self._flag_due() == due:
+            return self._apply_flag_policy(at) if state.flagged else self._drop_flag(at)
+        absence = absences.next_due(state, self._substitutes_wanted)
+        assert absence is not None, "a deadline is a flag's or an absent seat's"
+        seat, cause = absence.seat, absence.cause
+        conduct = state.setup.conduct
+        if cause is not Cause.ABANDONED and conduct.on_leave == "replace" and conduct.stand_in:
+            self._substitutes_wanted |= {seat}
+            self._due = self._next_due()
+            return [WantSubstitute(seat, conduct.stand_in, cause)]
+        detail = absences.DEPARTURE_TEXTS[state.away[seat].reason]
+        return self._forfeit_seat(seat, cause, detail, at)
+
+    def _drop_flag(self, at: int) -> list[Effect]:
+        _, elapsed, lag = self._turn_time(at)
+        entry = Flagged(
+            seq=self.state.seq + 1,
+            at_ms=at,
+            ply=self.state.ply,
+            seat=self.state.to_act,
+            elapsed_ms=elapsed,
+            lag_ms=lag or None,
+        )
+        return self._append(entry)
+
+    def _apply_flag_policy(self, at: int) -> list[Effect]:
+        """Do what the game asks for when a flag has fallen."""
+        match self.state.game.info.on_flag:
+            case "forfeit":
+                return self._forfeit_seat(self.state.to_act, *self._late_cause(), at)
+            case "random":
+                return self._move_for_seat(self._random_action(), at)
+            case "skip":
+                raise AssertionError("a turn that is skipped is over with its flag")
+
+    def _late_cause(self) -> tuple[Cause, str]:
+        """A seat whose player is away did not think too long: say what really happened."""
+        gone = self.state.away.get(self.state.to_act)
+        if gone is None:
+            return Cause.TIME, "the flag fell"
+        text = absences.DEPARTURE_TEXTS[gone.reason]
+        return absences.cause_of(gone), f"{text} before the flag fell"
+
+    def _random_action(self) -> int:
+        """Draw a legal action from the seed and the ply: the same one in every replay."""
+        legal = self.state.game.legal(self.state.game_state)
+        drawn = hashlib.sha256(f"{self.state.setup.seed}:flag:{self.state.ply}".encode()).digest()
+        return legal[int.from_bytes(drawn[:8], "big") % len(legal)]
+
+    def _move_for_seat(self, action: int, at: int) -> list[Effect]:
+        entry = Moved(
+            seq=self.state.seq + 1,
+            at_ms=at,
+            ply=self.state.ply,
+            seat=self.state.to_act,
+            action=self._encode_action(action),
+        )
+        return self._append(entry, action)
+
+    def _forfeit_seat(self, seat: int, cause: Cause, detail: str, at: int) -> list[Effect]:
+        entry = Forfeited(
+            seq=self.state.seq + 1, at_ms=at, seat=seat, cause=cause, detail=detail[:200]
+        )
+        return self._append(entry)
+
+    # --- into the state ---------------------------------------------------------------------
+
+    def _append(self, entry: Entry, action: int | None = None) -> list[Effect]:
+        """Make an entry of the log; `action` is its own, if already decoded."""
+        state = self.state
+        began = state.began
+        view = self.views.advance(entry, action)
+        if state.began != began:
+            self._opened_at = self._flag_at = None  # the turn that has come is not open yet
+        if self._substitutes_wanted:
+            still = [seat for seat in self._substitutes_wanted if seat in state.away]
+            self._substitutes_wanted = frozenset(still)
+        self._due = self._next_due()
+        effects: list[Effect] = [Append(entry, view)]
+        if state.result is not None:
+            effects.append(MatchOver(state.result))
+        return effects
+
+    # --- small questions --------------------------------------------------------------------
+
+    def _encode_action(self, action: int) -> Action:
+        return self.state.game.dump_moves(self.state.game_state, (action,))[0]
+
+    def _refuse(self, play: Play, code: Code, message: str) -> Refuse:
+        return Refuse(play.seat, play.id, code, message, self.state.ply)
+
+    def _refuse_over(self, seat: int, request: int | None = None) -> Refuse:
+        message = "the match is over" if self.state.result else f"seat {seat} is out of the play"
+        return Refuse(seat, request, Code.OVER, message, self.state.ply)
+
+    def _refuse_late(self, play: Play) -> Refuse:
+        code = (
+            Code.OVER
+            if self.state.result is not None or play.seat in self.state.departed
+            else Code.STALE
+        )
+        return self._refuse(play, code, "the time of this turn was up before the move came")
+
+
+def _allowance(elapsed_ms: int, rtt_ms: int) -> int:
+    """Return what a measured round trip takes off `elapsed_ms`."""
+    return max(0, min(elapsed_ms, rtt_ms, ALLOWANCE_CAP_MS))
+
+
+def _validation_message(error: ValidationError) -> str:
+    """Say where an action has the wrong shape, and what was expected there."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ".".join(["action", *map(str, first["loc"])])
+    return f"{path}: {first['msg'].removeprefix('Value error, ').lower()}"[:300]

@@ -1,0 +1,118 @@
+"""The past of a match as a viewer may see it: its log folded again, entry by entry.
+
+A page in the middle needs the state before it. `PositionCache` keeps copies of the state at every
+`POSITION_INTERVAL`-th entry, whoever has asked: it is the same for every viewer, and what was
+durable once never changes. So a page costs its own entries, at most `POSITION_INTERVAL` before
+them, and the whole way to it only the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.messages import Event
+from kibitz_protocol.wire.records import Noted, Setup
+from kibitz_protocol.wire.visibility import Viewer
+from kibitz_server.match.lru_cache import LRUCache
+from kibitz_server.match.record import read_entry
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import EntryView, MatchViews
+
+PAGE_BYTES = 256 * 1024
+"""About how long an answer gets; clients ask for the rest."""
+POSITION_INTERVAL = 64
+"""Entries between two positions that are kept."""
+POSITION_BYTES = 4096
+"""About what a position costs besides the game's state."""
+CACHE_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Events of a match, whether there are more, and about how long they are as JSON."""
+
+    events: list[Event]
+    more: bool
+    size: int
+
+
+class PositionCache:
+    """Folds of matches at some of their entries, the ones that were used last."""
+
+    def __init__(self, capacity: int = CACHE_BYTES) -> None:
+        self._cache: LRUCache[tuple[str, int], MatchState] = LRUCache(capacity)
+
+    def match_before(self, game: Game, setup: Setup, first: int) -> MatchState:
+        """Return a match that stands before entry `first`, as near to it as is known."""
+        for seq in range(
+            (first - 1) // POSITION_INTERVAL * POSITION_INTERVAL, 0, -POSITION_INTERVAL
+        ):
+            kept = self._cache.get((setup.match, seq))
+            if kept is not None:
+                return kept.copy()
+        return MatchState(game, setup)
+
+    def offer(self, match: MatchState) -> None:
+        """Keep the position of a match that is on its way, where it is one to keep."""
+        if match.seq % POSITION_INTERVAL == 0 and match.result is None:
+            weight = match.game_state.nbytes + POSITION_BYTES
+            self._cache.put((match.setup.match, match.seq), match.copy(), weight)
+
+
+def read_events(
+    game: Game,
+    setup: Setup,
+    lines: Iterable[bytes],
+    viewer: Viewer,
+    first: int,
+    count: int,
+    *,
+    own: int | None = None,
+) -> tuple[list[Event], bool]:
+    """Return up to `count` events from number `first` on, and whether there are more.
+
+    `lines` are all entries from the first one on. A note is for the seat that wrote it, `own`,
+    even when all else is revealed.
+    """
+    told = read_page(MatchState(game, setup), lines, viewer, first, count, own=own)
+    return told.events, told.more
+
+
+def read_page(
+    match: MatchState,
+    lines: Iterable[bytes],
+    viewer: Viewer,
+    first: int,
+    count: int,
+    *,
+    own: int | None = None,
+    positions: PositionCache | None = None,
+) -> Page:
+    """As `read_events`, from a match that stands before `first`; `lines` are the entries after it.
+
+    The match goes on, so it must be the caller's own.
+    """
+    views = MatchViews(match)
+    told: list[Event] = []
+    size = 0
+    for line in lines:
+        if len(told) == count or size >= PAGE_BYTES:
+            return Page(told, True, size)
+        view = views.advance(read_entry(line))
+        if match.seq >= first:
+            event = _event(view, viewer, own)
+            told.append(event)
+            size += len(encode(event))
+        views.release()
+        if positions is not None:
+            positions.offer(match)
+    return Page(told, False, size)
+
+
+def _event(view: EntryView, viewer: Viewer, own: int | None) -> Event:
+    if own is not None and type(view.entry) is Noted:
+        return view.event(own)
+    return view.spectator_event(viewer)

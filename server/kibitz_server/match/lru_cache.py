@@ -1,0 +1,56 @@
+"""What was used last, up to a total weight: a cache whose size does not grow."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class LRUCache(Generic[K, V]):
+    """Values by key; those that nobody has used for longest go when it becomes too heavy.
+
+    It may be used from several threads.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        """`capacity` is the greatest sum of the weights that `put` is told, such as bytes."""
+        self._capacity = capacity
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._weight = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def weight(self) -> int:
+        return self._weight
+
+    def get(self, key: K) -> V | None:
+        with self._lock:
+            found = self._entries.get(key)
+            if found is None:
+                return None
+            self._entries.move_to_end(key)
+            return found[0]
+
+    def put(self, key: K, value: V, weight: int) -> None:
+        """Keep a value; one that is heavier than everything together may be is not kept."""
+        with self._lock:
+            self._remove(key)
+            if weight > self._capacity:
+                return
+            self._entries[key] = (value, weight)
+            self._weight += weight
+            while self._weight > self._capacity:
+                self._remove(next(iter(self._entries)))
+
+    def _remove(self, key: K) -> None:
+        held = self._entries.pop(key, None)
+        if held is not None:
+            self._weight -= held[1]

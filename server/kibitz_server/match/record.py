@@ -1,0 +1,90 @@
+"""The lines of a log, read back and folded: one entry is one line of compact JSON.
+
+The line is what the database holds, what the record file holds and what the hash chain runs
+over: the first link is the setup's line, the last one the last entry's, and a finished
+record's footer carries it. So a record can be checked against the database, and either
+against the seed's commitment, without reading JSON twice. `codec.encode` writes a line, and
+`kibitz_protocol.wire.recordfile` writes records from lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commitment
+from kibitz_protocol.wire.records import ENTRY, Entry, Footer, Setup
+from kibitz_server.match.state import BrokenLog, MatchState
+
+
+def read_setup(data: bytes) -> Setup:
+    """Read the first line, or raise `BrokenLog`."""
+    try:
+        return Setup.model_validate_json(data)
+    except ValidationError as error:
+        raise _broken("setup", error) from None
+
+
+def read_entry(data: bytes) -> Entry:
+    """Read a line of an entry, or raise `BrokenLog`."""
+    try:
+        return ENTRY.validate_json(data)
+    except ValidationError as error:
+        raise _broken("entry", error) from None
+
+
+def restore(game: Game, lines: Iterable[bytes]) -> MatchState:
+    """Restore a match from its lines, those of a finished record included.
+
+    Raises `BrokenLog` where a line cannot be read, an entry is missing or not legal, the seed
+    is not the one that was committed to, or the footer is not what the lines lead to.
+    """
+    rest = iter(lines)
+    first = next(rest, None)
+    if first is None:
+        raise BrokenLog("expected a setup, found no line at all")
+    setup = read_setup(first)
+    _check_seed(setup)
+    link = chain_hash(EMPTY_CHAIN, first)
+    entries: list[Entry] = []
+    footer: Footer | None = None
+    for data in rest:
+        if footer is not None:
+            raise BrokenLog("expected nothing after the footer")
+        footer = _footer(data)
+        if footer is None:
+            entries.append(read_entry(data))
+            link = chain_hash(link, data)
+    match = MatchState.restore(game, setup, entries)
+    if footer is not None:
+        _check_footer(footer, match, link)
+    return match
+
+
+def _footer(data: bytes) -> Footer | None:
+    if not data.startswith(b'{"kind":"end"'):
+        return None
+    try:
+        return Footer.model_validate_json(data)
+    except ValidationError as error:
+        raise _broken("footer", error) from None
+
+
+def _check_seed(setup: Setup) -> None:
+    if seed_commitment(setup.seed) != setup.commitment:
+        raise BrokenLog(f"seed {setup.seed!r} is not the one of commitment {setup.commitment!r}")
+
+
+def _check_footer(footer: Footer, match: MatchState, link: str) -> None:
+    if footer.result != match.result:
+        raise BrokenLog("the footer's result is not the one that the entries lead to")
+    if footer.hash != link:
+        raise BrokenLog(f"the footer's hash {footer.hash!r} is not the end of the chain")
+
+
+def _broken(part: str, error: ValidationError) -> BrokenLog:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    path = ".".join([part, *map(str, first["loc"])])
+    return BrokenLog(f"{path}: {first['msg']}")

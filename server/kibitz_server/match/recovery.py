@@ -1,0 +1,100 @@
+"""When something raises in a match: that match is read from its log again or ends, and no other.
+
+A match and its log never disagree. Where an entry has changed the match and could not be appended,
+the match is read again as the disk has it. Where they agree, the match ends with the cause
+`infrastructure`: by a command if the engine can still carry one out, and otherwise by an entry
+that is written without it. If not even that can be written, the match stays as its log has it, and
+the next start takes it up.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Protocol
+
+from websockets.frames import CloseCode as Standard
+
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.records import Aborted, Cause, Result
+from kibitz_server.match.commands import Abort
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.result import match_result, rank_by_departure
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.store import Stream
+
+LOG = logging.getLogger("kibitz.match")
+
+
+class FailedRunner(Protocol):
+    """What is needed of the runner of a match in which something has raised."""
+
+    engine: MatchEngine
+    stream: Stream
+    closed: bool
+    broken: bool
+
+    @property
+    def key(self) -> str: ...
+
+    def carry_out(self, command: Abort) -> object:
+        """Carry out a command; raises what the engine or the store raises."""
+
+    def append_line(self, seq: int, line: bytes) -> None:
+        """Append an entry to the log that the engine has not made."""
+
+    def close_log(self, result: Result) -> None:
+        """Close the log in the batch of its last entry, and tell the end after it."""
+
+    def reload(self) -> None:
+        """Have the match loaded again, as its log has it, once the disk has all of that."""
+
+    def give_up(self, message: str) -> list[Peer]:
+        """Stop, refuse all that waits, and return the connections that are here."""
+
+
+def recover(runner: FailedRunner) -> None:
+    """Go on after something has raised, as this module's head says."""
+    if runner.closed:
+        return
+    if not runner.broken and not _log_agrees(runner):
+        runner.broken = True
+        runner.reload()
+        return
+    if runner.engine.state.result is not None:
+        if not runner.stream.closed:
+            _abandon(runner)
+        return
+    try:
+        runner.carry_out(Abort("internal error"))
+    except Exception:
+        LOG.exception("match %s cannot even be aborted", runner.key)
+        _end_in_log(runner)
+
+
+def _log_agrees(runner: FailedRunner) -> bool:
+    """Whether the log has every entry that has changed the match, and its end if it ended."""
+    state = runner.engine.state
+    return state.seq == runner.stream.tail and (state.result is not None) == runner.stream.closed
+
+
+def _end_in_log(runner: FailedRunner) -> None:
+    """Write the end that the engine itself cannot make any more."""
+    state = runner.engine.state
+    outcome = rank_by_departure(len(state.players), [*state.departed])
+    result = match_result(outcome, state.departed, Cause.INFRASTRUCTURE, state.ply)
+    seq = runner.stream.tail + 1
+    entry = Aborted(seq=seq, at_ms=state.at_ms, detail="internal error")
+    state.result = result
+    try:
+        runner.append_line(seq, encode(entry))
+        runner.close_log(result)
+    except Exception:
+        LOG.exception("match %s cannot be ended", runner.key)
+        _abandon(runner)
+
+
+def _abandon(runner: FailedRunner) -> None:
+    """Leave the match as its log has it, for the next start."""
+    LOG.error("match %s is given up; the next start takes it up", runner.key)
+    for peer in runner.give_up("the match cannot go on"):
+        peer.close(Standard.INTERNAL_ERROR, "the match cannot go on")

@@ -1,0 +1,135 @@
+"""What a connection may ask of a match, besides moves: each request is answered exactly once.
+
+An answer speaks of the match as it is then, so it waits until that is on the disk. A match that is
+being loaded again keeps its requests, and the runner that takes over carries them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from kibitz_protocol.wire.messages import Done, Move, Rejoin
+from kibitz_protocol.wire.messages import Resign as ResignRequest
+from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_server.match.commands import Command, Forfeit, Leave, Note, Play, Resign, Return
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import same_program
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.pending import Request
+
+
+def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
+    """Answer a move of a match that is over, as before if it was answered before."""
+    player = peer.identity
+    seat = None if player is None else runner.seat_owned_by(player.key)
+    if seat is None:
+        peer.refuse(move.id, Code.NOT_SEATED, "you had no seat at this match")
+    else:
+        play = Play(seat, move.id, move.ply, move.action, move.comment)
+        runner.command(play, peer, move.id)
+
+
+def resign(runner: MatchRunner, peer: Peer, request: ResignRequest) -> None:
+    """The player gives up, of its own will or because its program failed."""
+    if runner.seat_of(peer) in runner.engine.state.taken_over:
+        cause, detail = Cause.TAKEOVER, "resigned by a connection that had taken the seat over"
+    elif request.fault is not None:
+        cause, detail = Cause(request.fault), request.detail
+    else:
+        _seat_command(runner, peer, request.id, Resign)
+        return
+    _seat_command(runner, peer, request.id, lambda seat: Forfeit(seat, cause, detail))
+
+
+def leave(runner: MatchRunner, peer: Peer, request: int) -> None:
+    """The player goes away for good."""
+    _seat_command(runner, peer, request, lambda seat: Leave(seat, "left"))
+
+
+def note(runner: MatchRunner, peer: Peer, request: int, text: str) -> None:
+    """The player adds a note to its own record."""
+    _seat_command(runner, peer, request, lambda seat: Note(seat, text))
+
+
+def _seat_command(
+    runner: MatchRunner, peer: Peer, request: int, command: Callable[[int], Command]
+) -> None:
+    """Carry out a command of a seat and answer it when it is durable."""
+
+    def retry(runner: MatchRunner) -> None:
+        _seat_command(runner, peer, request, command)
+
+    waiting: Request[MatchRunner] = Request(retry, peer, request)
+    if runner.closed:
+        runner.pending.postpone(waiting)
+        return
+    seat = runner.seat_of(peer)
+    if seat is None:
+        peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
+        return
+    before = runner.engine.state.seq
+    refusal = runner.execute(command(seat))
+    if refusal is not None and refusal.code is Code.INTERNAL:
+        runner.refuse(peer, request, refusal)
+        return
+    seq = runner.engine.state.seq
+    if refusal is None:
+        done = Done(re=request, seq=seq if seq > before else None)
+        waiting.answer = partial(peer.answer, done)
+    else:
+        waiting.answer = partial(runner.refuse, peer, request, refusal)
+    runner.pending.hold(seq, waiting)
+
+
+def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> None:
+    """Give a seat to its player's newest connection.
+
+    Where the older one is open and another program's, that is written down: whoever knows a
+    player's secret can take its seat, but not so that nobody sees it.
+    """
+    seat = runner.seat_owned_by(player)
+    if seat is None:
+        peer.refuse(request.id, Code.NOT_SEATED, "you have no seat at this match")
+        return
+
+    def retry(runner: MatchRunner) -> None:
+        if not peer.leaving:
+            rejoin(runner, peer, player, request)
+
+    waiting: Request[MatchRunner] = Request(retry, peer, request.id)
+    if runner.closed:
+        runner.pending.postpone(waiting)
+        return
+    former = runner.seats.claim(seat, peer)
+    if former is not None and former is not peer:
+        former.close(CloseCode.REPLACED, "a newer connection took the seat")
+    takeover = former is not None and not same_program(former, peer)
+    if takeover or seat in runner.engine.state.away:
+        runner.command(Return(seat, player, takeover))
+
+    def answer() -> None:
+        peer.answer(Done(re=request.id))
+        runner.admit(seat, peer, "rejoined")
+
+    waiting.answer = answer
+    runner.pending.when_settled(waiting)
+
+
+def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
+    """Let a spectator in who was found to be entitled to it."""
+
+    def retry(runner: MatchRunner) -> None:
+        if not peer.leaving:
+            watch(runner, peer, request)
+
+    def answer() -> None:
+        peer.answer(Done(re=request))
+        runner.admit_spectator(peer)
+
+    waiting: Request[MatchRunner] = Request(retry, peer, request, answer)
+    if runner.closed:
+        runner.pending.postpone(waiting)
+    else:
+        runner.pending.when_settled(waiting)

@@ -1,0 +1,675 @@
+"""The runner of one match: its engine, its log, its clock, the players' connections, spectators.
+
+Everything that a match makes goes to the store first, and into the pending queue. When the store
+says that an entry is on the disk, what waits for it is released, in order: events to all who see
+the match, the answer to whom it concerns, at last the next turn. So nobody is told what a crash
+could take back, and the clock of a turn starts when the turn is sent, not before the disk was done
+with the move before it.
+
+    request --> engine.handle --> effects --Append--> store ...commit... durable --> released
+                  (events; answers and refusals, which speak of what is before them; turns)
+
+A seat is answered on its present connection only. A newer connection of the seat's player
+replaces the older one, which is closed, once the claim was found valid.
+
+When something in here raises, the match ends, or is loaded again from its log, and nothing else
+happens (`match/recovery.py`). Where the log cannot be written the runner is closed, and the match
+is loaded again as the disk has it (`directory/reload.py`). Nobody was told anything of what was
+lost: another runner takes the connections over and carries out the requests that were lost, or
+have come since (`storage/pending.py`). A request in which something raised is refused as
+`internal`.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, Protocol, assert_never
+
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import MatchBrief
+from kibitz_protocol.wire.messages import Finished, Move
+from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
+from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.visibility import PUBLIC
+from kibitz_server.match.checkpoint import next_checkpoint
+from kibitz_server.match.commands import (
+    Abort,
+    Accepted,
+    Append,
+    Command,
+    Effect,
+    Forfeit,
+    Leave,
+    MatchOver,
+    Note,
+    Play,
+    Refuse,
+    Replace,
+    Return,
+    WantSubstitute,
+)
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.recovery import recover
+from kibitz_server.match.seats import SeatPeers
+from kibitz_server.match.spectators import Spectators
+from kibitz_server.match.visibility import EntryView, done_frame
+from kibitz_server.net.loop_clock import Deadline
+from kibitz_server.net.peer import Peer
+from kibitz_server.net.send_queue import message_frame
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.pending import PendingQueue, Request
+from kibitz_server.storage.store import Store, Stream, Waiter
+
+LOG = logging.getLogger("kibitz.match")
+CRASH_NOTICE_S = 0.5
+"""How long a house bot's lost connection waits for the word that its process has crashed:
+the first reason for which a seat is away is the one that counts."""
+SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it too"
+"""What is said to a seat that is out of a match, instead of that the match is over."""
+
+
+class MoveMetrics(Protocol):
+    """What runners count."""
+
+    move_ms: Counter[int]
+    """Accepted moves, by the milliseconds from their arrival to their answer."""
+
+    def refused(self, code: Code) -> None: ...
+
+
+class RunnerContext(Protocol):
+    """What a runner needs around it."""
+
+    loop: AbstractEventLoop
+    clock: Callable[[], int]
+    lag: Callable[[], int]
+    """How many milliseconds the clock has left out so far."""
+    store: Store
+
+    @property
+    def metrics(self) -> MoveMetrics: ...
+
+    def match_over(self, table: MatchRunner) -> None:
+        """The match is over, durably, and everybody was told."""
+
+    def match_log_lost(self, table: MatchRunner, error: StoreError) -> None:
+        """The log could not be written: load the match again, `table` is of no use any more."""
+
+    def rate(self, setup: Setup, result: Result) -> None:
+        """Count a match on the ladder, in the batch that closes its log."""
+
+    def write_checkpoint(self, table: MatchRunner) -> None:
+        """Write a checkpoint of the match, in the batch of its last entry."""
+
+    def want_substitute(self, table: MatchRunner, want: WantSubstitute) -> None:
+        """Find a house bot, then `replace` or `forfeit` the seat."""
+
+
+class MatchRunner:
+    """Carries out commands on one match and tells everybody what has become durable."""
+
+    __slots__ = (
+        "_checkpoint_at",
+        "_context",
+        "_deadline",
+        "_durable_at",
+        "_sent_turn",
+        "_timer",
+        "_timer_at",
+        "broken",
+        "closed",
+        "engine",
+        "listed",
+        "pending",
+        "seats",
+        "spectators",
+        "stream",
+        "watchers",
+    )
+
+    def __init__(
+        self, context: RunnerContext, engine: MatchEngine, stream: Stream, *, listed: bool
+    ) -> None:
+        setup = engine.state.setup
+        self._context = context
+        self.engine = engine
+        self.stream = stream
+        self.listed = listed
+        """Whether lists show the match to everybody."""
+        self.closed = False
+        """Whether nothing is carried out here any more."""
+        self.broken = False
+        """Whether something raised after which the match has to be read from its log again."""
+        self.pending: PendingQueue[MatchRunner] = PendingQueue(
+            f"match {setup.match}", stream, partial(recover, self)
+        )
+        self.seats = SeatPeers(len(engine.state.players))
+        self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
+        """The entry at which the next checkpoint is due."""
+        self._durable_at = 0
+        """When the store last said that something is durable."""
+        self._sent_turn = -1
+        """The newest turn that was sent and opened."""
+        self._deadline: int | None = None
+        """When the engine has something to do, as of its last step."""
+        self._timer: Deadline | None = None
+        self._timer_at = 0
+        self.watchers: dict[Peer, None] = {}
+        self.spectators = Spectators(engine, self.pending.when_settled, context.clock)
+
+    # --- beginning --------------------------------------------------------------------------
+
+    def start(self, seated: Callable[[Player], Peer | None]) -> None:
+        """Start a new match, whose setup is on its way to the disk, with who is connected."""
+        for seat, player in enumerate(self.engine.state.players):
+            peer = seated(player)
+            if peer is not None:
+                self._seat(seat, peer, "started")
+        for seat, peer in enumerate(self.seats.peers):
+            if peer is None:
+                self.command(Leave(seat, "disconnect"))
+
+    def resume(self) -> None:
+        """Go on after a restart, where nobody is connected yet."""
+        self.seats.unclaimed = set(range(len(self.seats.peers)))
+        self._finish_interrupted()
+        state = self.engine.state
+        for seat in self.seats.unclaimed:
+            if seat not in state.away and seat not in state.departed:
+                self.command(Leave(seat, "disconnect"))
+        self._schedule()
+
+    def take_over(self, former: MatchRunner) -> None:
+        """Take the connections of a runner whose log was lost, and tell them where things are.
+
+        When it was given back because something raised, the match ends here.
+        """
+        self.broken = former.broken
+        self._finish_interrupted()
+        for seat, peer in enumerate(former.seats.peers):
+            if peer is not None and not peer.leaving:
+                self._seat(seat, peer, "rejoined")
+        for peer in former.watchers:
+            self.pending.when_settled(partial(self.admit_spectator, peer))
+        for seat, peer in enumerate(self.seats.peers):
+            away = seat in self.engine.state.away
+            if peer is None and not away:
+                self.command(Leave(seat, "disconnect"))
+            elif peer is not None and away:
+                self.command(Return(seat))
+        if self.broken:
+            self.abort("internal error")
+        elif self.pending.settled:
+            self._send_turn(self._context.clock())
+        former.pending.retry_postponed(self)
+
+    def _finish_interrupted(self) -> None:
+        """Settle what a crash has cut off."""
+        try:
+            result = self.engine.state.result
+            if result is None:
+                step = self.engine.tick(self._context.clock(), self._context.lag())
+                self._deadline = step.deadline
+                self._apply(step.effects)
+            elif not self.stream.closed:
+                self.close_log(result, self)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            recover(self)
+
+    # --- commands ---------------------------------------------------------------------------
+
+    def move(self, peer: Peer, move: Move) -> bool:
+        """Carry out a move; return whether it was a new one and accepted."""
+        if self.closed:
+            # Whose seat it is may depend on who is still waiting to come back.
+            self.pending.postpone(Request(lambda runner: runner.move(peer, move), peer, move.id))
+            return False
+        state = self.engine.state
+        seat = state.to_act
+        if seat < 0 or self.seats.peers[seat] is not peer:
+            found = self.seat_of(peer)
+            if found is None:
+                peer.refuse(move.id, Code.NOT_SEATED, "no seat at this match on this connection")
+                return False
+            seat = found
+        play = Play(seat, move.id, move.ply, move.action, move.comment, peer.round_trip.ms)
+        before = state.ply
+        self.command(play, peer, move.id)
+        return state.ply > before
+
+    def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
+        """Let the engine carry out a command, and do what it asks for."""
+        if self.closed:
+            self.pending.postpone(
+                Request(lambda runner: runner.command(command, peer, request), peer, request)
+            )
+            return
+        try:
+            now = self._arrival_time()
+            step = self.engine.handle(command, now, self._context.lag())
+            self._deadline = step.deadline
+            self._apply(step.effects, peer, request, now, command)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            recover(self)
+            self.pending.fail(peer, request)
+        self._schedule()
+
+    def execute(self, command: Command) -> Refuse | None:
+        """Carry out a command, and return how it was refused, None where it was not.
+
+        Where something raised, the refusal has the code `INTERNAL`.
+        """
+        try:
+            return self.carry_out(command)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            recover(self)
+            return Refuse(-1, None, Code.INTERNAL, "the match cannot go on", self.engine.state.ply)
+        finally:
+            self._schedule()
+
+    def carry_out(self, command: Command) -> Refuse | None:
+        """As `execute`, but it raises what the engine or the store raises."""
+        step = self.engine.handle(command, self._arrival_time(), self._context.lag())
+        self._deadline = step.deadline
+        self._apply([effect for effect in step.effects if not isinstance(effect, Refuse)])
+        return next((effect for effect in step.effects if isinstance(effect, Refuse)), None)
+
+    # --- what the directory and the lobby do --------------------------------------------------
+
+    def vacate(self, player: str) -> None:
+        """The player has left the lobby, and with it the match."""
+        seat = self.seat_owned_by(player)
+        if seat is not None:
+            self.command(Leave(seat, "left"))
+
+    def disconnected(self, peer: Peer) -> None:
+        """A connection is gone; the seat's grace begins."""
+        self.unwatch(peer)
+        for seat in self.seats.release(peer):
+            if self.engine.state.players[seat].kind == "house":
+                self._context.loop.call_later(CRASH_NOTICE_S, self._mark_disconnected, seat)
+            else:
+                self._mark_disconnected(seat)
+
+    def _mark_disconnected(self, seat: int) -> None:
+        if self.seats.peers[seat] is None:
+            self.command(Leave(seat, "disconnect"))
+
+    def house_bot_ended(self, player: str, last_words: str) -> None:
+        """A house bot's process has ended; its last lines go into the record."""
+        seat = self.seat_owned_by(player)
+        if seat is None or self.engine.state.result is not None:
+            return
+        if last_words:
+            self.command(Note(seat, last_words[-2000:]))
+        self.command(Leave(seat, "crash"))
+
+    def replace(self, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:
+        """Seat a substitute; return whether the seat was still to be had."""
+        if self.closed:
+            return False  # the match asks for a substitute again when it was loaded
+        self.command(Replace(seat, player, cause))
+        state = self.engine.state
+        if state.result is not None or state.players[seat] != player:
+            return False
+        self.seats.unclaimed.discard(seat)
+        self._seat(seat, peer, "started")
+        return True
+
+    def note_takeover(self, seat: int) -> None:
+        """Write down that a seat's connection is not that of the program that it belongs to."""
+        self.command(Return(seat, takeover=True))
+
+    def forfeit(self, seat: int, cause: Cause, detail: str) -> None:
+        self.command(Forfeit(seat, cause, detail))
+
+    def abort(self, detail: str) -> None:
+        """End the match: the server cannot go on with it."""
+        if self.engine.state.result is None:
+            self.command(Abort(detail))
+
+    def suspend(self) -> None:
+        """Stop the timers: the server goes down, and the log goes on at the next start."""
+        self.closed = True
+        self._cancel_timer()
+
+    # --- what others ask --------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        return self.engine.state.setup.match
+
+    def seat_of(self, peer: Peer) -> int | None:
+        """Return the seat whose commands come on this connection."""
+        return self.seats.seat_of(peer)
+
+    def seat_owned_by(self, player: str) -> int | None:
+        for seat, owner in enumerate(self.engine.state.players):
+            if owner.player == player:
+                return seat
+        return None
+
+    def peers(self) -> list[Peer]:
+        """Return the connections that are seated here or watch."""
+        return [peer for peer in self.seats.peers if peer is not None] + list(self.watchers)
+
+    def unfinished_for(self, player: str) -> bool:
+        """Whether the player still has to play here, or has to be told of the end.
+
+        As long as something waits for the disk, the match has not ended, whatever it says.
+        """
+        seat = self.seat_owned_by(player)
+        if seat is None:
+            return False
+        state = self.engine.state
+        settled = self.pending.settled and state.seq <= self.stream.durable and not self.closed
+        return not settled or (seat not in state.departed and state.result is None)
+
+    def brief(self) -> MatchBrief:
+        """Return the match's line in a list, as spectators may see it."""
+        state = self.engine.state
+        setup = state.setup
+        return MatchBrief(
+            match=setup.match,
+            lobby=setup.lobby,
+            number=setup.number,
+            block=setup.block,
+            game=setup.game,
+            seats=list(state.players),
+            ply=self.spectators.ply if state.result is None else state.ply,
+            time_control=setup.time_control,
+            watchable=self.spectators.open,
+            result=state.result,
+            tag=setup.tag,
+        )
+
+    # --- effects ------------------------------------------------------------------------------
+
+    def durable(self, seq: int) -> None:
+        """The store has everything up to entry `seq`: tell it."""
+        self._durable_at = self._context.clock()
+        if self.pending.durable(seq):
+            self._send_turn(self._durable_at)
+
+    def lost(self, error: StoreError) -> None:
+        """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
+        self.suspend()
+        self.pending.lost()
+        self._context.match_log_lost(self, error)
+
+    def reload(self) -> None:
+        """Have the match loaded again, as its log has it, once the disk has all of that."""
+        self.suspend()
+        error = StoreError("the match was ahead of its log")
+        self.pending.reload_when_durable(lambda: self._context.match_log_lost(self, error))
+
+    def give_up(self, message: str) -> list[Peer]:
+        """Stop, refuse all that waits, and return the connections that are here."""
+        self.suspend()
+        self.pending.lost()
+        self.pending.refuse_postponed(message)
+        peers = self.peers()
+        self._context.match_over(self)
+        return peers
+
+    def _apply(
+        self,
+        effects: list[Effect],
+        peer: Peer | None = None,
+        request: int = 0,
+        now: int = 0,
+        command: Command | None = None,
+    ) -> None:
+        """Do what the engine asks for; `now` is when the request of a peer arrived."""
+        hold = self.pending.hold
+        appended: Append | None = None
+        line = b""
+        for effect in effects:
+            if type(effect) is Accepted and appended is not None and peer is not None:
+                tell = partial(self._tell_move, appended.view, line, peer, effect, now)
+                retry = partial(_retry, command, peer, request)
+                hold(effect.seq, Request(retry, peer, effect.id, tell))
+                appended = None
+                continue
+            if appended is not None:
+                hold(appended.entry.seq, partial(self._publish, appended.view, line))
+                appended = None
+            match effect:
+                case Append(entry):
+                    line = encode(entry)
+                    self._context.store.append(self.stream, entry.seq, line, self)
+                    appended = effect
+                case Accepted(_, id, seq):
+                    answer = partial(self._answer_move, peer, id, seq)
+                    hold(seq, Request(partial(_retry, command, peer, request), peer, id, answer))
+                case Refuse():
+                    if peer is not None:
+                        # It speaks of the match as it is, which may not be on the disk yet.
+                        refuse = partial(self.refuse, peer, request, effect)
+                        again = partial(_retry, command, peer, request)
+                        hold(self.engine.state.seq, Request(again, peer, request, refuse))
+                case MatchOver(result):
+                    self.close_log(result)
+                case WantSubstitute():
+                    self._context.want_substitute(self, effect)
+                case _:
+                    assert_never(effect)
+        if appended is not None:
+            hold(appended.entry.seq, partial(self._publish, appended.view, line))
+        if self.stream.tail >= self._checkpoint_at and self.engine.state.result is None:
+            self._write_checkpoint()
+
+    def _write_checkpoint(self) -> None:
+        """Write a checkpoint. It saves time at the next start; without it nothing is lost."""
+        seq = self.engine.state.seq
+        if self.stream.tail != seq:
+            return
+        self._checkpoint_at = next_checkpoint(self.key, seq)
+        try:
+            self._context.write_checkpoint(self)
+        except Exception:
+            LOG.exception("match %s gets no checkpoint", self.key)
+
+    def append_line(self, seq: int, line: bytes) -> None:
+        """Append an entry to the log that the engine has not made."""
+        self._context.store.append(self.stream, seq, line, self)
+
+    # --- telling ------------------------------------------------------------------------------
+
+    def _tell_move(
+        self, view: EntryView, line: bytes, peer: Peer, accepted: Accepted, arrived: int
+    ) -> None:
+        """Send everybody a move, and its answer to the connection that it came on."""
+        self._publish(view, line, peer, done_frame(accepted.id, accepted.seq))
+        peer.unanswered.discard(accepted.id)
+        self._context.metrics.move_ms[self._durable_at - arrived] += 1
+
+    def _answer_move(self, peer: Peer | None, request: int, seq: int) -> None:
+        """Answer a move that was sent again."""
+        if peer is not None:
+            peer.unanswered.discard(request)
+            peer.send_queue.send(done_frame(request, seq))
+
+    def refuse(self, peer: Peer, request: int, refusal: Refuse) -> None:
+        """Answer a request that was refused by the engine."""
+        code = refusal.code
+        goes_on = code is Code.OVER and self.engine.state.result is None
+        peer.refuse(
+            request,
+            code,
+            refusal.message,
+            hint=SEAT_IS_OUT if goes_on else refusal.hint,
+            ply=refusal.ply if code is Code.STALE else None,
+        )
+
+    def _publish(
+        self, view: EntryView, line: bytes, asker: Peer | None = None, answer: bytes = b""
+    ) -> None:
+        """Send everybody a durable entry, whose line in the log is `line`.
+
+        The answer to who has asked for it goes out behind it.
+        """
+        spectators = self.spectators
+        live = spectators.viewer if spectators.outboxes and spectators.delayed is None else None
+        told = [each for each in enumerate(self.seats.subscribers) if each[1] is not None]
+        frames, shown = view.frames(line, [seat for seat, _ in told], live)
+        for (_, peer), frame in zip(told, frames, strict=True):
+            assert peer is not None, "seats that nobody has are left out"
+            if peer is asker:
+                frame, answer = frame + answer, b""
+            peer.send_queue.send(frame)
+        if asker is not None and answer:
+            asker.send_queue.send(answer)
+        if live is not None:
+            for outbox in spectators.outboxes:
+                outbox.send_droppable(shown, spectators)
+        elif spectators.delayed is not None:
+            spectators.delay(view, self._durable_at)
+
+    def _send_turn(self, now: int) -> None:
+        """Send the turn and start its clock, now that all before it is durable and told."""
+        if self.broken:
+            return
+        engine, state = self.engine, self.engine.state
+        try:
+            new = state.result is None and state.turn != self._sent_turn
+            if new and state.to_act not in self.seats.unclaimed:
+                self._sent_turn = state.turn
+                peer = self.seats.subscribers[state.to_act]
+                if peer is not None:
+                    peer.send_queue.send(engine.views.turn_frame())
+                self._deadline = engine.open_turn(now, self._context.lag())
+            engine.views.release()
+        except Exception:
+            LOG.exception("the turn of match %s cannot be sent", self.key)
+            recover(self)
+        self._schedule()
+
+    def _seat(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
+        """Give a seat to a connection, and tell it of the match when all of it is durable."""
+        self.seats.peers[seat] = peer
+        self.pending.when_settled(partial(self.admit, seat, peer, why))
+
+    def admit(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
+        """Tell a seat's connection of the match from now on: a snapshot first, then the news."""
+        if self.seats.peers[seat] is not peer:
+            return
+        self.seats.subscribers[seat] = peer
+        engine, state = self.engine, self.engine.state
+        left = engine.left_ms(self._context.clock())
+        peer.send(engine.views.snapshot(seat, why, seat, left))
+        if state.result is not None:
+            peer.send(self._finished_message())
+        elif state.to_act == seat:
+            self._resend_turn(peer)
+
+    def _resend_turn(self, peer: Peer) -> None:
+        """Send a turn that was opened already; one that was not is sent when it is."""
+        now = self._context.clock()
+        if self.engine.state.turn == self._sent_turn:
+            peer.send(self.engine.views.your_turn(self.engine.left_ms(now)))
+        elif self.pending.settled:
+            self._send_turn(now)
+
+    def admit_spectator(self, peer: Peer) -> None:
+        """Show the match to a connection from now on."""
+        if not peer.leaving:
+            self.watchers[peer] = None
+            self.spectators.add(peer.send_queue)
+
+    def unwatch(self, peer: Peer) -> None:
+        """Show a connection nothing any more."""
+        self.watchers.pop(peer, None)
+        self.spectators.remove(peer.send_queue)
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def close_log(self, result: Result, waiter: Waiter | None = None) -> None:
+        """Close the log in the batch of its last entry, and tell the end after it.
+
+        Where that entry is on the disk already, the runner itself waits for the end to be.
+        """
+        footer = encode(Footer(result=result, hash=self.stream.chain))
+        self._context.store.finish(self.stream, footer, encode(self.brief()), waiter)
+        self.pending.hold_for_commit(self.stream.tail, self._announce_end)
+        self._context.rate(self.engine.state.setup, result)
+
+    def _announce_end(self) -> None:
+        self.spectators.publish_rest()
+        frame = message_frame(self._finished_message())
+        for peer in self.seats.subscribers:
+            if peer is not None:
+                peer.send_queue.send(frame)
+        self.spectators.send(frame)
+        self._cancel_timer()
+        self._context.match_over(self)
+
+    def _finished_message(self) -> Finished:
+        return self.engine.views.finished(f"/records/{self.key}.jsonl")
+
+    # --- the timer --------------------------------------------------------------------------
+
+    def _arrival_time(self) -> int:
+        """Return when a command that is read now has come, for the match to judge.
+
+        A deadline that is over is not carried out before its timer has had the sockets read. What
+        is read until then comes before it: the move that was in time, though not read in time.
+        """
+        now, due = self._context.clock(), self._deadline
+        return now if due is None or now < due else due - 1
+
+    def _schedule(self) -> None:
+        """Have the timer fire by the next deadline; one that fires too early costs less."""
+        due = self._deadline
+        if self.spectators.delayed is not None:
+            late = self.spectators.deadline()
+            if late is not None and (due is None or late < due):
+                due = late
+        if due is None or self.closed or (self._timer is not None and self._timer_at <= due):
+            return
+        self._cancel_timer()
+        self._timer_at = due
+        self._timer = Deadline(self._context.loop, self._context.clock, due, self._tick)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        now = self._context.clock()
+        if self.closed:
+            return
+        try:
+            self.spectators.publish_due(now)
+            step = self.engine.tick(now, self._context.lag())
+            self._deadline = step.deadline
+            self._apply(step.effects)
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            recover(self)
+        self._schedule()
+
+
+def _retry(command: Command | None, peer: Peer | None, request: int, runner: MatchRunner) -> None:
+    """Carry out a command again on the runner that has taken over."""
+    if command is not None:
+        runner.command(command, peer, request)
+
+
+def viewer_of(runner: MatchRunner, peer: Peer) -> int | None:
+    """Return as whom a connection sees a match: a seat, what spectators see, or not at all."""
+    seat = runner.seat_of(peer)
+    if seat is not None:
+        return seat
+    if peer.send_queue in runner.spectators.outboxes:
+        return runner.spectators.viewer if runner.spectators.viewer is not None else PUBLIC
+    return None

@@ -1,0 +1,41 @@
+"""The connections of a match's seats: whose commands count, and who is told what happens."""
+
+from __future__ import annotations
+
+from kibitz_server.net.peer import Peer
+
+
+class SeatPeers:
+    """Per seat the connection of its player; a newer one takes the place of an older one."""
+
+    __slots__ = ("peers", "subscribers", "unclaimed")
+
+    def __init__(self, seats: int) -> None:
+        self.peers: list[Peer | None] = [None] * seats
+        """Whose commands count."""
+        self.subscribers: list[Peer | None] = [None] * seats
+        """Who is told what happens: those of `peers` that have had their snapshot."""
+        self.unclaimed: set[int] = set()
+        """Seats that nobody has come back to since a restart: no turn is opened for them."""
+
+    def seat_of(self, peer: Peer) -> int | None:
+        """Return the seat whose commands come on this connection."""
+        for seat, held in enumerate(self.peers):
+            if held is peer:
+                return seat
+        return None
+
+    def claim(self, seat: int, peer: Peer) -> Peer | None:
+        """Give a seat to a connection, and return the one that had it, if that is still open."""
+        former = self.peers[seat]
+        self.peers[seat] = peer
+        self.subscribers[seat] = None
+        self.unclaimed.discard(seat)
+        return None if former is None or former.leaving else former
+
+    def release(self, peer: Peer) -> list[int]:
+        """Take their seats from a connection that is gone, and return them."""
+        found = [seat for seat, held in enumerate(self.peers) if held is peer]
+        for seat in found:
+            self.peers[seat] = self.subscribers[seat] = None
+        return found

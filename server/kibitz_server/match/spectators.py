@@ -1,0 +1,233 @@
+"""The spectators of one match: what they may see, and how late.
+
+Without a delay they are sent each entry when the players are. With one, entries wait here
+until the match has gone on by so many plies and so many milliseconds; who enters meanwhile
+gets a snapshot of the moment that is shown, and only what is shown reaches anybody here. All
+is revealed when the match is over.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
+
+from kibitz_protocol.wire.messages import Snapshot
+from kibitz_protocol.wire.records import Left, Player, Replaced, Returned
+from kibitz_protocol.wire.visibility import Viewer, spectator_viewer
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import EntryView, MatchViews
+from kibitz_server.net.send_queue import SendQueue, message_frame
+
+WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
+"""Calls back once nothing of the match waits for the disk."""
+SnapshotReason: TypeAlias = Literal["watching", "lagged"]
+
+
+class Spectators:
+    """Spectators of a match.
+
+    As long as `delayed` is None the runner sends them each durable entry with the players' frames;
+    otherwise it hands every entry to `delay`.
+    """
+
+    __slots__ = ("_clock", "_engine", "_when_settled", "delayed", "outboxes", "viewer")
+
+    def __init__(self, engine: MatchEngine, settled: WhenSettled, clock: Callable[[], int]) -> None:
+        self._engine = engine
+        self._when_settled = settled
+        self._clock = clock
+        setup = engine.state.setup
+        self.viewer = spectator_viewer(setup.spectating)
+        """As whom spectators see the match, None where the host lets nobody in."""
+        late = setup.spectating.delay_plies or setup.spectating.delay_ms
+        self.delayed = (
+            DelayedView(engine.state, self.viewer) if late and self.viewer is not None else None
+        )
+        """What delayed spectators see, None without a delay and when the match is over."""
+        self.outboxes: dict[SendQueue, None] = {}
+
+    @property
+    def open(self) -> bool:
+        """Whether the host lets spectators in at all."""
+        return self.viewer is not None
+
+    @property
+    def seq(self) -> int:
+        """The newest entry that spectators may know of."""
+        return self._engine.state.seq if self.delayed is None else self.delayed.seq
+
+    @property
+    def ply(self) -> int:
+        return self._engine.state.ply if self.delayed is None else self.delayed.ply
+
+    def add(self, outbox: SendQueue) -> None:
+        """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
+        self.outboxes[outbox] = None
+        outbox.caught_up(self)
+        outbox.send(self._snapshot("watching"))
+
+    def remove(self, outbox: SendQueue) -> None:
+        self.outboxes.pop(outbox, None)
+
+    def send_snapshot(self, outbox: SendQueue) -> None:
+        """Tell a spectator who was too slow where the match is now."""
+        self._when_settled(lambda: self._resend_snapshot(outbox))
+
+    def _resend_snapshot(self, outbox: SendQueue) -> None:
+        if outbox in self.outboxes:
+            outbox.caught_up(self)
+            outbox.send(self._snapshot("lagged"))
+
+    def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
+        """After a restart: take back what was shown, and what was waiting to be."""
+        if self.delayed is not None:
+            self.delayed.restore(views, now)
+
+    def delay(self, view: EntryView, now: int) -> None:
+        """Take a durable entry, and show what is due."""
+        if self.delayed is not None:
+            self.delayed.add(view, now)
+            self.publish_due(now)
+
+    def publish_due(self, now: int) -> None:
+        """Show what is due of what waits."""
+        if self.delayed is not None:
+            for view in self.delayed.take_due(now):
+                self._send_event(view)
+
+    def publish_rest(self) -> None:
+        """The match is over: show everything."""
+        if self.delayed is not None:
+            for view in self.delayed.take_rest():
+                self._send_event(view)
+            self.delayed = None
+
+    def deadline(self) -> int | None:
+        """When `publish_due` has something to show, if the match stands still."""
+        return None if self.delayed is None else self.delayed.deadline()
+
+    def send(self, frame: bytes) -> None:
+        """Send all spectators something that must not be dropped."""
+        for outbox in self.outboxes:
+            outbox.send(frame)
+
+    def _send_event(self, view: EntryView) -> None:
+        if not self.outboxes or self.viewer is None:
+            return
+        _, frame = view.frames(None, (), self.viewer)
+        for outbox in self.outboxes:
+            outbox.send_droppable(frame, self)
+
+    def _snapshot(self, why: SnapshotReason) -> bytes:
+        if self.viewer is None:
+            raise AssertionError("nobody watches a match that is not shown")
+        left = self._engine.left_ms(self._clock())
+        snapshot = self._engine.views.snapshot(self.viewer, why, left_ms=left)
+        if self.delayed is not None:
+            snapshot = self.delayed.rewind(snapshot)
+        return message_frame(snapshot)
+
+
+class DelayedView:
+    """The moment that delayed spectators see, and the entries between it and the present."""
+
+    __slots__ = (
+        "_current_ply",
+        "_shown",
+        "_spectating",
+        "_viewer",
+        "_waiting",
+        "away",
+        "ply",
+        "seats",
+        "seq",
+    )
+
+    def __init__(self, state: MatchState, viewer: Viewer) -> None:
+        setup = state.setup
+        start = state if state.seq == 0 else MatchState(state.game, setup)
+        self._spectating = setup.spectating
+        self._viewer = viewer
+        self._waiting: deque[tuple[int, EntryView]] = deque()
+        self._current_ply = start.ply
+        """Plies that were played in the present."""
+        self.seq = 0
+        self.ply = start.ply
+        self.away: frozenset[int] = frozenset()
+        self.seats: tuple[Player, ...] = tuple(setup.seats)
+        self._shown = {
+            "to_act": start.to_act,
+            "view": MatchViews(start).view(viewer),
+            "clocks": start.clocks,
+        }
+
+    def restore(self, views: Iterable[EntryView], now: int) -> None:
+        entries = list(views)
+        newest = entries[-1].entry.at_ms if entries else 0
+        for view in entries:
+            self.add(view, now - (newest - view.entry.at_ms))
+        self.take_due(now)
+
+    def add(self, view: EntryView, now: int) -> None:
+        view.spectator_event(self._viewer)  # looked at now: the match goes on while it waits
+        self._current_ply = view.ply
+        self._waiting.append((now + self._spectating.delay_ms, view))
+
+    def take_due(self, now: int) -> list[EntryView]:
+        """Return the entries that may be shown now, the moment moving on with them."""
+        shown: list[EntryView] = []
+        plies = self._spectating.delay_plies
+        while self._waiting:
+            due, view = self._waiting[0]
+            if due > now or view.ply > self._current_ply - plies:
+                break
+            self._waiting.popleft()
+            self._advance(view)
+            shown.append(view)
+        return shown
+
+    def take_rest(self) -> list[EntryView]:
+        views = [view for _, view in self._waiting]
+        self._waiting.clear()
+        return views
+
+    def deadline(self) -> int | None:
+        if not self._waiting:
+            return None
+        due, view = self._waiting[0]
+        plies = self._spectating.delay_plies
+        return due if view.ply <= self._current_ply - plies else None
+
+    def rewind(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot of the present as one of the moment that is shown."""
+        moment = {
+            "seq": self.seq,
+            "ply": self.ply,
+            "away": sorted(self.away),
+            "seats": list(self.seats),
+            "result": None,
+            "left_ms": None,
+            **self._shown,
+        }
+        return snapshot.model_copy(update=moment)
+
+    def _advance(self, view: EntryView) -> None:
+        event = view.spectator_event(self._viewer)
+        self.seq = view.entry.seq
+        self.ply = view.ply
+        self._shown["to_act"] = event.to_act
+        self._shown["clocks"] = event.clocks
+        if event.view is not None:
+            self._shown["view"] = event.view
+        match view.entry:
+            case Left(seat=seat):
+                self.away |= {seat}
+            case Returned(seat=seat):
+                self.away -= {seat}
+            case Replaced(seat=seat, player=player):
+                self.away -= {seat}
+                self.seats = (*self.seats[:seat], player, *self.seats[seat + 1 :])
+            case _:
+                pass

@@ -1,0 +1,397 @@
+"""The state of a match, determined by its log: setup and entries, folded (event sourcing).
+
+The game's state, the clocks, who is away, who has dropped out and the result change in
+`MatchState.apply` and nowhere else, one entry at a time. It is where an entry that a command has
+just made and one that comes out of a log meet, so a restored match is the live one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Self, assert_never
+
+from kibitz_games.core.game import TERMINAL, Game, Outcome, State, UnknownRules
+from kibitz_protocol.wire.clocks import (
+    EMPTY_CLOCK,
+    Clock,
+    after_flag,
+    full_clock,
+    spend,
+    until_flag,
+)
+from kibitz_protocol.wire.records import (
+    Aborted,
+    Cause,
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Left,
+    Moved,
+    Noted,
+    Player,
+    Replaced,
+    Resigned,
+    Result,
+    Returned,
+    Setup,
+)
+from kibitz_protocol.wire.unchecked import without_fields_set
+from kibitz_protocol.wire.values import Action
+from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
+
+
+class BrokenLog(ValueError):
+    """Setup and entries that do not belong together; the message names the entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Since when a seat is away, and until when it may return; times of the match."""
+
+    reason: Literal["left", "disconnect", "crash"]
+    since_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """What the entries so far have led to, but for the game's state: a `MatchState`'s values."""
+
+    seq: int
+    at_ms: int
+    ply: int
+    to_act: int
+    turn: int
+    turn_at: int
+    clocks: list[Clock] | None
+    players: tuple[Player, ...]
+    away: dict[int, Absence]
+    departed: dict[int, Departure]
+    flagged: bool
+    result: Result | None
+    last_moves: list[tuple[int, int, int] | None]
+    taken_over: frozenset[int]
+    began: int
+
+
+class MatchState:
+    """The durable part of a match."""
+
+    __slots__ = (
+        "at_ms",
+        "away",
+        "began",
+        "clocks",
+        "departed",
+        "flagged",
+        "game",
+        "game_state",
+        "last_moves",
+        "players",
+        "ply",
+        "result",
+        "seq",
+        "setup",
+        "taken_over",
+        "to_act",
+        "turn",
+        "turn_at",
+    )
+
+    def __init__(self, game: Game, setup: Setup, state: State | None = None) -> None:
+        """Begin with the first state of the game, or with one that is known already."""
+        game = _rules_of(game, setup)
+        seats = len(setup.seats)
+        control = setup.time_control
+        if state is None:
+            options = game.Options.from_wire(setup.options)
+            state = game.start(options, seats, setup.deal)
+        self.game = game
+        self.setup = without_fields_set(setup)
+        self.game_state: State = state
+        self.seq = 0
+        self.at_ms = 0
+        """When the last entry was made, in milliseconds of the match."""
+        self.ply = 0
+        self.to_act = game.to_act(self.game_state)
+        self.turn = 0
+        """The entry that brought the present turn; a new number means a new `your_turn`."""
+        self.began = 0
+        """The entry with which the seat to act began to think; a new number means a new clock."""
+        self.clocks: list[Clock] | None = [full_clock(control)] * seats if control.limited else None
+        """Per seat; a new list whenever one changes, so that what was shown stays as it was."""
+        self.players: tuple[Player, ...] = tuple(setup.seats)
+        self.away: dict[int, Absence] = {}
+        self.departed: dict[int, Departure] = {}
+        """The seats that dropped out, in that order."""
+        self.taken_over: frozenset[int] = frozenset()
+        """The seats that another connection took while their own was open."""
+        self.flagged = False
+        """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
+        Never where a game skips: there the flag is a turn that has passed."""
+        self.result: Result | None = None
+        self.last_moves: list[tuple[int, int, int] | None] = [None] * seats
+        """Per seat the request id, ply and entry of its last move. One is enough: a seat is
+        answered before it hears of its next turn, so only its last move can be sent again."""
+        self.turn_at = 0
+        """When the present turn came, in the match's time."""
+
+    @classmethod
+    def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Self:
+        """Return the match that `entries` lead to; call `tick` once before anything else."""
+        match = cls(game, setup)
+        for entry in entries:
+            match.apply(entry)
+        return match
+
+    @classmethod
+    def resume(
+        cls, game: Game, setup: Setup, kept: SavedState, state: State, entries: Iterable[Entry]
+    ) -> Self:
+        """Return the match that `entries` lead to from what `kept` and `state` say.
+
+        The same as `restore` with all entries; `state` is the match's own from now on.
+        """
+        match = cls(game, setup, state)
+        match._load(kept)
+        for entry in entries:
+            match.apply(entry)
+        return match
+
+    def copy(self) -> Self:
+        """Return a match at the same entry that goes on by itself."""
+        other = copy.copy(self)
+        other.game_state = self.game_state.copy()
+        other.away = self.away.copy()
+        other.departed = self.departed.copy()
+        other.last_moves = self.last_moves.copy()
+        return other
+
+    def save(self) -> SavedState:
+        """Return all that the entries so far determine, but for `state`."""
+        return SavedState(
+            seq=self.seq,
+            at_ms=self.at_ms,
+            ply=self.ply,
+            to_act=self.to_act,
+            turn=self.turn,
+            turn_at=self.turn_at,
+            clocks=self.clocks,
+            players=self.players,
+            away=dict(self.away),
+            departed=dict(self.departed),
+            flagged=self.flagged,
+            result=self.result,
+            last_moves=self.last_moves.copy(),
+            taken_over=self.taken_over,
+            began=self.began,
+        )
+
+    def _load(self, kept: SavedState) -> None:
+        own = self.setup.seats
+        self.seq, self.at_ms = kept.seq, kept.at_ms
+        self.ply, self.to_act = kept.ply, kept.to_act
+        self.turn, self.turn_at = kept.turn, kept.turn_at
+        self.clocks = kept.clocks
+        self.players = tuple(
+            mine if mine == player else player
+            for mine, player in zip(own, kept.players, strict=True)
+        )
+        self.away, self.departed = dict(kept.away), dict(kept.departed)
+        self.flagged = kept.flagged
+        self.result = kept.result
+        self.last_moves = kept.last_moves.copy()
+        self.taken_over = kept.taken_over
+        self.began = kept.began
+
+    # --- one entry after the other ----------------------------------------------------------
+
+    def apply(self, entry: Entry, action: int | None = None) -> None:
+        """Change the match by one entry; `action` is the entry's own, if already decoded."""
+        if entry.seq != self.seq + 1 or entry.at_ms < self.at_ms or self.result is not None:
+            raise BrokenLog(f"entry {entry.seq} does not follow entry {self.seq}")
+        before = self.seq, self.at_ms
+        self.seq, self.at_ms = entry.seq, entry.at_ms
+        try:
+            self._apply_change(entry, action)
+        except BaseException:
+            self.seq, self.at_ms = before  # the number is free for the entry that aborts
+            raise
+
+    def _apply_change(self, entry: Entry, action: int | None) -> None:
+        match entry:
+            case Moved():
+                self._apply_move(entry, action)
+            case Flagged():
+                self._apply_flag(entry)
+            case Resigned():
+                self._apply_drop(entry.seat, Departure(Cause.RESIGNATION))
+            case Forfeited():
+                self._apply_drop(entry.seat, Departure(entry.cause, entry.detail))
+            case Left():
+                self._apply_leave(entry)
+            case Returned():
+                self._mark_present(entry.seat)
+                if entry.takeover:
+                    self.taken_over |= {entry.seat}
+            case Replaced():
+                self._apply_replace(entry)
+            case Aborted():
+                self._end(
+                    Cause.INFRASTRUCTURE, rank_by_departure(len(self.players), [*self.departed])
+                )
+            case Noted() | Hidden():
+                pass  # a published record hides notes; a hidden move is missed by the next one
+            case _:
+                assert_never(entry)
+
+    def _apply_move(self, entry: Moved, action: int | None) -> None:
+        if entry.ply != self.ply or entry.seat != self.to_act:
+            raise BrokenLog(f"entry {entry.seq} is not the turn of seat {self.to_act}")
+        if action is None:
+            action = self._decode_logged(entry)
+        if self.clocks is not None:
+            self._charge(entry, self.clocks[entry.seat])
+        if entry.id is not None:
+            self.last_moves[entry.seat] = (entry.id, entry.ply, entry.seq)
+        self._make_move(action)
+
+    def _make_move(self, action: int) -> None:
+        self.game.play(self.game_state, action)
+        self.ply += 1
+        self._next_turn()
+
+    def _charge(self, entry: Moved, clock: Clock) -> None:
+        control = self.setup.time_control
+        if self.flagged:
+            left: Clock | None = after_flag(control)
+        else:
+            left = spend(control, clock, entry.elapsed_ms - entry.allowance_ms)
+        if left is None:
+            raise BrokenLog(f"entry {entry.seq} is a move after the flag")
+        self._set_clock(entry.seat, left)
+
+    def _apply_flag(self, entry: Flagged) -> None:
+        turn = (entry.ply, entry.seat) == (self.ply, self.to_act)
+        if not turn or self.clocks is None or self.flagged:
+            raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
+        if self.game.info.on_flag == "skip":
+            self._set_clock(entry.seat, after_flag(self.setup.time_control))
+            self._make_move(self.game.skip(self.game_state))
+        else:
+            self._set_clock(entry.seat, EMPTY_CLOCK)
+            self.flagged = True
+
+    def _set_clock(self, seat: int, clock: Clock) -> None:
+        clocks = self.clocks
+        assert clocks is not None, "only a match with clocks has one to set"
+        self.clocks = [*clocks[:seat], clock, *clocks[seat + 1 :]]
+
+    def _apply_leave(self, entry: Left) -> None:
+        until = entry.at_ms + entry.grace_ms
+        self.away[entry.seat] = Absence(entry.reason, entry.at_ms, until)
+
+    def _mark_present(self, seat: int) -> None:
+        self.away.pop(seat, None)
+
+    def _apply_replace(self, entry: Replaced) -> None:
+        seat = entry.seat
+        self.players = (*self.players[:seat], entry.player, *self.players[seat + 1 :])
+        self.last_moves[seat] = None
+        self._mark_present(seat)
+        if seat == self.to_act:
+            self._begin_turn(seat)
+
+    def _apply_drop(self, seat: int, departure: Departure) -> None:
+        if departure.cause is Cause.ABANDONED:
+            self._abandon()
+            return
+        self.departed[seat] = departure
+        self._mark_present(seat)
+        self.game.forfeit(self.game_state, seat)
+        acting = self.to_act
+        self.to_act = self.game.to_act(self.game_state)
+        if self.to_act == TERMINAL or not self.game.info.drops:
+            self._end(departure.cause)
+        elif acting == seat or self.to_act != acting:
+            self._begin_turn(self.to_act)
+        else:
+            self.turn = self.seq  # the same seat, but it sees and may do something else now
+
+    def _abandon(self) -> None:
+        """Everybody is gone: who has not finished shares what is left to win."""
+        playing = [seat for seat in range(len(self.players)) if self.still_plays(seat)]
+        for seat in playing:
+            self.departed[seat] = Departure(Cause.ABANDONED)
+            if self.game.to_act(self.game_state) != TERMINAL:
+                self.game.forfeit(self.game_state, seat)
+        outcome = self.game.outcome(self.game_state)
+        if outcome is not None:
+            outcome = tie(outcome, playing)
+        self._end(Cause.ABANDONED, outcome)
+
+    def _next_turn(self) -> None:
+        self.to_act = self.game.to_act(self.game_state)
+        if self.to_act == TERMINAL:
+            self._end(Cause.RULES)
+        else:
+            self._begin_turn(self.to_act)
+
+    def _begin_turn(self, seat: int) -> None:
+        """The turn of `seat` has come."""
+        self.to_act = seat
+        self.turn = self.began = self.seq
+        self.flagged = False
+        self.turn_at = self.at_ms
+
+    def _end(self, cause: Cause, outcome: Outcome | None = None) -> None:
+        if outcome is None:
+            outcome = self.game.outcome(self.game_state)
+        if outcome is None:
+            outcome = rank_by_departure(len(self.players), [*self.departed])
+        self.result = match_result(outcome, self.departed, cause, self.ply, self.taken_over)
+        self._begin_turn(TERMINAL)
+
+    # --- what others ask ---------------------------------------------------------------------
+
+    @property
+    def left_ms(self) -> int | None:
+        """All the time that the seat to act has at the start of its turn, None without a clock."""
+        if self.clocks is None or self.result is not None:
+            return None
+        clock = self.clocks[self.to_act]
+        return until_flag(self.setup.time_control, clock)
+
+    def still_plays(self, seat: int) -> bool:
+        """Whether `seat` still takes part: it has neither dropped out nor finished.
+
+        A game drops a seat that has finished without effect, so a drop on trial tells.
+        """
+        if self.result is not None or seat in self.departed:
+            return False
+        trial = self.game_state.copy()
+        self.game.forfeit(trial, seat)
+        return bool(trial.tobytes() != self.game_state.tobytes())
+
+    def decode(self, action: Action) -> int:
+        return self.game.decode(self.game_state, self.game.Move.from_wire(action))
+
+    def _decode_logged(self, entry: Moved) -> int:
+        try:
+            return self.decode(entry.action)
+        except ValueError as error:
+            raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
+
+
+def _rules_of(game: Game, setup: Setup) -> Game:
+    """Return the rules that a match began under, which it is played to its end by."""
+    played = f"a match of {setup.game} with rules version {setup.rules_version}"
+    if setup.game != game.info.name:
+        raise BrokenLog(f"{played}, not of {game.info.name}")
+    try:
+        return game.at_version(setup.rules_version)
+    except UnknownRules as error:
+        raise BrokenLog(f"{played}: {error}") from None

@@ -1,0 +1,351 @@
+"""The gate of information: everything that a viewer learns of a match is built here.
+
+A viewer is a seat, `PUBLIC` or `REFEREE`. What it may know of a state is what the game's `view`
+says. What it may know of an entry is decided by the rules of `kibitz_protocol.wire.visibility`,
+which are the same for every game. When the match is over everybody is a referee, and a forensic
+report (`match/report.py`) tells the player of a seat about that seat, notes and refused moves
+included, and the host of the lobby about every seat: whoever runs an event has to find out what
+went wrong in it. Nobody else is told, and nobody before the end.
+
+A move is told as an `event` to everybody and a `your_turn` to who is next. Both are written from
+JSON that is made once: the entry's line was just written for the log, and the view is in both of
+them. What is the same for several viewers is encoded and framed once. The bytes are the ones that
+`codec.encode` writes for the same message, which `tests/server/match/test_visibility.py` holds.
+
+    state before --advance(entry)--> EntryView: the entry, and the state right after it
+                                       |  StateViews: the view of each viewer, when it is asked for
+                                       |  (advance: the next state has others; these keep a copy,
+                                       v   unless `release` has said that nobody will ask)
+                                     event, frame
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from pydantic_core import to_json
+
+from kibitz_games.core.game import Game, State
+from kibitz_protocol.wire.clocks import Clock, until_flag
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.frames import text_frame
+from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
+from kibitz_protocol.wire.records import Entry, Noted, Setup
+from kibitz_protocol.wire.unchecked import construct
+from kibitz_protocol.wire.values import Fields
+from kibitz_protocol.wire.visibility import (
+    PUBLIC,
+    REFEREE,
+    Viewer,
+    changes_view,
+    depends_on_viewer,
+    redact,
+)
+from kibitz_server.match.state import MatchState
+
+MAX_LEGAL_LISTED: Final = 512
+"""The longest list of legal actions that `your_turn` carries; their count is always given.
+
+A game that says in words what is legal (`GameInfo.legal_rule`) has no list at all."""
+
+_EVERYBODY: Final = -3
+"""The key under which a frame is kept that looks the same to every viewer."""
+
+
+@dataclass(slots=True)
+class StateViews:
+    """What each viewer may know of one state, computed when first asked for and kept.
+
+    The state belongs to a match that goes on: `freeze` is called before it changes.
+    """
+
+    game: Game
+    state: State
+    _views: dict[Viewer, Fields] = field(default_factory=dict)
+    _json: dict[Viewer, bytes] = field(default_factory=dict)
+    _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
+    """The clocks that were written last and their JSON, which two messages of a move have."""
+
+    def of(self, viewer: Viewer) -> Fields:
+        """Return the view of `viewer` as it travels."""
+        if not self.game.info.hidden:
+            viewer = PUBLIC
+        known = self._views.get(viewer)
+        if known is None:
+            known = self._views[viewer] = self._compute(viewer)
+        return known
+
+    def json(self, viewer: Viewer) -> bytes:
+        """Return the view of `viewer` as JSON."""
+        if not self.game.info.hidden:
+            viewer = PUBLIC
+        known = self._json.get(viewer)
+        if known is None:
+            known = self._json[viewer] = to_json(self.of(viewer))
+        return known
+
+    def json_of_clocks(self, clocks: Sequence[Clock]) -> bytes:
+        """Return clocks as JSON; a list of clocks is never changed (`MatchState.clocks`)."""
+        if clocks is not self._clocks[0]:
+            self._clocks = clocks, to_json(clocks, exclude_none=True)
+        return self._clocks[1]
+
+    def freeze(self) -> None:
+        """Make sure that views asked for later still show this state."""
+        if self.game.info.hidden or not self._views:
+            self.state = self.state.copy()
+
+    def _compute(self, viewer: Viewer) -> Fields:
+        game = self.game
+        if viewer == REFEREE:
+            return game.dump(game.referee_view(self.state))
+        return game.dump(game.view(self.state, None if viewer == PUBLIC else viewer))
+
+
+@dataclass(slots=True)
+class EntryView:
+    """How every viewer sees one entry, and the match right after it."""
+
+    match: str
+    entry: Entry
+    ply: int
+    to_act: int
+    clocks: Sequence[Clock] | None
+    views: StateViews | None
+    """None where the entry changed nothing that anybody sees of the game."""
+    hidden: bool
+    """Whether the game has hidden information."""
+    _frames: dict[Viewer, bytes] = field(default_factory=dict)
+
+    def event(self, viewer: Viewer) -> Event:
+        """Return the event of this entry for `viewer`."""
+        values = {
+            "type": "event",
+            "match": self.match,
+            "ply": self.ply,
+            "to_act": self.to_act,
+            "entry": redact(self.entry, viewer, self.hidden),
+            "view": None if self.views is None else self.views.of(viewer),
+            "clocks": self.clocks,
+        }
+        return construct(Event, values)
+
+    def spectator_event(self, viewer: Viewer) -> Event:
+        """Return the event for spectators who see what `viewer` sees; notes are not for them."""
+        return self.event(self._as_spectator(viewer))
+
+    def frame(self, viewer: Viewer, line: bytes | None = None) -> bytes:
+        """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
+        key = viewer if depends_on_viewer(self.entry, self.hidden) else _EVERYBODY
+        frame = self._frames.get(key)
+        if frame is None:
+            frame = self._frames[key] = text_frame(self._json(viewer, line))
+        return frame
+
+    def frames(
+        self, line: bytes | None, seats: Iterable[int], spectators: Viewer | None
+    ) -> tuple[list[bytes], bytes]:
+        """Return the frames for `seats`, and the one for spectators, empty where there are none."""
+        told = [self.frame(seat, line) for seat in seats]
+        if spectators is None:
+            return told, b""
+        return told, self.frame(self._as_spectator(spectators), line)
+
+    def _as_spectator(self, viewer: Viewer) -> Viewer:
+        return PUBLIC if type(self.entry) is Noted else viewer
+
+    def _json(self, viewer: Viewer, line: bytes | None) -> bytes:
+        entry = redact(self.entry, viewer, self.hidden)
+        if line is None or entry is not self.entry:
+            line = encode(entry)
+        parts = [
+            b'{"type":"event","match":"%b","ply":%d,"to_act":%d,"entry":%b'
+            % (self.match.encode(), self.ply, self.to_act, line)
+        ]
+        views, clocks = self.views, self.clocks
+        if views is not None:
+            parts += b',"view":', views.json(viewer)
+        if clocks is not None:
+            parts.append(b',"clocks":')
+            if views is None:
+                parts.append(to_json(clocks, exclude_none=True))
+            else:
+                parts.append(views.json_of_clocks(clocks))
+        parts.append(b"}")
+        return b"".join(parts)
+
+
+class MatchViews:
+    """What viewers are told of a match: its entries as they come, and its present state."""
+
+    __slots__ = ("_present", "state")
+
+    def __init__(self, state: MatchState) -> None:
+        self.state = state
+        """Changed by `advance` alone."""
+        self._present: StateViews | None = None
+        """The views of the present state, once somebody has asked."""
+
+    def advance(self, entry: Entry, action: int | None = None) -> EntryView:
+        """Apply an entry, and return what viewers see of it; a view that is unused costs nothing.
+
+        `action` is the entry's own, if it was decoded already. Raises `BrokenLog`.
+        """
+        state = self.state
+        game = state.game
+        changed = changes_view(entry, flag_skips=game.info.on_flag == "skip")
+        if self._present is not None and changed:
+            self._present.freeze()
+            self._present = None
+        state.apply(entry, action)
+        return EntryView(
+            state.setup.match,
+            entry,
+            state.ply,
+            state.to_act,
+            state.clocks,
+            self.present() if changed else None,
+            game.info.hidden,
+        )
+
+    def present(self) -> StateViews:
+        """Return the views of the present state."""
+        if self._present is None:
+            self._present = StateViews(self.state.game, self.state.game_state)
+        return self._present
+
+    def release(self) -> None:
+        """Everybody has been told of the present state: nothing of it is kept when it changes.
+
+        Without this call, views that are asked for later still show the state that they are of,
+        which may cost a copy of it. It is for a caller who knows that nobody will ask.
+        """
+        self._present = None
+
+    def view(self, viewer: Viewer) -> Fields:
+        """Return what `viewer` sees of the present state; everything once the match is over."""
+        return self.present().of(viewer if self.state.result is None else REFEREE)
+
+    # --- messages -----------------------------------------------------------------------------
+
+    def snapshot(
+        self,
+        viewer: Viewer,
+        why: Literal["started", "rejoined", "watching", "lagged"],
+        you: int | None = None,
+        left_ms: int | None = None,
+    ) -> Snapshot:
+        """Return the whole match as `viewer` sees it; the next event is ``seq + 1``.
+
+        `left_ms` is what is left of the time of an open turn (`MatchEngine.left_ms`).
+        """
+        state = self.state
+        setup = state.setup
+        values = {
+            "type": "snapshot",
+            "why": why,
+            "match": setup.match,
+            "lobby": setup.lobby,
+            "number": setup.number,
+            "block": setup.block,
+            "game": setup.game,
+            "rules_version": setup.rules_version,
+            "options": setup.options,
+            "seats": list(state.players),
+            "away": sorted(state.away),
+            "you": you,
+            "seq": state.seq,
+            "ply": state.ply,
+            "to_act": state.to_act,
+            "view": self.view(viewer),
+            "time_control": setup.time_control,
+            "clocks": state.clocks,
+            "left_ms": state.left_ms if left_ms is None else left_ms,
+            "conduct": setup.conduct,
+            "spectating": setup.spectating,
+            "commitment": setup.commitment,
+            "result": state.result,
+        }
+        return construct(Snapshot, values)
+
+    def your_turn(self, left_ms: int | None = None) -> YourTurn:
+        """Return all that the seat to act needs; `left_ms` is what is left of an open turn."""
+        state = self.state
+        game = state.game
+        if left_ms is None and state.clocks is not None:
+            left_ms = until_flag(state.setup.time_control, state.clocks[state.to_act])
+        rule = game.info.legal_rule or None
+        legal = game.legal(state.game_state) if rule is None else None
+        count = game.count_legal(state.game_state) if legal is None else len(legal)
+        listed = legal if count <= MAX_LEGAL_LISTED else None
+        values = {
+            "type": "your_turn",
+            "match": state.setup.match,
+            "game": state.setup.game,
+            "seat": state.to_act,
+            "ply": state.ply,
+            "view": self.view(state.to_act),
+            "legal": None if listed is None else game.dump_moves(state.game_state, listed),
+            "legal_rule": rule,
+            "legal_count": count,
+            "clocks": state.clocks,
+            "left_ms": left_ms,
+        }
+        return construct(YourTurn, values)
+
+    def turn_frame(self, left_ms: int | None = None) -> bytes:
+        """Return `your_turn` framed."""
+        turn = self.your_turn(left_ms)
+        parts = [
+            b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d,"view":%b'
+            % (
+                turn.match.encode(),
+                turn.game.encode(),
+                turn.seat,
+                turn.ply,
+                self.present().json(turn.seat),
+            )
+        ]
+        if turn.legal is not None:
+            parts += b',"legal":', to_json(turn.legal)
+        if turn.legal_rule is not None:
+            parts += b',"legal_rule":', to_json(turn.legal_rule)
+        parts.append(b',"legal_count":%d' % turn.legal_count)
+        if turn.clocks is not None:
+            parts += b',"clocks":', self.present().json_of_clocks(turn.clocks)
+        if turn.left_ms is not None:
+            parts.append(b',"left_ms":%d' % turn.left_ms)
+        parts.append(b"}")
+        return text_frame(b"".join(parts))
+
+    def finished(self, record: str) -> Finished:
+        """Return the news of the end; `record` is the path of the record on the server."""
+        state = self.state
+        assert state.result is not None, "the match goes on"
+        values = {
+            "type": "finished",
+            "match": state.setup.match,
+            "lobby": state.setup.lobby,
+            "seq": state.seq,
+            "result": state.result,
+            "view": self.view(REFEREE),
+            "seed": state.setup.seed,
+            "record": record,
+        }
+        return construct(Finished, values)
+
+
+def replay(game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[EntryView]:
+    """Yield what viewers saw of each entry of a log. Raises `BrokenLog`."""
+    views = MatchViews(MatchState(game, setup))
+    for entry in entries:
+        yield views.advance(entry)
+
+
+def done_frame(request: int, seq: int | None) -> bytes:
+    """Return the answer to a request that made entry `seq`, framed."""
+    if seq is None:
+        return text_frame(b'{"re":%d,"type":"done"}' % request)
+    return text_frame(b'{"re":%d,"type":"done","seq":%d}' % (request, seq))

@@ -1,0 +1,209 @@
+"""Which HTTP requests are served at all, by their headers; handshakes are such requests too. Pure.
+
+Three things are decided before a request costs anything.
+
+**Host.** A web page whose name its owner lets point at this server (DNS rebinding) counts for the
+browser as a page of this server, and may read all that is served here. Its requests carry the
+page's own name in `Host`. So `Host` has to be a name that this server is known by, or an
+address: a page can let its name point anywhere, but cannot be called 127.0.0.1.
+
+**Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1), and
+it has to be one of those that the operator listed. `null`, which sandboxed pages and files have,
+is never one of them. Programs that are no browsers send none, and are let in without. What has
+none, but has what only browsers send, is treated as `null`. (`Sec-Fetch-Mode` alone proves no
+browser: the WebSocket of Node sends it, and no `Origin`.) A plain page is refused to other sites'
+scripts; following a link to it is not.
+
+**Where it comes from.** Behind a proxy every connection comes from the proxy's address. Where
+the operator says that the proxy is trusted, the client's address is the rightmost one in
+`X-Forwarded-For`, or `Forwarded` (RFC 7239), that is not a trusted proxy's itself; all to the left
+of it may have been written by the client. From anybody else these headers mean nothing, except
+that a connection from this machine which carries them was not made by somebody on this machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from websockets.datastructures import Headers
+
+from kibitz_server.net.addresses import Address, is_loopback, parse_address
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+NULL_ORIGIN: Final = "null"
+ANY_HOST: Final = "*"
+_BROWSERS_ONLY: Final = ("Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-CH-UA", "Cookie", "Referer")
+"""Headers that scripts cannot leave out and other programs have no reason to send."""
+_HOST: Final = re.compile(
+    r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^:\[\]/?#@\s]+))(?::[0-9]{1,5})?"
+)
+_FORWARDED_FOR: Final = re.compile(r'(?:^|;)\s*for=(?:"([^"]*)"|([^;",\s]*))', re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAddress:
+    """Where a request comes from."""
+
+    address: str
+    local: bool
+    """Whether it was made on this machine."""
+
+
+class BadHeader(ValueError):
+    """A header that makes no sense; `str()` is fit for who sent it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPolicy:
+    """Names, origins and proxies of one server."""
+
+    hosts: frozenset[str] | None = None
+    """Names that the server is known by, in lower case; None for any."""
+    origins: frozenset[str] = frozenset()
+    """Origins whose pages browsers may connect from."""
+    proxies: tuple[Network, ...] = ()
+    """Whose forwarding headers are believed."""
+
+    # --- host -------------------------------------------------------------------------------
+
+    def knows_host(self, headers: Headers) -> bool:
+        """Whether `Host` names this server. Raises `BadHeader` where there is not one name."""
+        host = _host(headers)
+        if self.hosts is None or parse_address(host) is not None:
+            return True
+        return host == "localhost" or host.endswith(".localhost") or host in self.hosts
+
+    # --- origin -----------------------------------------------------------------------------
+
+    def allows_handshake(self, headers: Headers) -> bool:
+        """Whether a websocket may be opened. Raises `BadHeader`."""
+        origin = _origin(headers)
+        if origin is None and _is_browser(headers):
+            origin = NULL_ORIGIN
+        return origin is None or (origin != NULL_ORIGIN and origin in self.origins)
+
+    def allows_page(self, headers: Headers) -> bool:
+        """Whether a plain page may be read. Raises `BadHeader`."""
+        origin = _origin(headers)
+        if origin is not None:
+            return origin != NULL_ORIGIN and origin in self.origins
+        foreign = headers.get_all("Sec-Fetch-Site") in (["cross-site"], ["same-site"])
+        return not foreign or headers.get_all("Sec-Fetch-Mode") == ["navigate"]
+
+    # --- where it comes from ------------------------------------------------------------------
+
+    def is_proxy(self, address: str) -> bool:
+        return self._trusts(parse_address(address))
+
+    def client_address(self, headers: Headers, address: str) -> ClientAddress:
+        """Return where a request comes from that arrived from `address`."""
+        local = is_loopback(address)
+        if not self.is_proxy(address):
+            return ClientAddress(address, local and not _is_forwarded(headers))
+        ways = [_x_forwarded_for(headers), _forwarded(headers)]
+        clients = {self._client(hops, address) for hops in ways if hops}
+        if not clients:
+            return ClientAddress(address, local and not _is_forwarded(headers))
+        if len(clients) > 1:  # the proxy wrote one of the headers, and the client the other one
+            return ClientAddress(address, False)
+        client = clients.pop()
+        return ClientAddress(client, local and client != address and is_loopback(client))
+
+    def _client(self, hops: Sequence[str], address: str) -> str:
+        """Return the rightmost hop that is not trusted; the last trusted one where none can be."""
+        nearest = address
+        for hop in reversed(hops):
+            found = parse_address(hop)
+            if found is None:
+                return nearest
+            nearest = str(found)
+            if not self._trusts(found):
+                break
+        return nearest
+
+    def _trusts(self, address: Address | None) -> bool:
+        return address is not None and any(address in network for network in self.proxies)
+
+
+def access_policy(
+    *, host: str, names: Iterable[str], origins: Iterable[str], proxies: Iterable[str], machine: str
+) -> AccessPolicy:
+    """Return what an operator has chosen, or raise `ValueError` with what cannot be.
+
+    `host` is the address or name to listen on, `names` are others that the server is known by,
+    `machine` is the machine's own name.
+    """
+    known = {name.lower().rstrip(".") for name in (*names, host, machine, f"{machine}.local")}
+    listed = frozenset(origin.lower().rstrip("/") for origin in origins)
+    if NULL_ORIGIN in listed:
+        raise ValueError("the origin 'null' is that of any sandboxed page, and cannot be let in")
+    hosts = None if ANY_HOST in known else frozenset(known - {""})
+    return AccessPolicy(hosts=hosts, origins=listed, proxies=tuple(map(network, proxies)))
+
+
+def network(text: str) -> Network:
+    """Read an address or a network such as ``10.0.0.0/8``, or raise `ValueError`."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(
+            f"expected an address or a network like 10.0.0.0/8, not {text!r}"
+        ) from None
+
+
+def _host(headers: Headers) -> str:
+    given = headers.get_all("Host")
+    if len(given) != 1:
+        raise BadHeader(f"a request has one Host header, not {len(given)}")
+    match = _HOST.fullmatch(given[0])
+    if match is None:
+        raise BadHeader("the Host header is no host")
+    return (match["v6"] or match["name"]).lower().rstrip(".")
+
+
+def _origin(headers: Headers) -> str | None:
+    given = headers.get_all("Origin")
+    if len(given) > 1:
+        raise BadHeader(f"a request has at most one Origin header, not {len(given)}")
+    return given[0].lower() if given else None
+
+
+def _is_browser(headers: Headers) -> bool:
+    agents = headers.get_all("User-Agent")
+    return any(name in headers for name in _BROWSERS_ONLY) or any(
+        agent.startswith("Mozilla/") for agent in agents
+    )
+
+
+def _is_forwarded(headers: Headers) -> bool:
+    names = {name.lower() for name, _ in headers.raw_items()}
+    return bool(names & {"forwarded", "via", "x-real-ip"}) or any(
+        name.startswith("x-forwarded") for name in names
+    )
+
+
+def _x_forwarded_for(headers: Headers) -> list[str]:
+    whole = ",".join(headers.get_all("X-Forwarded-For"))
+    return [_without_port(hop) for hop in whole.split(",") if hop.strip()]
+
+
+def _forwarded(headers: Headers) -> list[str]:
+    """Return the `for` of each element; one without it is a hop that nobody knows."""
+    whole = ",".join(headers.get_all("Forwarded"))
+    hops = []
+    for element in filter(str.strip, whole.split(",")):
+        match = _FORWARDED_FOR.search(element)
+        hops.append("" if match is None else _without_port(match[1] or match[2] or ""))
+    return hops
+
+
+def _without_port(hop: str) -> str:
+    """Return a hop's address without its port, which some proxies add."""
+    hop = hop.strip()
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop

@@ -1,0 +1,43 @@
+"""Network addresses: the same one written in several ways, and who shares one.
+
+A household or a rented server has a whole /64 of IPv6 addresses, so what is counted for an
+address is counted for the /64. An IPv4 address that came through an IPv6 socket is that IPv4
+address (``::ffff:192.0.2.1``).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import lru_cache
+from typing import TypeAlias
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+CUSTOMER_PREFIX_BITS = 64
+"""The prefix of an IPv6 address that one customer has."""
+
+
+@lru_cache(maxsize=1024)  # a connection is asked for its address several times
+def parse_address(text: str) -> Address | None:
+    """Read an address, without the zone that a socket may give with it; None for anything else."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+def is_loopback(text: str) -> bool:
+    address = parse_address(text)
+    return address is not None and address.is_loopback
+
+
+def address_group(text: str) -> str:
+    """Return the name under which an address is counted; text that is no address is its own."""
+    address = parse_address(text)
+    if address is None:
+        return text
+    if address.version == 4:
+        return str(address)
+    prefix = int(address) >> (128 - CUSTOMER_PREFIX_BITS) << (128 - CUSTOMER_PREFIX_BITS)
+    return f"{ipaddress.IPv6Address(prefix)}/{CUSTOMER_PREFIX_BITS}"

@@ -1,0 +1,134 @@
+"""Every connection of a server: where it comes from, whose it is, and how many there may be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.net.addresses import address_group
+from kibitz_server.net.peer import Peer
+from kibitz_server.net.rate_limit import RateLimits, SharedBuckets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotas:
+    """How much of the server one address or player may take."""
+
+    connections: int = 10_000
+    connections_an_address: int = 200
+    """This machine is not counted, here and in whatever else an address may have."""
+    lobbies: int = 8
+    """Open lobbies that one player may host ..."""
+    lobbies_an_address: int = 32
+    """... that may be opened from one address ..."""
+    lobbies_in_all: int = 1000
+    """... and that the server has at most."""
+    house_bots: int = 32
+    """House seats in the open lobbies of one player ..."""
+    house_bots_an_address: int = 32
+    """... in those that were opened from one address ..."""
+    house_bots_in_all: int = 64
+    """... and in all, substitutes included; each is a process."""
+
+
+def counted_address(peer: Peer) -> str | None:
+    """Return the address that a connection is counted for; None for this machine."""
+    return None if peer.local else address_group(peer.address)
+
+
+def same_program(one: Peer, other: Peer) -> bool:
+    """Whether two connections of a player are one program's: it came back on the other."""
+    return one is other or (one.instance is not None and one.instance == other.instance)
+
+
+class Connections:
+    """The connections of one server, by address and by player."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, rate_limits: RateLimits, quotas: Quotas
+    ) -> None:
+        self.rate_limits = rate_limits
+        self.quotas = quotas
+        self._loop = loop
+        self._peers: set[Peer] = set()
+        self._address_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.address)
+        self._counted: dict[Peer, str] = {}
+        """The address that each connection is counted for, where it is for any."""
+        self._by_player: dict[str, list[Peer]] = {}
+        """The connections of each player, the newest last."""
+        self._account_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.account)
+        self._all_closed: asyncio.Future[None] | None = None
+
+    @property
+    def peers(self) -> Collection[Peer]:
+        return self._peers
+
+    @property
+    def players(self) -> Collection[str]:
+        return self._by_player.keys()
+
+    def admit(self, peer: Peer, *, open_: bool) -> bool:
+        """Count a connection; return whether there is room for it."""
+        self._peers.add(peer)
+        room = open_ and len(self._peers) <= self.quotas.connections
+        if peer.local or peer.proxied:
+            return room
+        return self._count(peer) and room
+
+    def relocate(self, peer: Peer) -> bool:
+        """Count a connection for the address that it turned out to come from.
+
+        It is known once for all: before, it was counted for none, or for that of no proxy.
+        """
+        self._discount(peer)
+        return peer.local or self._count(peer)
+
+    def _count(self, peer: Peer) -> bool:
+        """Count a connection for its address, which pays for it; return whether it may come."""
+        address = self._counted[peer] = address_group(peer.address)
+        peer.share_bucket(self._address_buckets.acquire(address, self._loop.time()))
+        return self._address_buckets.users(address) <= self.quotas.connections_an_address
+
+    def _discount(self, peer: Peer) -> None:
+        address = self._counted.pop(peer, None)
+        if address is not None:
+            self._address_buckets.release(address, self._loop.time())
+
+    def socket_closed(self, peer: Peer) -> None:
+        """A socket is closed."""
+        self._peers.discard(peer)
+        if not self._peers and self._all_closed is not None and not self._all_closed.done():
+            self._all_closed.set_result(None)
+        self._discount(peer)
+
+    def greeted(self, peer: Peer, identity: Identity) -> None:
+        """A connection has said whose it is."""
+        peer.greeted(identity)
+        peer.share_bucket(self._account_buckets.acquire(identity.key, self._loop.time()))
+        self._by_player.setdefault(identity.key, []).append(peer)
+
+    def left(self, peer: Peer, identity: Identity) -> bool:
+        """A connection is gone; return whether it was the player's last one."""
+        peers = self._by_player.get(identity.key, [])
+        if peer in peers:
+            peers.remove(peer)
+            self._account_buckets.release(identity.key, self._loop.time())
+        return not peers and self._by_player.pop(identity.key, None) is not None
+
+    def peer_of(self, player: str) -> Peer | None:
+        """Return a player's newest connection."""
+        peers = self._by_player.get(player)
+        return peers[-1] if peers else None
+
+    def has_several_programs(self, player: str) -> bool:
+        """Whether several programs are connected as one player."""
+        there = [peer for peer in self._by_player.get(player, ()) if not peer.leaving]
+        return any(not same_program(there[0], each) for each in there[1:])
+
+    async def wait_closed(self) -> None:
+        """Wait until every socket is closed."""
+        if self._peers:
+            self._all_closed = self._loop.create_future()
+            await self._all_closed

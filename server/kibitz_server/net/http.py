@@ -1,0 +1,170 @@
+"""Plain HTTP on the server's port: is it alive, is it ready, its metrics, finished records.
+
+    GET /healthz                  200 while the loop turns
+    GET /readyz                   200 when matches may start, 503 while starting or draining
+    GET /metrics                  what prometheus collects
+    GET /records/<match>.jsonl    the record of a finished match
+
+Everything else is 404, and every other method but HEAD is 405. Connections are not kept. A page
+is short and made at once; a record is made while it is sent (`StreamedPage`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Protocol
+
+from websockets.datastructures import Headers
+from websockets.http11 import Response
+
+TEXT = "text/plain; charset=utf-8"
+JSON_LINES = "application/jsonl; charset=utf-8"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+_RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
+
+_PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
+
+
+class PageSource(Protocol):
+    """What the pages say."""
+
+    def ready(self) -> bool: ...
+
+    def metrics(self) -> bytes: ...
+
+    async def record(self, match: str) -> AsyncIterator[bytes] | None:
+        """Return the record of a finished match, piece by piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    status: HTTPStatus
+    body: bytes
+    content_type: str = TEXT
+    allow: bool = False
+    retry_after_s: int | None = None
+
+    def response(self, *, head: bool = False) -> Response:
+        """Return the page as it travels; without its body for HEAD."""
+        headers = _headers(self.content_type)
+        headers["Content-Length"] = str(len(self.body))
+        if self.allow:
+            headers["Allow"] = "GET, HEAD"
+        if self.retry_after_s is not None:
+            headers["Retry-After"] = str(self.retry_after_s)
+        body = b"" if head else self.body
+        return Response(self.status.value, self.status.phrase, headers, body)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedPage:
+    """A long page whose pieces are asked for one by one, as its reader takes them.
+
+    Its length is not known before. It is sent in chunks (RFC 9112, section 7.1), so who reads it
+    knows whether the end has come; a reader of HTTP/1.0 has to look at the last line.
+    """
+
+    pieces: AsyncIterator[bytes]
+    content_type: str
+
+    def head(self, *, chunked: bool) -> bytes:
+        """Return all that comes before the first piece."""
+        headers = _headers(self.content_type)
+        if chunked:
+            headers["Transfer-Encoding"] = "chunked"
+        return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers).serialize()
+
+
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+def chunk(piece: bytes) -> bytes:
+    """Frame a piece, which must not be empty: that would be the end."""
+    return b"%x\r\n%b\r\n" % (len(piece), piece)
+
+
+def _headers(content_type: str) -> Headers:
+    return Headers(
+        {
+            "Connection": "close",
+            "Content-Type": content_type,
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+        }
+    )
+
+
+NOT_FOUND = Page(HTTPStatus.NOT_FOUND, b"not found\n")
+NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET is served here\n", allow=True)
+BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"not an HTTP request that is served here\n")
+HEADERS_TOO_LARGE = Page(
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, b"the headers are longer than 16 KiB\n"
+)
+BUSY = Page(HTTPStatus.SERVICE_UNAVAILABLE, b"too many connections\n")
+TOKEN_IN_URL = Page(
+    HTTPStatus.BAD_REQUEST,
+    b"no secrets in a URL: send the token in hello, or in the Authorization header\n",
+)
+
+
+FOREIGN_ORIGIN = Page(
+    HTTPStatus.FORBIDDEN, b"pages of this origin may not connect; the operator can list it\n"
+)
+TOO_MANY_DOWNLOADS = b"too many records are on their way to this address\n"
+NO_ROOM_FOR_DOWNLOADS = b"too many records are on their way\n"
+
+
+def wrong_host() -> Page:
+    return Page(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        b"this server is not known by the name in the Host header;"
+        b" its operator adds names with `kibitz serve --allow-host NAME`\n",
+    )
+
+
+def bad_request(why: str) -> Page:
+    return Page(HTTPStatus.BAD_REQUEST, f"{why}\n".encode())
+
+
+def too_many_requests(retry_after_s: int) -> Page:
+    body = f"too many requests, wait {retry_after_s} s\n".encode()
+    return Page(HTTPStatus.TOO_MANY_REQUESTS, body, retry_after_s=retry_after_s)
+
+
+def split_target(target: str) -> tuple[str, str] | None:
+    """Return path and query of a request's target; None where it is none of this server's.
+
+    A target is an absolute path of what a path is made of (RFC 9112, section 3.2.1, and RFC 3986,
+    section 3.3); the other forms are for proxies. It is not taken for a URL that has a host.
+    """
+    path, _, query = target.partition("?")
+    return (path, query) if _PATH.fullmatch(path) and "#" not in query else None
+
+
+def is_record(path: str) -> bool:
+    return _RECORD.fullmatch(path) is not None
+
+
+def page_at(method: str, path: str, site: PageSource) -> Page | Awaitable[Page | StreamedPage]:
+    """Return the page that is at a path, at once or in a while."""
+    record = _RECORD.fullmatch(path)
+    if record is None and path not in {"/healthz", "/readyz", "/metrics"}:
+        return NOT_FOUND
+    if method not in {"GET", "HEAD"}:
+        return NOT_ALLOWED
+    if record is not None:
+        return _record_page(record[1], site)
+    if path == "/metrics":
+        return Page(HTTPStatus.OK, site.metrics(), METRICS)
+    if path == "/readyz" and not site.ready():
+        return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"not ready\n")
+    return Page(HTTPStatus.OK, b"ok\n")
+
+
+async def _record_page(match: str, site: PageSource) -> Page | StreamedPage:
+    pieces = await site.record(match)
+    return NOT_FOUND if pieces is None else StreamedPage(pieces, JSON_LINES)

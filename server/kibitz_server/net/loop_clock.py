@@ -1,0 +1,176 @@
+"""The server's clock: monotonic time without the time during which the event loop did not run.
+
+A server that was stopped (SIGSTOP, a debugger, a container without CPU time) or that is
+overloaded has not read what its players sent, so that time is charged to nobody: not to the
+clock of a turn, not to the grace of a seat, not to a peer that owes a pong. All of these are
+measured on this clock, and it leaves such time out.
+
+How it knows. A callback, the beat, is due every `BEAT_NS`. While it is overdue by more than
+`TOLERANCE_NS`, the loop is behind, and the clock stands: whoever reads it then, in whatever order
+the callbacks of the loop come, reads the time at which the beat should have come. When the beat
+has come the clock goes on from there.
+
+    real time   0----25----50--(stopped for 5 s)-----------5050---5075
+    beats       |     |     |                                |      |
+    clock       0----25----50                               50-----75
+
+After nothing at all has run for `STANDSTILL_NS` the clock goes on from the last time at which
+anything has read it instead, for the loop may have stopped at any time since: what was sent
+before a flag fell is then in time, whenever the server was stopped. That is in doubt for the
+players, by at most one beat, and not twice in a row: a server that is overloaded for good has a
+slow clock, but one that goes on by at least a beat for two callbacks, so every deadline comes.
+
+Nobody gains on others by it: the clocks of all matches stand at the same time. What a player can
+do to keep the loop busy is bounded by its credits, and how long the clock stood while a turn was
+open is in the log with the turn's entry (`lag_ms`).
+
+When the machine is suspended, the monotonic clock of Linux and macOS stands by itself; that of
+Windows goes on, and the beat is as late as the machine slept. Neither is charged.
+"""
+
+from __future__ import annotations
+
+import time
+from asyncio import AbstractEventLoop, Handle, TimerHandle
+from collections.abc import Callable
+from typing import Final
+
+BEAT_NS: Final = 25_000_000
+"""Between two beats; together with the tolerance, how exactly a lag is known."""
+TOLERANCE_NS: Final = 5_000_000
+"""What a beat may be late without being counted: timers are that coarse."""
+STANDSTILL_NS: Final = 100_000_000
+"""A loop in which nothing has run for so long was not running, whatever its beat says."""
+_NEVER: Final = 1 << 62
+_POLLS: Final = 2
+"""Turns of the loop after which what is in the sockets now has been handled."""
+
+
+class ServerClock:
+    """The clock of one server. It leaves nothing out until `start`, nor after `stop`."""
+
+    __slots__ = (
+        "_beat_due",
+        "_excluded_ns",
+        "_last_beat_on_time",
+        "_last_read",
+        "_loop",
+        "_read",
+        "_timer",
+    )
+
+    def __init__(
+        self, loop: AbstractEventLoop, read: Callable[[], int] = time.monotonic_ns
+    ) -> None:
+        self._loop = loop
+        self._read = read
+        """Returns monotonic nanoseconds."""
+        self._excluded_ns = 0
+        self._last_read = read()
+        """When the clock was last read."""
+        self._beat_due = _NEVER
+        """When the next beat is overdue."""
+        self._last_beat_on_time = True
+        """Whether the last beat was not overdue."""
+        self._timer: TimerHandle | None = None
+
+    def start(self) -> None:
+        self._schedule(self._now())
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._beat_due = _NEVER
+
+    def milliseconds(self) -> int:
+        return (self._now() - self._excluded_ns) // 1_000_000
+
+    def seconds(self) -> float:
+        return (self._now() - self._excluded_ns) / 1e9
+
+    def lag_ms(self) -> int:
+        """Return how much was left out so far, as of the last reading."""
+        return self._excluded_ns // 1_000_000
+
+    def _now(self) -> int:
+        """Return real time, after what it is ahead of the clock was brought up to date."""
+        now = self._read()
+        overdue = now - self._beat_due
+        if overdue > 0:
+            gap = now - self._last_read
+            stopped = self._last_beat_on_time and gap >= STANDSTILL_NS
+            self._excluded_ns += gap if stopped else min(gap, overdue)
+        self._last_read = now
+        return now
+
+    def _beat(self) -> None:
+        now = self._now()
+        self._last_beat_on_time = now <= self._beat_due
+        self._schedule(now)
+
+    def _schedule(self, now: int) -> None:
+        self._beat_due = now + BEAT_NS + TOLERANCE_NS
+        self._timer = self._loop.call_later(BEAT_NS / 1e9, self._beat)
+
+
+class AfterInput:
+    """Calls `call` once everything that is in the sockets now was read and handled.
+
+    A loop may run a timer that is due without having looked at its sockets since it was: after
+    a stop its wait returns empty-handed. So a deadline that costs somebody something waits for a
+    whole poll. A callback that is scheduled now runs before what the next poll finds; one that
+    this schedules in turn runs after it. (That holds for asyncio's selector loops and for
+    uvloop, which `tests/server/net/test_loop_clock.py` looks at.)
+    """
+
+    __slots__ = ("_call", "_handle", "_left", "_loop")
+
+    def __init__(self, loop: AbstractEventLoop, call: Callable[[], object]) -> None:
+        self._loop = loop
+        self._call = call
+        self._left = _POLLS
+        self._handle: Handle = loop.call_soon(self._turn)
+
+    def cancel(self) -> None:
+        self._handle.cancel()
+
+    def _turn(self) -> None:
+        self._left -= 1
+        if self._left:
+            self._handle = self._loop.call_soon(self._turn)
+        else:
+            self._call()
+
+
+class Deadline:
+    """Calls `call` when a server's clock has come to `due` and all input from before was read."""
+
+    __slots__ = ("_call", "_clock", "_due", "_handle", "_loop")
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        clock: Callable[[], int],
+        due: int,
+        call: Callable[[], object],
+    ) -> None:
+        self._loop = loop
+        self._clock = clock
+        self._due = due
+        self._call = call
+        self._handle: Handle | AfterInput
+        self._wait(clock())
+
+    def cancel(self) -> None:
+        self._handle.cancel()
+
+    def _wait(self, now: int) -> None:
+        self._handle = self._loop.call_later(max(0, self._due - now) / 1000, self._ring)
+
+    def _ring(self) -> None:
+        now = self._clock()
+        if now < self._due:  # the clock stood for a while, and the loop's timers do not
+            self._wait(now)
+        else:
+            self._handle = AfterInput(self._loop, self._call)

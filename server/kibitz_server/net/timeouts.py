@@ -1,0 +1,193 @@
+"""Timeouts of connections: late handshakes, hellos, pongs, closes and readers; one timer for all.
+
+A timer for every peer would cost more than the peers do. All peers get the same intervals, so
+the dictionaries below are queues in the order of their deadlines: a check looks at the front
+of each and at the few peers that are in trouble. A check pings its share of the peers and no
+more, so that a crowd that came at one moment does not answer at one moment for ever.
+
+    late with                 deadline           then
+    handshake                 handshake_s        aborted
+    hello                     hello_s            closed NO_HELLO
+    pong                      pong_s             aborted
+    close handshake           close_s            aborted
+    reading, without progress stuck_s            aborted
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from math import ceil
+from typing import Protocol
+
+from kibitz_server.net.loop_clock import AfterInput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeoutConfig:
+    """How long a peer may take, in seconds."""
+
+    handshake_s: float = 5
+    hello_s: float = 10
+    ping_every_s: float = 10
+    ping_soon_s: float = 0.5
+    """The time between the first pings, which measure the round trip before it matters."""
+    pong_s: float = 10
+    close_s: float = 3
+    stuck_s: float = 3
+    """How long a peer may leave its full transport untouched."""
+    sweep_s: float = 0.1
+
+
+class TimedPeer(Protocol):
+    """What happens to a peer that is late."""
+
+    def ping(self) -> None: ...
+
+    def overdue(self) -> None:
+        """The handshake or the hello did not come."""
+
+    def abort(self) -> None: ...
+
+    def write_buffer_size(self) -> int:
+        """Return how many bytes wait in the transport."""
+
+
+class Timeouts:
+    """The deadlines of a server's peers."""
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        patience: TimeoutConfig,
+        observe_lag: Callable[[float], None] | None = None,
+        seconds: Callable[[], float] | None = None,
+    ) -> None:
+        """Measure deadlines in `seconds`, the server's own clock: usually the loop's."""
+        self._loop = loop
+        self._config = patience
+        self._observe_lag = observe_lag
+        self._seconds = loop.time if seconds is None else seconds
+        self._awaiting_hello: dict[TimedPeer, float] = {}
+        self._to_ping: dict[TimedPeer, float] = {}
+        self._to_ping_soon: dict[TimedPeer, float] = {}
+        self._pinged: dict[TimedPeer, float] = {}
+        self._leaving: dict[TimedPeer, float] = {}
+        self._stalled: dict[TimedPeer, tuple[float, int]] = {}
+        self._timer: TimerHandle | AfterInput | None = None
+        self._due = 0.0
+
+    def start(self) -> None:
+        self._due = self._loop.time() + self._config.sweep_s
+        self._timer = self._loop.call_at(self._due, self._tick)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # --- what peers tell --------------------------------------------------------------------
+
+    def connected(self, peer: TimedPeer) -> None:
+        self._awaiting_hello[peer] = self._seconds() + self._config.handshake_s
+
+    def opened(self, peer: TimedPeer) -> None:
+        """The handshake is done; the first ping goes out at once and measures the round trip."""
+        self._awaiting_hello[peer] = self._seconds() + self._config.hello_s
+        self._ping(peer)
+
+    def greeted(self, peer: TimedPeer) -> None:
+        self._awaiting_hello.pop(peer, None)
+
+    def ponged(self, peer: TimedPeer, *, soon: bool = False) -> None:
+        """The ping is answered; the next one follows, `soon` where there were few so far."""
+        if self._pinged.pop(peer, None) is None:
+            return
+        if soon:
+            self._to_ping_soon[peer] = self._seconds() + self._config.ping_soon_s
+        else:
+            self._to_ping[peer] = self._seconds() + self._config.ping_every_s
+
+    def leaving(self, peer: TimedPeer, patience: float | None = None) -> None:
+        """The peer is being closed, and is aborted if that takes too long."""
+        self.forget(peer)
+        patience = self._config.close_s if patience is None else patience
+        self._leaving[peer] = self._seconds() + patience
+
+    def paused(self, peer: TimedPeer) -> None:
+        self._stalled[peer] = (self._seconds(), peer.write_buffer_size())
+
+    def resumed(self, peer: TimedPeer) -> None:
+        self._stalled.pop(peer, None)
+
+    def forget(self, peer: TimedPeer) -> None:
+        for queue in (
+            self._awaiting_hello,
+            self._to_ping,
+            self._to_ping_soon,
+            self._pinged,
+            self._leaving,
+        ):
+            queue.pop(peer, None)
+        self._stalled.pop(peer, None)
+
+    # --- the check --------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Deal with all that is due."""
+        now = self._seconds()
+        for peer in [peer for peer, due in self._awaiting_hello.items() if due <= now]:
+            del self._awaiting_hello[peer]
+            peer.overdue()
+        for peer in [peer for peer, due in self._leaving.items() if due <= now]:
+            del self._leaving[peer]
+            peer.abort()
+        for peer in _expired(self._pinged, now):
+            peer.abort()
+        for queue, every_s in (
+            (self._to_ping, self._config.ping_every_s),
+            (self._to_ping_soon, self._config.ping_soon_s),
+        ):
+            share = ceil((len(queue) + len(self._pinged)) * self._config.sweep_s / every_s)
+            for peer in islice(_expired(queue, now), share):
+                del queue[peer]
+                self._ping(peer)
+        for peer, (since, backlog) in list(self._stalled.items()):
+            self._check_stalled(peer, since, backlog, now)
+
+    def _check_stalled(self, peer: TimedPeer, since: float, backlog: int, now: float) -> None:
+        left = peer.write_buffer_size()
+        if left < backlog:
+            self._stalled[peer] = (now, left)
+        elif now - since >= self._config.stuck_s:
+            del self._stalled[peer]
+            peer.abort()
+
+    def _ping(self, peer: TimedPeer) -> None:
+        self._pinged[peer] = self._seconds() + self._config.pong_s
+        peer.ping()
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        if self._observe_lag is not None:
+            self._observe_lag(max(0.0, now - self._due))
+        # A pong that came in time, but to a server that was stopped, is still in the socket.
+        self._timer = AfterInput(self._loop, self._check_and_rearm)
+
+    def _check_and_rearm(self) -> None:
+        now = self._loop.time()
+        self.check()
+        self._due = now + self._config.sweep_s
+        self._timer = self._loop.call_at(self._due, self._tick)
+
+
+def _expired(queue: dict[TimedPeer, float], now: float) -> list[TimedPeer]:
+    """Return the peers at the front of a queue whose deadline has come."""
+    due: list[TimedPeer] = []
+    for peer, deadline in queue.items():
+        if deadline > now:
+            break
+        due.append(peer)
+    return due

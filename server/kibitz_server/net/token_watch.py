@@ -1,0 +1,66 @@
+"""Ends the connections of tokens that were revoked or have expired.
+
+The operator revokes a token in the database, beside the running server, which nobody tells of
+it. So it looks there every now and then, as long as anybody is here with a token.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable, Collection, Iterable
+from typing import Protocol
+
+from kibitz_protocol.wire.messages import Farewell
+from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_server.net.peer import Peer
+
+LOG = logging.getLogger("kibitz.net")
+CHECK_INTERVAL_S = 2.0
+"""How long a connection may outlive its token."""
+
+
+class TokenStore(Protocol):
+    """Who knows which tokens are void."""
+
+    def void_tokens(self, present: Collection[bytes]) -> Collection[bytes]:
+        """Return which of these digests are of tokens that were revoked or have expired."""
+
+
+class TokenWatch:
+    """Looks at everybody who came with a token, every `CHECK_INTERVAL_S`."""
+
+    def __init__(
+        self, loop: AbstractEventLoop, peers: Callable[[], Iterable[Peer]], tokens: TokenStore
+    ) -> None:
+        self._loop = loop
+        self._peers = peers
+        self._tokens = tokens
+        self._timer: TimerHandle | None = None
+
+    def start(self) -> None:
+        self._timer = self._loop.call_later(CHECK_INTERVAL_S, self._tick)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def check(self) -> None:
+        """Send away whoever is here with a token that is void now."""
+        bearers: dict[bytes, list[Peer]] = {}
+        for peer in self._peers():
+            if peer.token is not None and not peer.leaving:
+                bearers.setdefault(peer.token, []).append(peer)
+        for token in self._tokens.void_tokens(bearers.keys()) if bearers else ():
+            for peer in bearers[token]:
+                message = "the token of this connection was revoked, or has expired"
+                peer.send(Farewell(code=Code.UNAUTHORIZED, message=message))
+                peer.close(CloseCode.KICKED, message)
+
+    def _tick(self) -> None:
+        try:
+            self.check()
+        except Exception:
+            LOG.exception("the tokens cannot be looked at")
+        self.start()

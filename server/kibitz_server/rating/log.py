@@ -1,0 +1,64 @@
+"""The rating log: which matches were rated, on the disk, and the ladder that they make.
+
+A match is entered in the transaction that closes its log, under its own key. So it is there
+exactly when its result is: a server that dies before has neither, and plays the match to its
+end again; one that dies after has both. Nothing is kept beside it: the ladder is folded from
+what is on the disk when somebody asks for it, and each time only from where it got to before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from kibitz_server.rating.ladder import Ladder, RatedMatch
+from kibitz_server.storage.store import Store
+
+LOG = logging.getLogger("kibitz.rating")
+FOLD_BATCH = 500
+"""Matches that are folded without a pause: some 30 ms in a thread."""
+
+
+class RatingLog:
+    """The rated matches of one server."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._ladder = Ladder()
+        self._folded_to = 0
+        """The last line that the ladder holds."""
+        self._folding = asyncio.Lock()
+
+    def append(self, counted: RatedMatch) -> None:
+        """Count a match; to be called in the same turn of the loop as its `Store.finish`."""
+        line = counted.model_dump_json().encode()
+        self._store.execute(
+            "INSERT OR IGNORE INTO ledger (match, line) VALUES (?, ?)", (counted.match, line)
+        )
+
+    async def ladder(self) -> Ladder:
+        """Return the ladder as the disk has it; to be read before anything is awaited."""
+        async with self._folding:
+            while rows := await self._store.ledger(self._folded_to, FOLD_BATCH):
+                await asyncio.to_thread(self._fold, rows)
+        return self._ladder
+
+    def _fold(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        for place, line in rows:
+            self._folded_to = place
+            counted = _read(line)
+            if counted is None:
+                LOG.error("line %d of the ledger is damaged: its match counts for nobody", place)
+            else:
+                self._ladder.add(counted)
+
+
+def _read(line: bytes) -> RatedMatch | None:
+    try:
+        counted = RatedMatch.model_validate_json(line)
+    except ValidationError:
+        return None
+    return counted if len(counted.ranks) == len(counted.entrants) else None

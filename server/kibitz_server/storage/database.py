@@ -1,0 +1,463 @@
+"""The database file: how it is opened, locked, made and brought to the present schema.
+
+What is written into it, and in which order, is the store's (`storage/store.py`) and the accounts'.
+
+A database is several files: the database itself, its write-ahead log (`-wal`), the index of that
+(`-shm`), and the lock (`.lock`). They belong together by name, so three things are never done:
+
+* An empty database is not made where a write-ahead log lies: that log holds commits which the
+  database lacks, and SQLite deletes it when it opens a new file of that name.
+* A file with a second hard link is not opened: SQLite finds the log by the name that it was
+  given, and under the other name there is none. Symbolic links are resolved first, here and by
+  SQLite, so that the lock is the same under every name.
+* The file is looked at by `stat` only, never opened beside SQLite: closing any descriptor of a
+  file gives up all POSIX locks that this process has on it.
+
+Exceptions:
+
+    StoreError
+     +-- ForeignDatabase    a file of another program, or of another version of this one
+     +-- UnusableDatabase   nothing that a database can be read from, or kept in
+     +-- DatabaseInUse      another server has it open
+     +-- CommitsMissing     the file is older than what was written to it
+     +-- WriteFailed        what was appended is not on the disk
+     +-- NotStored          the disk has nothing of a stream
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import quote
+
+from filelock import FileLock, Timeout
+
+from kibitz_server.storage import upgrade
+
+LOG = logging.getLogger("kibitz.database")
+Value: TypeAlias = str | int | bytes | None
+Version: TypeAlias = tuple[int, int, int]
+FILE_MODE = 0o600
+"""The database has the digests of tokens and what players hide from each other."""
+SIDE_FILES = ("-wal", "-shm", "-mark")
+"""What lies beside a database: its write-ahead log, the index of that, and the watermark."""
+SCHEMA_VERSION = 3
+APPLICATION = 0x6B69627A
+"""`PRAGMA application_id`: "kibz"."""
+JOURNAL = """
+CREATE TABLE journal (
+    batch INTEGER PRIMARY KEY, owner TEXT NOT NULL, ends TEXT NOT NULL, lines BLOB NOT NULL,
+    checks TEXT NOT NULL
+);
+CREATE TABLE journal_damaged (
+    place INTEGER PRIMARY KEY, batch INTEGER, owner TEXT, ends TEXT, lines BLOB, checks TEXT
+);
+CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+"""
+STREAMS = """
+CREATE TABLE stream (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
+    state TEXT NOT NULL DEFAULT 'open', opened INTEGER NOT NULL, head BLOB NOT NULL,
+    footer BLOB, summary BLOB, link TEXT, sound INTEGER, reason TEXT, noticed INTEGER
+);
+CREATE INDEX stream_by_state ON stream (state, kind, number);
+CREATE TABLE stretch (
+    stream INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    chain TEXT NOT NULL, lines BLOB NOT NULL
+);
+CREATE UNIQUE INDEX stretch_by_stream ON stretch (stream, first);
+"""
+CHECKPOINTS = """
+CREATE TABLE checkpoint (
+    stream INTEGER PRIMARY KEY, seq INTEGER NOT NULL, link TEXT NOT NULL, data BLOB NOT NULL
+);
+"""
+PLAYERS = """
+CREATE TABLE player (
+    key TEXT PRIMARY KEY, name TEXT NOT NULL, skeleton TEXT UNIQUE, kind TEXT NOT NULL,
+    account INTEGER NOT NULL, secret BLOB UNIQUE, created INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE token (
+    id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, player TEXT NOT NULL REFERENCES player,
+    created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
+);
+"""
+LEDGER = """
+CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
+"""
+
+
+class StoreError(Exception):
+    """Something about the database; `str()` is fit for the operator."""
+
+
+class ForeignDatabase(StoreError):
+    """The file is not a kibitz database, or one of another version."""
+
+
+class UnusableDatabase(StoreError):
+    """The file is damaged, cannot be read and written, or its write-ahead log is not its own."""
+
+
+class DatabaseInUse(StoreError):
+    """Another server has the database open."""
+
+
+class CommitsMissing(StoreError):
+    """The file lacks what was written to it last, such as the end of its write-ahead log."""
+
+
+class WriteFailed(StoreError):
+    """The disk does not have what was appended."""
+
+
+class NotStored(StoreError):
+    """The disk has nothing of a stream, not even its head."""
+
+
+# --- faults of SQLite -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A known fault of SQLite that can damage a database used as it is used here."""
+
+    since: Version
+    fixed: tuple[Version, ...]
+    """The first release without it, then the releases of older series that mend it as well."""
+    consequence: str
+
+    def affects(self, version: Version) -> bool:
+        """Whether this release of SQLite has the fault."""
+        first, *series = self.fixed
+        if not self.since <= version < first:
+            return False
+        return not any(version[:2] == other[:2] and version >= other for other in series)
+
+
+FAULTS = (
+    Fault(
+        since=(3, 7, 0),
+        fixed=((3, 51, 3), (3, 44, 6), (3, 50, 7)),
+        consequence="may damage a database when two programs checkpoint its write-ahead log at once"
+        " (sqlite.org/wal.html#walresetbug): kibitz never does, so let no other program write to"
+        " the file while a server runs",
+    ),
+)
+"""The faults that concern a database in WAL mode with one writer and several readers."""
+
+
+def known_faults(version: Version) -> list[str]:
+    """Return a sentence for each known fault of a release of SQLite."""
+    name = ".".join(map(str, version))
+    return [f"SQLite {name} {fault.consequence}" for fault in FAULTS if fault.affects(version)]
+
+
+# --- the files --------------------------------------------------------------------------------
+
+
+def resolve_path(path: Path) -> Path:
+    """Return the file that a path leads to through symbolic links, absolute.
+
+    Raises `UnusableDatabase` where there is something that no database can be.
+    """
+    real = Path(os.path.realpath(path))
+    found = _status(real)
+    if found is None:
+        _require_no_side_file(real, "is missing")
+        return real
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a directory" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise UnusableDatabase(f"{str(real)!r} is {kind}; a database is a file")
+    if found.st_nlink > 1:
+        raise UnusableDatabase(
+            f"{str(real)!r} has {found.st_nlink} hard links, and under another name the database"
+            " would lack its write-ahead log: keep one of them (find -samefile shows them)"
+        )
+    if found.st_size == 0:
+        _require_no_side_file(real, "is empty")
+    return real
+
+
+def lock(path: Path) -> FileLock:
+    """Take a located database for this process alone, or raise `DatabaseInUse`."""
+    name = f"{path}.lock"
+    lock = FileLock(name, mode=FILE_MODE)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        if not os.access(name, os.W_OK):
+            raise UnusableDatabase(f"cannot make the file {name!r}") from None
+        raise DatabaseInUse(f"another server has {str(path)!r} open") from None
+    except (OSError, NotImplementedError) as error:
+        raise UnusableDatabase(f"cannot lock {str(path)!r}: {os_error_text(error)}") from error
+    return lock
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Open a located database to write to it, and make the file where there is none.
+
+    The caller holds the lock, and calls `prepare` next. Raises `StoreError`.
+    """
+    _create_file(path)
+    with translate_errors(path):
+        return connect(path)
+
+
+def connect_admin(path: Path) -> sqlite3.Connection:
+    """Open the database for a short administrative change while a server may be running.
+
+    Such a connection never checkpoints: that is the server's writer's alone.
+    """
+    path = resolve_path(path)
+    _create_file(path)
+    with translate_errors(path):
+        db = connect(path)
+        try:
+            db.execute("PRAGMA busy_timeout = 5000")
+            db.execute("PRAGMA wal_autocheckpoint = 0")
+            if read_int(db, "PRAGMA user_version") in _UPGRADES:
+                with lock(path):  # no server of an older version may be running
+                    ensure_schema(db, path)
+            else:
+                ensure_schema(db, path)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=0.05, isolation_level=None, check_same_thread=False)
+    db.text_factory = _text
+    db.execute("PRAGMA synchronous = FULL")
+    return db
+
+
+_text = functools.partial(str, encoding="utf-8", errors="replace")
+"""Reads a text. A damaged one is another text, and does not make its whole table unreadable."""
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    db = connect(path)
+    db.execute("PRAGMA query_only = ON")
+    db.execute("PRAGMA wal_autocheckpoint = 0")
+    return db
+
+
+@contextlib.contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a database into a `StoreError` that an operator can act on."""
+    try:
+        yield
+    except UnicodeDecodeError as error:  # SQLite names a damaged schema in its own damaged words
+        raise UnusableDatabase(f"{str(path)!r} {_ERROR_TEXTS[sqlite3.SQLITE_CORRUPT]}") from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        what = _ERROR_TEXTS.get(code, f"cannot be used: {error}")
+        kind = ForeignDatabase if code == sqlite3.SQLITE_NOTADB else UnusableDatabase
+        raise kind(f"{str(path)!r} {what}") from error
+
+
+_ERROR_TEXTS = {
+    sqlite3.SQLITE_NOTADB: "is no SQLite database",
+    sqlite3.SQLITE_CORRUPT: "is damaged, or was cut off: `kibitz db check` tells more, and a backup"
+    " in its place mends it",
+    sqlite3.SQLITE_READONLY: "cannot be written: the file or its disk is read-only",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: this user may not read and write it, or not add"
+    " files beside it",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
+    sqlite3.SQLITE_BUSY: "is busy: another program holds it; try again when that has ended",
+}
+"""What to say for SQLite's primary error codes."""
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Open a located database to look at it: nothing is written, nothing is checkpointed.
+
+    Also the last connection that is closed leaves the write-ahead log as it is, when it can only
+    read. Where there is no such log nobody has the database open, and SQLite need not make one.
+    """
+    if _status(path) is None:
+        raise UnusableDatabase(f"there is no database {str(path)!r}")
+    alone = "" if os.path.lexists(f"{path}-wal") else "&immutable=1"
+    with translate_errors(path):
+        db = sqlite3.connect(
+            f"file:{quote(str(path))}?mode=ro{alone}", uri=True, timeout=5, isolation_level=None
+        )
+    db.text_factory = _text
+    return db
+
+
+def require_schema(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `ForeignDatabase` where a database is not one of this program and version."""
+    if read_int(db, "PRAGMA application_id") != APPLICATION:
+        raise ForeignDatabase(f"{str(path)!r} is no kibitz database")
+    version = read_int(db, "PRAGMA user_version")
+    if version in _UPGRADES:
+        raise ForeignDatabase(
+            f"{str(path)!r} has the older schema version {version}: a start of the server brings it"
+            f" to {SCHEMA_VERSION}"
+        )
+    if version != SCHEMA_VERSION:
+        raise _other_version(path, version)
+
+
+def blob(value: object) -> bytes:
+    """Return a value that this program wrote as bytes."""
+    if not isinstance(value, bytes):
+        raise ForeignDatabase(f"expected bytes in the database, found {value!r}")
+    return value
+
+
+def read_int(db: sqlite3.Connection, sql: str) -> int:
+    return db.execute(sql).fetchone()[0] or 0
+
+
+def ensure_schema(db: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty file; refuse every other file that is not ours.
+
+    A database of an older version is upgraded; the caller holds the lock.
+    """
+    application = read_int(db, "PRAGMA application_id")
+    tables = read_int(db, "SELECT count(*) FROM sqlite_master")
+    if tables == 0 and application == 0:
+        _create(db, path)
+        application = read_int(db, "PRAGMA application_id")
+    if application != APPLICATION:
+        raise ForeignDatabase(f"{str(path)!r} is a database of another program")
+    version = read_int(db, "PRAGMA user_version")
+    while version in _UPGRADES:
+        version = _upgrade(db, version)
+    if version != SCHEMA_VERSION:
+        raise _other_version(path, version)
+    db.execute("PRAGMA journal_mode = WAL")
+
+
+def _other_version(path: Path, version: int) -> ForeignDatabase:
+    return ForeignDatabase(
+        f"{str(path)!r} has schema version {version}, this server reads {SCHEMA_VERSION};"
+        " start it with another database or with the release that wrote this one"
+    )
+
+
+def _create(db: sqlite3.Connection, path: Path) -> None:
+    """Make the tables, in the file itself before there is a write-ahead log.
+
+    So a database in WAL mode without tables has lost its log, and is not taken for a new one.
+    """
+    if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        raise UnusableDatabase(
+            f"{str(path)!r} has no tables: its write-ahead log ({path.name}-wal) is missing or"
+            " damaged; put a backup in its place, or remove it to begin a new database"
+        )
+    with transaction(db):
+        if read_int(db, "SELECT count(*) FROM sqlite_master") == 0:
+            _run(db, JOURNAL + STREAMS + CHECKPOINTS + PLAYERS + LEDGER)
+            db.execute("INSERT INTO setting VALUES ('trimmed', 0)")
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _run(db: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
+        db.execute(statement)
+
+
+def _upgrade(db: sqlite3.Connection, version: int) -> int:
+    """Bring a database to the next version, and return which one it has."""
+    with transaction(db):
+        found = read_int(db, "PRAGMA user_version")  # again: another program may have been faster
+        if found == version:
+            _UPGRADES[version](db)
+            db.execute(f"PRAGMA user_version = {version + 1}")
+    return max(found, version + 1)
+
+
+def _add_ledger(db: sqlite3.Connection) -> None:
+    _run(db, LEDGER)
+
+
+def _link_entries(db: sqlite3.Connection) -> None:
+    """Give the entries of the journal links: those that have none go into stretches."""
+    _run(db, CHECKPOINTS)
+    for column in ("link TEXT", "sound INTEGER", "reason TEXT", "noticed INTEGER"):
+        db.execute(f"ALTER TABLE stream ADD COLUMN {column}")
+    db.execute("ALTER TABLE journal RENAME TO journal_unlinked")
+    _run(db, JOURNAL)
+    upgrade.upgrade_journal(db)
+    db.execute("DROP TABLE journal_unlinked")
+
+
+_UPGRADES = {1: _add_ledger, 2: _link_entries}
+"""What brings a database to the next version."""
+
+
+@contextlib.contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _create_file(path: Path) -> None:
+    """Make an empty file for its owner alone where there is none; look at one that is there."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
+    except FileExistsError:
+        _check_permissions(path)
+    except OSError as error:
+        raise UnusableDatabase(f"cannot make {str(path)!r}: {os_error_text(error)}") from error
+
+
+def _check_permissions(path: Path) -> None:
+    found = _status(path)
+    if found is not None and found.st_mode & 0o077:
+        LOG.warning(
+            "%s can be read by others than its owner (mode %o): chmod 600 its files",
+            path,
+            stat.S_IMODE(found.st_mode),
+        )
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise UnusableDatabase(f"{str(path)!r} cannot be read and written by this user")
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnusableDatabase(f"cannot open {str(path)!r}: {os_error_text(error)}") from error
+
+
+def _require_no_side_file(path: Path, how: str) -> None:
+    for suffix in SIDE_FILES:
+        side = path.with_name(path.name + suffix)
+        if os.path.lexists(side):
+            raise UnusableDatabase(
+                f"{str(path)!r} {how}, but {side.name!r} lies beside it, which belongs to a"
+                " database that was there: bring that back, or move what is left of it away to"
+                " begin a new one"
+            )
+
+
+def os_error_text(error: Exception) -> str:
+    """Return what the system says of an error, without number and name."""
+    text = error.strerror if isinstance(error, OSError) else None
+    return (text or str(error) or type(error).__name__).lower()

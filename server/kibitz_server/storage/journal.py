@@ -1,0 +1,431 @@
+"""The journal's rows: how they are written, read back, checked, and moved into stretches.
+
+A batch is one row. It holds the entries of many streams, each with its stream's link:
+
+    batch   its number; the rows of a journal have consecutive numbers
+    owner   a random word of the server that wrote it
+    ends    "12:40 13:7": of each stream in it, its number and the last entry
+    lines   "12 40 0f3a... {...}": stream, number of the entry, link, the entry's line
+    checks  two digests: one over batch, owner and ends, one over batch and lines
+
+The *link* is the beginning of the chain's hash over the stream's head and all its entries up
+to this one (`recordfile.chain`). So an entry is right if it is the next one of its stream and
+continues the chain, whatever has happened to its neighbours. What is found on reading:
+
+* An entry that is changed, doubled, missing or in the wrong place: its link does not fit, or
+  its number. The stream is sound up to the entry before.
+* An entry that was cut out, or made unreadable: `ends` says how far each stream must get.
+* A row that is missing, or unreadable with its `ends`: a stream that has an entry in a later
+  row which continues the chain has lost nothing. Any other open stream may have ended in that
+  row, and is reported.
+* Rows missing at the beginning: `setting.trim_bytes` is the last row that may be missing. Rows
+  missing at the end are `storage/watermark.py`'s to find.
+
+`trimmed` is moved only by `trim`, and `trim` is called only in, or after, the transaction in
+which all entries of the rows up to there, as `read` has read them from the disk, are in
+stretches (`write_segment`). Recovery does that for the whole journal at once, the running store
+for the oldest part of it, a few stretches a batch. Both begin with `read`, which leaves out what
+is in a stretch already; so it does not matter where a crash or an error has cut one off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kibitz_protocol.wire.recordfile import chain_hash
+from kibitz_server.storage.database import ForeignDatabase, read_int, transaction
+
+LINK = 16
+"""Characters of a link that a journal entry carries."""
+SEGMENT_BYTES = 64 * 1024
+"""A segment ends with the first entry that makes it this long."""
+ROW_BYTES = 256
+"""About what a row takes besides its lines."""
+WATERMARK_BYTES = 64
+"""The size of the watermark's file."""
+INSERT_ROW = "INSERT INTO journal (batch, owner, ends, lines, checks) VALUES (?, ?, ?, ?, ?)"
+"""Writes a `Row`."""
+
+
+class Row(NamedTuple):
+    """A row of the journal, in the order of the table's columns."""
+
+    batch: int
+    owner: str
+    ends: str
+    lines: bytes
+    checks: str
+
+    @property
+    def last_entries(self) -> dict[int, int] | None:
+        """The last entry of each stream in the row; None where that cannot be trusted."""
+        if self.checks[:LINK] != _digest(f"{self.batch} {self.owner} {self.ends}".encode()):
+            return None
+        pairs = (pair.split(":") for pair in self.ends.split())
+        return {int(number): int(last) for number, last in pairs}
+
+    @property
+    def intact(self) -> bool:
+        """Whether `lines` are what was written."""
+        return self.checks[LINK:] == _digest(b"%d " % self.batch, self.lines)
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes the row takes, on the disk and in memory."""
+        return len(self.lines) + ROW_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Consecutive entries of a stream; `link` is the chain's at their end."""
+
+    number: int
+    first: int
+    lines: Sequence[bytes]
+    link: str
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.lines) - 1
+
+
+@dataclass(slots=True)
+class Tail:
+    """What the journal has of a stream beyond its stretches."""
+
+    number: int
+    segmented: int
+    """The last entry that is in a stretch."""
+    link: str
+    """The chain's link at the end of `lines`."""
+    lines: list[bytes] = field(default_factory=list)
+    batch: int = 0
+    """The last row that has an entry of the stream that fits."""
+    fault: str | None = None
+    """What is wrong with the entry after the last of `lines`, or with what may follow it."""
+    _segment_ends: list[tuple[int, str]] = field(default_factory=list)
+    _bytes: int = 0
+
+    @property
+    def last(self) -> int:
+        return self.segmented + len(self.lines)
+
+    def add(self, batch: int, seq: int, link: bytes, line: bytes) -> str | None:
+        """Take the next entry; return what is wrong with it, or None."""
+        if seq != self.segmented + len(self.lines) + 1:
+            return f"batch {batch} has entry {seq} where {self.last + 1} was to be expected"
+        hashed = chain_hash(self.link, line)
+        if hashed[:LINK].encode() != link:
+            return f"entry {seq} in batch {batch} does not continue the chain"
+        self.link = hashed
+        self.lines.append(line)
+        self.batch = batch
+        self._bytes += len(line)
+        if self._bytes >= SEGMENT_BYTES:
+            self._segment_ends.append((len(self.lines), hashed))
+            self._bytes = 0
+        return None
+
+    def segments(self) -> Iterator[Segment]:
+        start = 0
+        for end, link in [*self._segment_ends, (len(self.lines), self.link)]:
+            if end > start:
+                yield Segment(self.number, self.segmented + start + 1, self.lines[start:end], link)
+            start = end
+
+
+@dataclass(slots=True)
+class JournalContents:
+    """Rows of the journal, read in order from the first that was not trimmed."""
+
+    last: int
+    """The last row that was read."""
+    tails: dict[int, Tail] = field(default_factory=dict)
+    """What the rows have of each open stream."""
+    rows: list[tuple[int, int]] = field(default_factory=list)
+    """Number and weight of each row."""
+    missing: list[int] = field(default_factory=list)
+    """Rows that are missing, or of which it is not known what they held."""
+    damaged: list[int] = field(default_factory=list)
+    """Rows that are not as they were written."""
+    closed_streams: set[int] = field(default_factory=set)
+    """Streams that the rows have entries of, and that are not open any more."""
+
+    @property
+    def weight(self) -> int:
+        return sum(weight for _, weight in self.rows)
+
+    @property
+    def faults(self) -> list[Tail]:
+        """The streams that are damaged."""
+        return [tail for tail in self.tails.values() if tail.fault]
+
+    @property
+    def sound(self) -> bool:
+        return not self.missing and not self.faults
+
+
+def encode_row(batch: int, owner: str, entries: Sequence[tuple[int, int, str, bytes]]) -> Row:
+    """Make a row of entries: stream, number of the entry, the chain's link at it, its line."""
+    last: dict[int, int] = {}
+    lines: list[bytes] = []
+    for number, seq, link, line in entries:
+        last[number] = seq
+        lines.append(b"%d %d %b %b" % (number, seq, link[:LINK].encode(), line))
+    return seal_row(batch, owner, last, b"\n".join(lines))
+
+
+def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> Row:
+    """Make a row of lines; `last` is the last entry of each stream in them."""
+    ends = " ".join([f"{number}:{seq}" for number, seq in last.items()])
+    checks = _digest(f"{batch} {owner} {ends}".encode()) + _digest(b"%d " % batch, lines)
+    return Row(batch, owner, ends, lines, checks)
+
+
+def watermark_text(row: Row) -> bytes:
+    """Return what the watermark's file says when this row was written last (`watermark.py`)."""
+    body = f"{row.batch} {row.checks}"
+    return f"{body} {zlib.crc32(body.encode()):08x}".ljust(WATERMARK_BYTES - 1).encode() + b"\n"
+
+
+def last_row(db: sqlite3.Connection) -> Row | None:
+    """Return the newest row; there is always one once a batch was written."""
+    found = db.execute(f"{_ROWS} ORDER BY batch DESC LIMIT 1").fetchone()
+    return None if found is None else _row(found)
+
+
+def row_at(db: sqlite3.Connection, batch: int) -> Row | None:
+    found = db.execute(f"{_ROWS} WHERE batch = ?", (batch,)).fetchone()
+    return None if found is None else _row(found)
+
+
+def streams_in_journal(db: sqlite3.Connection) -> set[int]:
+    """Return the streams that have entries in the journal. Raises `StoreError` if it is damaged."""
+    found: set[int] = set()
+    for row in db.execute(_ROWS):
+        contents = _row(row).last_entries
+        if contents is None:
+            raise ForeignDatabase("a row of the journal is damaged")
+        found.update(contents)
+    return found
+
+
+def last_batch(db: sqlite3.Connection) -> int:
+    return max(trimmed(db), read_int(db, "SELECT max(batch) FROM journal"))
+
+
+def trimmed(db: sqlite3.Connection) -> int:
+    """Return the last row whose entries are all in stretches."""
+    found = db.execute("SELECT value FROM setting WHERE name = 'trimmed'").fetchone()
+    if found is None or not isinstance(found[0], int):
+        raise ForeignDatabase("the setting 'trimmed' is missing: the file is damaged")
+    return found[0]
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def read(
+    db: sqlite3.Connection, *, weight: int | None = None, only: Container[int] | None = None
+) -> JournalContents:
+    """Read the journal from where it was trimmed, of one state of the database.
+
+    With `weight` it stops after the row that makes it this heavy; with `only` it looks for the
+    entries of these streams alone.
+    """
+    if db.in_transaction:
+        return _read(db, weight, only)
+    db.execute("BEGIN")
+    try:
+        return _read(db, weight, only)
+    finally:
+        db.execute("COMMIT")
+
+
+def _read(
+    db: sqlite3.Connection, weight: int | None, only: Container[int] | None
+) -> JournalContents:
+    reading = JournalContents(trimmed(db))
+    left = weight
+    for found in db.execute(f"{_ROWS} WHERE batch > ? ORDER BY batch", (reading.last,)):
+        row = _row(found)
+        reading.missing += range(reading.last + 1, row.batch)
+        reading.last = row.batch
+        reading.rows.append((row.batch, row.weight))
+        _take_row(db, reading, row, only)
+        if left is not None:
+            left -= row.weight
+            if left <= 0:
+                break
+    _find_lost_ends(db, reading, only)
+    return reading
+
+
+def _take_row(
+    db: sqlite3.Connection, reading: JournalContents, row: Row, only: Container[int] | None
+) -> None:
+    contents = row.last_entries
+    if contents is not None and only is not None and not any(n in only for n in contents):
+        return
+    intact = row.intact
+    if not intact or contents is None:
+        reading.damaged.append(row.batch)
+        if not intact and contents is None:
+            reading.missing.append(row.batch)
+    tails = reading.tails
+    for text in row.lines.split(b"\n"):
+        try:
+            first, second, link, line = text.split(b" ", 3)
+            number, seq = int(first), int(second)
+        except ValueError:
+            continue  # an empty row, or an entry that cannot be told apart any more
+        if only is not None and number not in only:
+            continue
+        tail = tails.get(number) or _tail(db, reading, number)
+        if tail is None or tail.fault is not None:
+            continue
+        if seq <= tail.segmented:
+            tail.batch = row.batch if intact else tail.batch
+            continue
+        wrong = tail.add(row.batch, seq, link, line)
+        # In a row that is not intact even the number of the stream may be wrong.
+        if wrong is not None and intact:
+            tail.fault = wrong
+    for number, last in (contents or {}).items():
+        tail = _tail(db, reading, number) if only is None or number in only else None
+        if tail is not None and tail.fault is None and tail.last < last:
+            tail.fault = f"entry {tail.last + 1} in batch {row.batch} is damaged"
+
+
+def _find_lost_ends(
+    db: sqlite3.Connection, reading: JournalContents, only: Container[int] | None
+) -> None:
+    """Find the streams that may have ended in a hole: nothing after it is known of them."""
+    if not reading.missing:
+        return
+    hole = reading.missing[-1]
+    for (number,) in db.execute("SELECT number FROM stream WHERE state = 'open'").fetchall():
+        tail = _tail(db, reading, number) if only is None or number in only else None
+        if tail is not None and tail.fault is None and tail.batch < hole:
+            tail.fault = f"batch {hole} is missing, and may have had entries after {tail.last}"
+
+
+def _tail(db: sqlite3.Connection, reading: JournalContents, number: int) -> Tail | None:
+    """Return what was read of a stream so far, None where it is not open."""
+    tail = reading.tails.get(number)
+    if tail is None:
+        if number in reading.closed_streams:
+            return None
+        found = db.execute(
+            "SELECT link FROM stream WHERE number = ? AND state = 'open'", (number,)
+        ).fetchone()
+        if found is None:
+            reading.closed_streams.add(number)
+            return None
+        last, link = segment_end(db, number) or (0, str(found[0]))
+        tail = reading.tails[number] = Tail(number, last, link)
+    return tail
+
+
+# --- stretches --------------------------------------------------------------------------------
+
+
+def segment_end(db: sqlite3.Connection, number: int) -> tuple[int, str] | None:
+    """Return number and link of the last entry of a stream that is in a stretch."""
+    row = db.execute(
+        "SELECT last, chain FROM stretch WHERE stream = ? ORDER BY first DESC LIMIT 1", (number,)
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def write_segment(db: sqlite3.Connection, stretch: Segment) -> None:
+    """Write what no stretch has yet of these entries, in the transaction that is open."""
+    ended = (segment_end(db, stretch.number) or (0, ""))[0]
+    if ended >= stretch.last:
+        return
+    if ended + 1 < stretch.first:
+        raise ForeignDatabase(
+            f"the stretches of stream {stretch.number} end at {ended}, before {stretch.first}"
+        )
+    lines = stretch.lines[ended + 1 - stretch.first :]
+    db.execute(
+        "INSERT INTO stretch (stream, first, last, chain, lines) VALUES (?, ?, ?, ?, ?)",
+        (stretch.number, ended + 1, stretch.last, stretch.link, b"\n".join(lines)),
+    )
+
+
+def trim(db: sqlite3.Connection, last: int) -> None:
+    """Give up the rows up to `last`, whose entries are all in stretches.
+
+    Row `last` itself stays where it is, unread: the newest row says what was written last.
+    """
+    db.execute("UPDATE setting SET value = ? WHERE name = 'trimmed'", (last,))
+    db.execute("DELETE FROM journal WHERE batch < ?", (last,))
+
+
+def recover(db: sqlite3.Connection) -> JournalContents:
+    """Move the whole journal into stretches, as every start does, and return what it was.
+
+    A stream that is damaged gets its sound entries and the state 'damaged'; the rows that are
+    needed to look into it, or to mend it by hand, are kept in `journal_damaged`.
+    """
+    with transaction(db):
+        reading = read(db)
+        for tail in reading.tails.values():
+            for stretch in tail.segments():
+                write_segment(db, stretch)
+        broken = {number: tail for number, tail in reading.tails.items() if tail.fault}
+        for number, tail in broken.items():
+            mark_damaged(db, number, tail.last, str(tail.fault))
+        _keep_damaged_rows(db, reading, broken)
+        trim(db, reading.last)
+    return reading
+
+
+def mark_damaged(db: sqlite3.Connection, number: int, sound: int, reason: str) -> None:
+    """Mark a stream as damaged after entry `sound`: nothing reads or continues it any more."""
+    db.execute(
+        "UPDATE stream SET state = 'damaged', sound = ?, reason = ?,"
+        " noticed = CAST(strftime('%s', 'now') AS INTEGER) WHERE number = ?",
+        (sound, reason, number),
+    )
+
+
+def _keep_damaged_rows(
+    db: sqlite3.Connection, reading: JournalContents, broken: Container[int]
+) -> None:
+    for batch, _ in reading.rows:
+        row = _row(db.execute(f"{_ROWS} WHERE batch = ?", (batch,)).fetchone())
+        contents = row.last_entries or {}
+        if batch in reading.damaged or any(number in broken for number in contents):
+            db.execute(
+                "INSERT INTO journal_damaged (batch, owner, ends, lines, checks)"
+                " VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+_ROWS = "SELECT batch, owner, ends, lines, checks FROM journal"
+
+
+def _row(found: tuple[object, ...]) -> Row:
+    """Return a row; a value of another type is one whose checks fail."""
+    batch, owner, ends, lines, checks = found
+    if not isinstance(batch, int):
+        raise AssertionError("the primary key is an integer")
+    text = lines if isinstance(lines, bytes) else str(lines).encode()
+    return Row(batch, str(owner), str(ends), text, str(checks))
+
+
+def _digest(*parts: bytes) -> str:
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(part)
+    return hashed.hexdigest()[:LINK]

@@ -1,0 +1,77 @@
+"""Quarantine: matches and lobbies whose logs the server cannot read, set aside one by one.
+
+One damaged log never stops the others. Its stream gets the state ``damaged`` with the reason and
+the time, and nothing loads it or appends to it any more; what the disk has of it stays as it is,
+for `kibitz db check` and for whoever looks into it. Who asks for it is refused with the code
+``damaged``. Recovery finds damage in the journal (`journal.py`); here is what is found later:
+logs that are whole and do not fold, games that this server does not have, summaries of the past.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from kibitz_server.storage.store import Kind, Store
+
+LOG = logging.getLogger("kibitz.quarantine")
+REASON_CHARS = 300
+"""Characters of a reason."""
+
+
+class Quarantine:
+    """The damaged streams of one server."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._new: dict[str, str] = {}
+        """Those that were found since the start, which the disk may not know of yet."""
+        self._known_before = 0
+
+    def load(self) -> None:
+        """Name what recovery, or an earlier start, has found. Blocks; once all is loaded."""
+        found = self._store.damaged()
+        self._known_before = len(found)
+        for each in found:
+            _log_damage(each.kind, each.key, each.reason)
+
+    @property
+    def count(self) -> int:
+        """How many streams are set aside and were not accepted as lost."""
+        return self._known_before + len(self._new)
+
+    def add(self, kind: Kind, key: str, why: str | Exception) -> None:
+        """Set a stream aside: its state is written with the next batch."""
+        reason = _one_line(why)
+        if self.reason(key) is not None:
+            return
+        self._new[key] = reason
+        _log_damage(kind, key, reason)
+        self._store.execute(
+            "UPDATE stream SET state = 'damaged', reason = ?, noticed = ? WHERE key = ?",
+            (reason, int(time.time()), key),
+        )
+
+    def reason(self, key: str) -> str | None:
+        """Return why a stream was set aside, None where it was not."""
+        if key in self._new:
+            return self._new[key]
+        row = self._store.row(
+            "SELECT reason FROM stream WHERE key = ? AND state IN ('damaged', 'lost')", (key,)
+        )
+        return None if row is None else str(row[0])
+
+
+def _one_line(why: str | Exception) -> str:
+    text = why if isinstance(why, str) else str(why) or type(why).__name__
+    return " ".join(text.split())[:REASON_CHARS]
+
+
+def _log_damage(kind: str, key: str, reason: str) -> None:
+    LOG.error(
+        "%s %s is set aside, its log is damaged: %s; everything else goes on, and"
+        " `kibitz db check` tells more",
+        kind,
+        key,
+        reason,
+    )

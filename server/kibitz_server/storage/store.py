@@ -1,0 +1,1090 @@
+"""The log on disk: streams of lines in SQLite, written in batches, durable before anybody is told.
+
+Every match and every lobby is a *stream*: a head line and entries numbered from 1. All streams
+of a server share one journal. A batch is everything that was appended while the batch before
+it was on its way to the disk; it becomes one row of the journal and one commit, so the price of
+the sync is shared by all moves of that moment.
+
+Why a journal and not one row an entry, keyed by stream and number: the tails of 200 running
+matches lie on 200 pages, and a commit must write every page that it touches. Measured at 200
+matches a batch: 19 us of CPU an entry that way, 2 us with the journal. A stream is its
+*stretches*, rows with some dozens of consecutive entries, and then what the journal has of it.
+
+Why nothing is lost, doubled or out of order:
+
+1. One server owns a database (a lock file), and one connection writes. A batch's number is the
+   journal's primary key: an owner that was replaced without noticing collides with its
+   successor's number. Then the store has *failed*: nothing is written any more, what is still
+   appended is lost at once, and `on_failure` is called.
+2. A batch is one transaction, and its waiters are told after its commit. After an error the
+   journal is asked whether the batch is there, for a commit in doubt may have happened. If it
+   is not, the batch is tried again, and when that does not help it is given up together with
+   everything appended since: its streams are `failed`, take no more entries, and have to be
+   loaded again from the disk, where their entries end with what was told.
+3. Entries leave the journal by one rule: **a row is deleted when all entries that it holds, as
+   they were read from the disk, are in stretches by commits that have succeeded.** When the
+   journal has become heavy, a *compaction* reads its oldest rows in a reader's thread
+   (`journal.read`). Each following batch writes a few of the stretches that they make, and
+   batches after the last of these delete the rows, some at a time. A batch that is given up, or
+   rows that are damaged, end the compaction, and a later one begins again from the disk. There
+   is nothing else to remember, so there is nothing to get wrong: recovery is the same in one go.
+4. A stream's rest becomes a stretch in the batch that closes the stream, because transcripts are
+   made of stretches. `journal.write_segment` looks, within the transaction, where the stretches
+   of a stream end, and leaves out what they have. So it does not matter who comes first.
+5. In memory a stream keeps its entries since some stretch (`fresh`). It may be more than the
+   journal has and never less: they are dropped only when a commit has put them into a stretch.
+
+What the disk itself loses or changes is found: by links and checks in the journal
+(`journal.py`), by the hash of each stretch when a stream is loaded, by the mark beside the file
+(`storage/watermark.py`). A damaged stream is in `damaged()`; all others load.
+
+Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
+is reset by two checkpointers at once.) Every other connection is `query_only`, or writes with
+checkpoints switched off, as the token commands do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Literal, Protocol, TypeAlias, TypeVar
+
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
+from kibitz_server.storage import journal, watermark
+from kibitz_server.storage.database import (
+    NotStored,
+    StoreError,
+    Value,
+    WriteFailed,
+    blob,
+    connect_reader,
+    connect_writer,
+    ensure_schema,
+    lock,
+    read_int,
+    resolve_path,
+    translate_errors,
+)
+from kibitz_server.storage.journal import Segment
+
+LOG = logging.getLogger("kibitz.store")
+Kind: TypeAlias = Literal["match", "lobby"]
+_T = TypeVar("_T")
+
+COMPACT_BYTES = 2 * 1024 * 1024
+"""How heavy the journal may be before a compaction begins; some 8,000 moves."""
+SEGMENTS_PER_BATCH = 16
+"""How many stretches of a compaction a batch writes, or more where it has many entries itself."""
+TRIM_BYTES_PER_BATCH = 256 * 1024
+"""How many bytes of journal rows a batch deletes, or more where one row is heavier."""
+RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Seconds before each new attempt at a batch that failed."""
+PROBE_AFTER_S = 2.0
+"""Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
+
+CLOSE_TIMEOUT_S = 10.0
+"""Seconds that a disk has to take what is left when the store is closed."""
+
+
+class Waiter(Protocol):
+    """Who appended something and waits until the disk has it."""
+
+    def durable(self, seq: int) -> None:
+        """Entry `seq`, and all before it, is on the disk."""
+
+    def lost(self, error: StoreError) -> None:
+        """What was appended is not on the disk and will not be. Called once a stream."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """The writing end of a stream; `Stream(0, key, kind)` is one that `Store.create` begins."""
+
+    number: int
+    key: str
+    kind: Kind
+    tail: int = 0
+    """Number of the last entry that was appended."""
+    durable: int = -1
+    """Number of the last entry that is on the disk; -1 before the head is, 0 for the head."""
+    chain: str = ""
+    """Hash over the head and all entries up to `tail`."""
+    recent: list[bytes] = field(default_factory=list)
+    """The last entries; all that are in no stretch yet are among them."""
+    closed: bool = False
+    """Whether nothing more will be appended."""
+    failed: bool = False
+    """Whether an append was lost, so that `tail` is ahead of the disk for good."""
+
+    @property
+    def first_recent(self) -> int:
+        return self.tail - len(self.recent) + 1
+
+    def drop_recent(self, last: int) -> None:
+        """Drop the entries up to `last`, which are in stretches."""
+        del self.recent[: max(0, last - self.first_recent + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint of a stream, made after entry `seq`, where the chain had come to `link`."""
+
+    seq: int
+    link: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A stream as it was found on the disk."""
+
+    stream: Stream
+    head: bytes
+    lines: list[bytes]
+    """All its entries, or those that follow `checkpoint`, where there is one."""
+    checkpoint: StoredCheckpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A stream that is not as it was written. `sound` entries of it are, from the first."""
+
+    key: str
+    kind: Kind
+    owner: str | None
+    sound: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A stream's text: `footer` is absent while the match runs."""
+
+    head: bytes
+    lines: list[bytes]
+    footer: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What is known of a closed stream without its entries; a lobby has no footer."""
+
+    number: int
+    kind: Kind
+    head: bytes
+    footer: bytes | None
+    summary: bytes
+    tail: int
+    """Number of its last entry."""
+
+
+@dataclass(slots=True)
+class _Compaction:
+    """The oldest rows of the journal, on their way into stretches."""
+
+    segments: deque[Segment]
+    rows: deque[tuple[int, int]]
+    """Number and weight of the rows that are still in the journal."""
+    segments_per_byte: float
+    """Stretches for each byte of the rows."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
+    """Stream, number of the entry, the chain's link at it, its line."""
+    waiters: list[tuple[Stream | None, int, Waiter | None]] = field(default_factory=list)
+    statements: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
+    closing: list[Stream] = field(default_factory=list)
+    row: journal.Row | None = None
+    weight: int = 0
+    """Of its row."""
+    segments: list[Segment] = field(default_factory=list)
+    """What it writes of the compaction."""
+    trim_to: int | None = None
+    """The row up to which it deletes the journal."""
+    trim_bytes: int = 0
+    """The weight of what it deletes."""
+    attempts: int = 0
+    started: float = 0.0
+
+
+class Store:
+    """The database of one server. After use `close()` must be awaited."""
+
+    def __init__(
+        self,
+        path: Path,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        observe: Callable[[int, float], None] | None = None,
+        retries: Sequence[float] = RETRY_DELAYS_S,
+        journal_bytes: int = COMPACT_BYTES,
+    ) -> None:
+        """Open or create the database at `path` and bring its journal in order.
+
+        `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
+        """
+        self._loop = loop
+        self._observe = observe
+        self.on_failure: Callable[[StoreError], None] | None = None
+        """Called once, before anybody is told, when nothing can be written any more."""
+        self._retries = tuple(retries)
+        self.path = path = resolve_path(path)
+        self._lock = lock(path)
+        self._marked = 0
+        """The batch that the mark names."""
+        try:
+            with translate_errors(path):
+                self._open(path)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._owner = secrets.token_hex(4)
+        self._next_batch = journal.last_batch(self._db) + 1
+        self._next_stream = read_int(self._db, "SELECT max(number) FROM stream") + 1
+        self._gathering = _Batch()
+        self._writing: _Batch | None = None
+        self._begin_scheduled = False
+        self._doubtful_checks: str | None = None
+        """The checks of the last batch that was given up: it may have been written all the same."""
+        self._with_recent: dict[int, Stream] = {}
+        """Streams with `fresh` entries."""
+        self._journal_weight = 0
+        """Of the journal's rows."""
+        self._journal_bytes = journal_bytes
+        self._compact_at = journal_bytes
+        self._compaction: _Compaction | None = None
+        self._compacting: object | None = None
+        """Stands for the compaction whose rows are being read."""
+        self._flush_waiters: list[asyncio.Future[None]] = []
+        self.healthy = True
+        """False while a batch is being tried again; new matches should wait."""
+        self.failure: StoreError | None = None
+        """Why nothing is written any more."""
+        self._readers = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
+        self._connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._commits: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._write, name="kibitz-writer", daemon=True)
+        self._thread.start()
+
+    def _open(self, path: Path) -> None:
+        self._db = connect_writer(path)
+        try:
+            watermark.require(self._db, path)
+            ensure_schema(self._db, path)
+            watermark.require(self._db, path)
+            journal.recover(self._db)
+            self._db.execute(
+                "DELETE FROM checkpoint WHERE stream NOT IN"
+                " (SELECT number FROM stream WHERE state = 'open')"
+            )
+            self._watermark = watermark.open_file(path)
+            self._mark_row(journal.last_row(self._db))
+            self._loop_reader = connect_reader(path)
+        except BaseException:
+            self._db.close()
+            raise
+
+    # --- writing --------------------------------------------------------------------------
+
+    def create(
+        self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
+    ) -> None:
+        """Begin a stream that was made by `Stream(0, key, kind)`, and give it its number.
+
+        The waiter's `durable(0)` says that its head is on the disk.
+        """
+        stream.number = self._next_stream
+        stream.chain = chain_hash(EMPTY_CHAIN, head)
+        self._next_stream += 1
+        self._gathering.statements.append(
+            (
+                "INSERT INTO stream (number, key, kind, owner, opened, head, link)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (stream.number, stream.key, stream.kind, owner, _now(), head, stream.chain),
+            )
+        )
+        self._wait(stream, 0, waiter)
+
+    def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
+        """Add entry `seq`, which must be the next one; the waiter is told when it is durable."""
+        if seq != stream.tail + 1 or stream.failed or stream.closed:
+            raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
+        stream.tail = seq
+        stream.chain = chain_hash(stream.chain, line)
+        if not stream.recent:
+            self._with_recent[stream.number] = stream
+        stream.recent.append(line)
+        batch = self._gathering
+        batch.entries.append((stream.number, seq, stream.chain, line))
+        batch.waiters.append((stream, seq, waiter))
+        if self._writing is None and not self._begin_scheduled:
+            self._schedule()
+
+    def finish(
+        self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
+    ) -> None:
+        """Close a stream: it is not restored at the next start, and can be downloaded."""
+        self._gathering.statements.append(
+            (
+                "UPDATE stream SET state = 'closed', footer = ?, summary = ? WHERE number = ?",
+                (footer, summary, stream.number),
+            )
+        )
+        self._gathering.statements.append(
+            ("DELETE FROM checkpoint WHERE stream = ?", (stream.number,))
+        )
+        self._gathering.closing.append(stream)
+        stream.closed = True
+        self._wait(stream, stream.tail, waiter)
+
+    def execute(self, sql: str, values: Sequence[Value], waiter: Waiter | None = None) -> None:
+        """Write a row of another table with the next batch."""
+        self._gathering.statements.append((sql, values))
+        self._wait(None, 0, waiter)
+
+    def write_checkpoint(self, stream: Stream, data: bytes) -> None:
+        """Write a checkpoint of a stream as it is now, in place of the one before."""
+        self.execute(
+            "INSERT OR REPLACE INTO checkpoint (stream, seq, link, data) VALUES (?, ?, ?, ?)",
+            (stream.number, stream.tail, stream.chain, data),
+        )
+
+    async def flush(self) -> None:
+        """Wait until everything appended so far is on the disk or was given up."""
+        if self._writing is None and not self._begin_scheduled:
+            return
+        idle = self._loop.create_future()
+        self._flush_waiters.append(idle)
+        await idle
+
+    async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
+        """Write what is left, stop the threads and let the database go.
+
+        What is appended from now on is lost. A disk that does not answer is given up after
+        `patience_s`: its threads end with the process, and the lock with them.
+        """
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.flush(), patience_s / 2)
+        self.failure = self.failure or WriteFailed("the database is closed")
+        gone = asyncio.Event()
+        loop = self._loop
+
+        def take_down() -> None:
+            try:
+                self._shut_down()
+            finally:
+                with contextlib.suppress(RuntimeError):  # nobody waits any more
+                    loop.call_soon_threadsafe(gone.set)
+
+        closing = threading.Thread(target=take_down, name="kibitz-closing", daemon=True)
+        closing.start()
+        try:
+            await asyncio.wait_for(gone.wait(), patience_s / 2)
+        except TimeoutError:
+            LOG.error("%s: the disk does not answer, it is left as it is", self.path)
+            return
+        closing.join()
+        self._lock.release()
+
+    def _shut_down(self) -> None:
+        self._commits.put(None)
+        self._thread.join()
+        self._readers.shutdown()
+        while not self._connections.empty():
+            self._connections.get().close()
+        self._loop_reader.close()
+        with contextlib.suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._db.close()
+        os.close(self._watermark)
+
+    # --- reading --------------------------------------------------------------------------
+
+    def load(self, kind: Kind) -> list[Stored]:
+        """Return the open streams of a kind, oldest first. For the start only: it blocks.
+
+        Those that are damaged are not among them, but in `damaged()` from now on.
+        """
+        rows = self._db.execute(
+            "SELECT number, key, kind, head, seq, checkpoint.link, data"
+            " FROM stream LEFT JOIN checkpoint ON checkpoint.stream = number"
+            " WHERE state = 'open' AND kind = ? ORDER BY number",
+            (kind,),
+        ).fetchall()
+        found: list[Stored] = []
+        for number, key, _, head, seq, link, data in rows:
+            kept = None if seq is None else StoredCheckpoint(seq, link, data)
+            try:
+                found.append(_load(self._db, number, key, kind, head, kept))
+            except StoreError as error:
+                sound = error.sound if isinstance(error, _DamagedStream) else 0
+                journal.mark_damaged(self._db, number, sound, str(error))
+        return found
+
+    def damaged(self) -> list[Damaged]:
+        """Return the streams that are not as they were written, oldest first.
+
+        They are neither restored nor appended to, and what the disk has of them stays: entries
+        that are sound as stretches, and the journal's rows in the table `journal_damaged`.
+        """
+        rows = self._loop_reader.execute(
+            "SELECT key, kind, owner, sound, reason FROM stream WHERE state = 'damaged'"
+            " ORDER BY number"
+        )
+        return [Damaged(*row) for row in rows]
+
+    def load_from_head(self, stored: Stored) -> Stored:
+        """Return all of a stream that was loaded from a checkpoint on. For the start: it blocks."""
+        stream = stored.stream
+        return _load(self._db, stream.number, stream.key, stream.kind, stored.head)
+
+    async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
+        """Return streams whose appends were lost as the disk has them: by key, or what is wrong.
+
+        They are read in one pass over the journal, off the event loop. `NotStored` stands for
+        one of which the disk has nothing. Raises `StoreError` where the disk cannot be read.
+        """
+        try:
+            found, newest = await self._read(lambda db: _reload(db, keys))
+        except sqlite3.Error as error:
+            raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
+        # What was found is told as durable now, though its batch may have been given up.
+        self._mark_row(newest)
+        for stored in found.values():
+            if isinstance(stored, Stored) and stored.stream.recent:
+                self._with_recent[stored.stream.number] = stored.stream
+        return found
+
+    def summaries(self, kind: Kind, count: int) -> list[bytes]:
+        """Return what `finish` was given for the newest closed streams, newest first."""
+        rows = self._loop_reader.execute(
+            "SELECT summary FROM stream WHERE state = 'closed' AND kind = ?"
+            " ORDER BY number DESC LIMIT ?",
+            (kind, count),
+        )
+        return [blob(row[0]) for row in rows if row[0] is not None]
+
+    def summary(self, key: str) -> bytes | None:
+        """Return what `finish` was given for a stream, None where it is open or unknown."""
+        row = self.row("SELECT summary FROM stream WHERE key = ? AND state = 'closed'", (key,))
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def footer(self, key: str) -> bytes | None:
+        """Return the last line of a stream that is closed, None where there is none."""
+        row = self.row("SELECT footer FROM stream WHERE key = ? AND state = 'closed'", (key,))
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def exists(self, key: str) -> bool:
+        """Whether there is, or was, a stream of this name."""
+        return self.row("SELECT 1 FROM stream WHERE key = ?", (key,)) is not None
+
+    def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
+        """Return one row by an indexed look-up, which is cheap enough for the event loop."""
+        found: tuple[Value, ...] | None = self._loop_reader.execute(sql, values).fetchone()
+        return found
+
+    def rows(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        """Return the rows of a small table that a query finds. It blocks for a moment."""
+        return self._loop_reader.execute(sql, values).fetchall()
+
+    def closed(self, key: str) -> Closed | None:
+        """Return what is known of a closed stream without reading its entries, or None.
+
+        Raises `StoreError` where its head is not as it was written.
+        """
+        row = self.row(
+            "SELECT number, kind, head, footer, summary, coalesce((SELECT last FROM stretch"
+            " WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1), 0), link"
+            " FROM stream WHERE key = ? AND state = 'closed'",
+            (key,),
+        )
+        if row is None:
+            return None
+        if chain_hash(EMPTY_CHAIN, blob(row[2])) != row[6]:
+            raise _DamagedStream(0, "its head is damaged")
+        return Closed(*row[:6])  # type: ignore[arg-type]
+
+    async def entries(self, number: int, first: int, last: int) -> list[bytes]:
+        """Return the entries `first` to `last`, as far as there are any, of a closed stream.
+
+        Raises `StoreError` where they are not as they were written.
+        """
+        return await self._read(lambda db: _entries(db, number, first, last))
+
+    async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        """Return the rows that a query finds, which may take a while."""
+        return await self._read(lambda db: db.execute(sql, values).fetchall())
+
+    async def journalled(self) -> set[int]:
+        """Return the numbers of all streams that the journal on the disk has entries of."""
+        return await self._read(journal.streams_in_journal)
+
+    async def entries_of_size(self, number: int, first: int, size: int) -> list[bytes]:
+        """Return entries of a closed stream from `first` on, about `size` bytes of them.
+
+        Raises `StoreError` where they are not as they were written.
+        """
+        return await self._read(lambda db: _entries(db, number, first, size=size))
+
+    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
+        """Return a closed stream of that kind as it was written, or None."""
+        return await self._read(lambda db: _transcript(db, key, kind))
+
+    async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
+        """Return the durable entries `first` to `last` of a stream."""
+        last = min(last, stream.durable)
+        edge = stream.first_recent
+        fresh = stream.recent[max(0, first - edge) : max(0, last - edge + 1)]
+        if first >= edge:
+            return fresh
+        older = await self._read(lambda db: _segment_entries(db, stream.number, first, last, edge))
+        return older + fresh
+
+    async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
+        """Return the next lines of the ledger after a place, with their places."""
+        sql = "SELECT place, line FROM ledger WHERE place > ? ORDER BY place LIMIT ?"
+        return await self._read(
+            lambda db: [(row[0], blob(row[1])) for row in db.execute(sql, (after, count))]
+        )
+
+    async def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        return await self._loop.run_in_executor(self._readers, self._query, query)
+
+    def _query(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            db = self._connections.get_nowait()
+        except Empty:
+            db = connect_reader(self.path)
+        try:
+            return query(db)
+        finally:
+            self._connections.put(db)
+
+    # --- the group commit -----------------------------------------------------------------
+
+    def _wait(self, stream: Stream | None, seq: int, waiter: Waiter | None) -> None:
+        self._gathering.waiters.append((stream, seq, waiter))
+        if self._writing is None and not self._begin_scheduled:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        """Begin at the end of this turn of the loop, so that all of the turn shares a commit."""
+        self._begin_scheduled = True
+        self._loop.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        self._begin_scheduled = False
+        batch, self._gathering = self._gathering, _Batch()
+        if self.failure is not None:
+            self._lose(batch, self.failure)
+            return
+        self._writing = batch
+        self._number(batch)
+        self._assign_compaction(batch)
+        batch.started = time.perf_counter()
+        self._attempt(batch)
+
+    def _number(self, batch: _Batch) -> None:
+        row = journal.encode_row(self._next_batch, self._owner, batch.entries)
+        batch.row, batch.weight = row, len(row.lines) + journal.ROW_BYTES
+
+    def _attempt(self, batch: _Batch) -> None:
+        if self.failure is not None:
+            self._give_up(batch, self.failure)
+            return
+        try:
+            if self._doubtful_checks is not None:
+                self._resolve_doubt(batch)
+            self._insert(batch)
+        except sqlite3.Error as error:
+            self._failed(batch, error)
+        except Exception as error:
+            LOG.exception("a batch cannot be written")
+            self._failed(batch, error)
+        else:
+            self._commits.put(batch)
+
+    def _insert(self, batch: _Batch) -> None:
+        """Write all of a batch, and its share of the compaction, in a transaction left open."""
+        execute = self._db.execute
+        execute("BEGIN IMMEDIATE")
+        execute(journal.INSERT_ROW, _row_of(batch))
+        for sql, values in batch.statements:
+            execute(sql, values)
+        for stretch in batch.segments:
+            journal.write_segment(self._db, stretch)
+        for stream in batch.closing:
+            if stream.recent:
+                rest = Segment(stream.number, stream.first_recent, stream.recent, stream.chain)
+                journal.write_segment(self._db, rest)
+        if batch.trim_to is not None:
+            journal.trim(self._db, batch.trim_to)
+
+    def _write(self) -> None:
+        """The writer's thread: waits for the disk, once a batch."""
+        while (batch := self._commits.get()) is not None:
+            error: sqlite3.Error | None = None
+            try:
+                self._commit(batch)
+            except sqlite3.Error as failure:
+                error = failure
+            self._loop.call_soon_threadsafe(self._settled, error)
+
+    def _commit(self, batch: _Batch) -> None:
+        self._db.execute("COMMIT")
+
+    def _settled(self, error: sqlite3.Error | None) -> None:
+        """The writer's thread is done with a batch."""
+        batch = self._writing
+        if batch is None:
+            raise AssertionError("a commit came back that nobody began")
+        if error is not None:
+            self._failed(batch, error)
+        else:
+            self._succeeded(batch)
+
+    def _succeeded(self, batch: _Batch) -> None:
+        self.healthy = True
+        row = _row_of(batch)
+        self._next_batch = row.batch + 1
+        # Here and not in the writer's thread, which would have to wait for the interpreter again.
+        self._mark_row(row)
+        self._note_compacted(batch)
+        self._writing = None
+        # What is released now may append again: those entries gather for the next batch.
+        self._begin_scheduled = True
+        for stream, seq, waiter in batch.waiters:
+            if stream is not None:
+                stream.durable = seq
+            if waiter is not None:
+                try:
+                    waiter.durable(seq)
+                except Exception:
+                    LOG.exception("%s: the news that %d is durable", _describe(stream), seq)
+        self._report_commit(batch)
+        self._begin_scheduled = False
+        if self._gathering.waiters:
+            self._begin()
+        else:
+            self._wake_flush_waiters()
+
+    def _mark_row(self, row: journal.Row | None) -> None:
+        """Note that a row is on the disk, before anything in it is told to be durable."""
+        if row is not None and row.batch > self._marked:
+            with contextlib.suppress(OSError):  # a mark that stays behind is allowed
+                os.pwrite(self._watermark, journal.watermark_text(row), 0)
+            self._marked = row.batch
+
+    def _report_commit(self, batch: _Batch) -> None:
+        if self._observe is not None:
+            try:
+                self._observe(len(batch.entries), time.perf_counter() - batch.started)
+            except Exception:
+                LOG.exception("the figures of a commit")
+
+    def _wake_flush_waiters(self) -> None:
+        """Nothing waits for the disk: tell who waits for that."""
+        idle, self._flush_waiters = self._flush_waiters, []
+        for future in idle:
+            if not future.done():
+                future.set_result(None)
+
+    # --- the compaction -------------------------------------------------------------------
+
+    def _assign_compaction(self, batch: _Batch) -> None:
+        """Give a batch what it has to do for the compaction, in proportion to its own size."""
+        compaction = self._compaction
+        if compaction is None:
+            return
+        waiting = compaction.segments
+        if waiting:
+            count = max(SEGMENTS_PER_BATCH, round(2 * batch.weight * compaction.segments_per_byte))
+            batch.segments = [waiting.popleft() for _ in range(min(count, len(waiting)))]
+            return  # rows are deleted by batches that begin when these are on the disk
+        most = max(TRIM_BYTES_PER_BATCH, 2 * batch.weight)
+        while compaction.rows and (batch.trim_to is None or batch.trim_bytes < most):
+            batch.trim_to, weight = compaction.rows.popleft()
+            batch.trim_bytes += weight
+
+    def _note_compacted(self, batch: _Batch) -> None:
+        """Note what a batch has brought into stretches, and begin a compaction when it is time."""
+        for stretch in batch.segments:
+            self._drop_recent(stretch.number, stretch.last)
+        for stream in batch.closing:
+            self._drop_recent(stream.number, stream.tail)
+        self._journal_weight += batch.weight - batch.trim_bytes
+        compaction = self._compaction
+        if compaction is not None and not compaction.segments and not compaction.rows:
+            self._compaction = None
+            self._compact_at = self._journal_bytes
+        if (
+            self._journal_weight >= self._compact_at
+            and not self._compaction
+            and not self._compacting
+        ):
+            self._compacting = object()
+            self._read_journal(self._compacting)
+
+    def _drop_recent(self, number: int, last: int) -> None:
+        stream = self._with_recent.get(number)
+        if stream is not None:
+            stream.drop_recent(last)
+            if not stream.recent:
+                del self._with_recent[number]
+
+    def _read_journal(self, compacting: object) -> None:
+        """Have a reader's thread read the oldest rows, which are `_found` then."""
+        weight = self._journal_weight
+        reading = self._readers.submit(self._query, lambda db: journal.read(db, weight=weight))
+        reading.add_done_callback(
+            lambda done: self._loop.call_soon_threadsafe(self._journal_read, compacting, done)
+        )
+
+    def _journal_read(self, compacting: object, done: Future[journal.JournalContents]) -> None:
+        if compacting is not self._compacting:
+            return
+        self._compacting = None
+        error = done.exception()
+        if error is not None:
+            self._postpone_compaction(str(error))
+            return
+        found = done.result()
+        if not found.sound:
+            self._postpone_compaction("; ".join(str(tail.fault) for tail in found.faults))
+            return
+        stretches = deque(stretch for tail in found.tails.values() for stretch in tail.segments())
+        share = len(stretches) / max(1, found.weight)
+        self._compaction = _Compaction(stretches, deque(found.rows), share)
+
+    def _postpone_compaction(self, reason: str) -> None:
+        self._compact_at = self._journal_weight + self._journal_bytes
+        LOG.error("the journal cannot be compacted and grows on: %s", reason or "rows are missing")
+
+    def _cancel_compaction(self) -> None:
+        self._compaction = self._compacting = None
+
+    # --- trouble --------------------------------------------------------------------------
+
+    def _failed(self, batch: _Batch, error: Exception) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        match self._outcome(batch):
+            case "written":
+                self._succeeded(batch)
+            case "foreign":
+                self._fail_for_good(batch)
+            case "absent":
+                self._retry(batch, error)
+
+    def _outcome(self, batch: _Batch) -> Literal["written", "absent", "foreign"]:
+        """Ask the disk what became of a batch whose commit reported an error."""
+        row = _row_of(batch)
+        try:
+            found = self._db.execute(
+                "SELECT checks FROM journal WHERE batch >= ? ORDER BY batch", (row.batch,)
+            ).fetchone()
+        except sqlite3.Error:
+            return "absent"
+        if found is None or (
+            self._doubtful_checks is not None and found[0] == self._doubtful_checks
+        ):
+            return "absent"
+        return "written" if found[0] == row.checks else "foreign"
+
+    def _resolve_doubt(self, batch: _Batch) -> None:
+        """Find out whether the batch that was given up has its number on the disk after all."""
+        found = journal.row_at(self._db, self._next_batch)
+        if found is not None and found.checks == self._doubtful_checks:
+            self._next_batch += 1
+            self._number(batch)
+        self._doubtful_checks = None
+
+    def _retry(self, batch: _Batch, error: Exception) -> None:
+        self.healthy = False
+        if batch.attempts >= len(self._retries):
+            self._give_up(batch, WriteFailed(f"cannot write to {str(self.path)!r}: {error}"))
+            return
+        delay = self._retries[batch.attempts]
+        batch.attempts += 1
+        self._loop.call_later(delay, self._attempt, batch)
+
+    def _give_up(self, batch: _Batch, error: StoreError) -> None:
+        """Lose a batch, and everything that was appended after it."""
+        LOG.error(
+            "%s; %d entries are lost", error, len(batch.entries) + len(self._gathering.entries)
+        )
+        if self._doubtful_checks is None:
+            self._doubtful_checks = _row_of(batch).checks
+        self._cancel_compaction()
+        batch.waiters += self._gathering.waiters
+        self._gathering = _Batch()
+        self._writing = None
+        self._lose(batch, error)
+        self._loop.call_later(PROBE_AFTER_S, self._probe)
+
+    def _lose(self, batch: _Batch, error: StoreError) -> None:
+        """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
+        self._begin_scheduled = True
+        told: dict[int, tuple[Stream | None, Waiter]] = {}
+        for stream, _, waiter in batch.waiters:
+            if stream is not None:
+                stream.failed = True
+                self._with_recent.pop(stream.number, None)
+            if waiter is not None:
+                told.setdefault(id(waiter), (stream, waiter))
+        for stream, waiter in told.values():
+            try:
+                waiter.lost(error)
+            except Exception:
+                LOG.exception("%s: the news that entries are lost", _describe(stream))
+        self._begin_scheduled = False
+        if self._gathering.waiters:
+            self._schedule()
+        else:
+            self._wake_flush_waiters()
+
+    def _probe(self) -> None:
+        """Write an empty batch where nobody else would find out that the disk is well again."""
+        if not self.healthy and self.failure is None:
+            self._wait(None, 0, None)
+
+    def _fail_for_good(self, batch: _Batch) -> None:
+        """Another owner has written: never write again."""
+        self.failure = WriteFailed("another server has taken this database over")
+        self.healthy = False
+        LOG.critical("%s", self.failure)
+        if self.on_failure is not None:
+            try:
+                self.on_failure(self.failure)
+            except Exception:
+                LOG.exception("the news that nothing can be written")
+        self._give_up(batch, self.failure)
+
+
+def _now() -> int:
+    return int(time.time())
+
+
+def _row_of(batch: _Batch) -> journal.Row:
+    if batch.row is None:
+        raise AssertionError("a batch gets its row when it begins")
+    return batch.row
+
+
+def _describe(stream: Stream | None) -> str:
+    return "a statement" if stream is None else f"{stream.kind} {stream.key}"
+
+
+# --- streams --------------------------------------------------------------------------------
+
+
+class _DamagedStream(StoreError):
+    """A stream is not as it was written; the first `sound` entries are."""
+
+    def __init__(self, sound: int, reason: str) -> None:
+        super().__init__(reason)
+        self.sound = sound
+
+
+def _load(
+    db: sqlite3.Connection,
+    number: int,
+    key: str,
+    kind: Kind,
+    head: bytes,
+    kept: StoredCheckpoint | None = None,
+) -> Stored:
+    """Read a stream from its stretches and check the hashes that were stored with them.
+
+    Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
+    chain goes on from its link, what came before it is not read.
+    """
+    head = blob(head)
+    hashed = chain_hash(EMPTY_CHAIN, head)
+    [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
+    if link not in (hashed, None):  # None: it was closed before heads had links
+        raise _DamagedStream(0, "its head is damaged")
+    rest = None if kept is None else _after_checkpoint(db, number, kept)
+    if kept is not None and rest is not None:
+        tail, hashed = kept.seq + len(rest[0]), rest[1]
+        stream = Stream(number, key, kind, tail=tail, durable=tail, chain=hashed)
+        return Stored(stream, head, rest[0], kept)
+    lines: list[bytes] = []
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
+    )
+    for first, last, expected, text in rows:
+        part = blob(text).split(b"\n")
+        for line in part:
+            hashed = chain_hash(hashed, line)
+        if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
+            raise _DamagedStream(len(lines), f"the stretch from {first} to {last} is damaged")
+        lines += part
+    tail = len(lines)
+    return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
+
+
+def _after_checkpoint(
+    db: sqlite3.Connection, number: int, kept: StoredCheckpoint
+) -> tuple[list[bytes], str] | None:
+    """Return the entries after a checkpoint, and the chain's link at their end.
+
+    None where the stretches do not have the entry that it was made after, or the chain does not
+    go on from its link.
+    """
+    found: list[bytes] = []
+    last, link = 0, kept.link
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND first >="
+        " (SELECT max(first) FROM stretch WHERE stream = ? AND first <= ?) ORDER BY first",
+        (number, number, kept.seq),
+    )
+    for first, until, expected, text in rows:
+        part = blob(text).split(b"\n")
+        if first > (last or kept.seq) + 1 or until != first + len(part) - 1 or until < kept.seq:
+            return None
+        following = part[max(0, kept.seq + 1 - first) :]
+        for line in following:
+            link = chain_hash(link, line)
+        if link != expected:
+            return None
+        found += following
+        last = until
+    return (found, link) if last else None
+
+
+def _reload(
+    db: sqlite3.Connection, keys: Sequence[str]
+) -> tuple[dict[str, Stored | StoreError], journal.Row | None]:
+    """Return streams as one state of the database has them, and its newest row of the journal."""
+    db.execute("BEGIN")
+    try:
+        found: dict[str, Stored | StoreError] = {}
+        for key in keys:
+            try:
+                found[key] = _stored(db, key)
+            except StoreError as error:
+                found[key] = error
+        streams = [each for each in found.values() if isinstance(each, Stored)]
+        reading = journal.read(db, only={stored.stream.number for stored in streams})
+        for stored in streams:
+            tail = reading.tails.get(stored.stream.number)
+            if tail is not None:
+                found[stored.stream.key] = _continued(stored, tail)
+        return found, journal.last_row(db)
+    finally:
+        db.execute("COMMIT")
+
+
+def _stored(db: sqlite3.Connection, key: str) -> Stored:
+    row = db.execute(
+        "SELECT state, number, key, kind, head FROM stream WHERE key = ?", (key,)
+    ).fetchone()
+    if row is None:
+        raise NotStored(f"the disk has nothing of {key!r}")
+    stored = _load(db, *row[1:])
+    stored.stream.closed = row[0] != "open"
+    return stored
+
+
+def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
+    """Add to a stream what the journal has of it."""
+    stream = stored.stream
+    if tail.fault:
+        return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
+    stream.tail = stream.durable = tail.last
+    stream.chain = tail.link
+    stream.recent = tail.lines.copy()
+    return Stored(stream, stored.head, stored.lines + tail.lines)
+
+
+def _segment_entries(
+    db: sqlite3.Connection, number: int, first: int, last: int, edge: int
+) -> list[bytes]:
+    """Return the entries from `first` to `last`, but none from `edge` on."""
+    rows = db.execute(
+        "SELECT first, lines FROM stretch WHERE stream = ? AND last >= ? AND first <= ?"
+        " ORDER BY first",
+        (number, first, last),
+    )
+    found: list[bytes] = []
+    for start, text in rows:
+        for seq, line in enumerate(blob(text).split(b"\n"), start):
+            if first <= seq <= last and seq < edge:
+                found.append(line)
+    return found
+
+
+def _entries(
+    db: sqlite3.Connection,
+    number: int,
+    first: int,
+    last: int | None = None,
+    *,
+    size: int | None = None,
+) -> list[bytes]:
+    """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
+
+    There is at least one, where the stream has one. The stretches that they are read from are
+    held to the chain; raises `StoreError` where one does not continue it.
+    """
+    rows = db.execute(
+        "SELECT first, last, chain, lines FROM stretch WHERE stream = ? AND last >= ?"
+        " ORDER BY first",
+        (number, first),
+    )
+    found: list[bytes] = []
+    link: str | None = None
+    for start, end, expected, text in rows:
+        if (last is not None and start > last) or (size is not None and size <= 0):
+            break
+        lines = blob(text).split(b"\n")
+        link = _link_before(db, number, start) if link is None else link
+        for line in lines:
+            link = chain_hash(link, line)
+        if link != expected or end != start + len(lines) - 1:
+            raise _DamagedStream(start - 1, f"the stretch from {start} to {end} is damaged")
+        for seq, line in enumerate(lines, start):
+            if seq >= first and (last is None or seq <= last) and (size is None or size > 0):
+                found.append(line)
+                size = None if size is None else size - len(line)
+    return found
+
+
+def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
+    """Return the chain's link before entry `first`, which begins a stretch."""
+    if first > 1:
+        sql = "SELECT chain FROM stretch WHERE stream = ? AND last = ?"
+        row = db.execute(sql, (number, first - 1)).fetchone()
+    else:
+        row = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        raise _DamagedStream(first - 1, f"entries before {first} are missing")
+    return str(row[0])
+
+
+def _transcript(db: sqlite3.Connection, key: str, kind: Kind) -> Transcript | None:
+    row = db.execute(
+        "SELECT number, head, footer FROM stream WHERE key = ? AND kind = ? AND state = 'closed'",
+        (key, kind),
+    ).fetchone()
+    if row is None:
+        return None
+    number, head, footer = row
+    found = _load(db, number, key, "match", head)
+    return Transcript(found.head, found.lines, None if footer is None else blob(footer))

@@ -1,0 +1,98 @@
+"""The watermark: what was committed last, in a small file beside the database.
+
+SQLite recovers a database whose write-ahead log was cut off, or deleted, without a word: it is
+simply older. So after each commit the store writes the number and the checks of the newest batch
+into `<database>-mark`, in place and without a sync, before anybody is told that it is durable;
+likewise when it opens a database, and when it reads again what a doubtful commit may have written.
+The commit was synced before, so whatever happens (a crash of the process, a loss of power) the
+mark is that of this commit or of an earlier one, or it is torn, which its checksum tells. It can be
+behind the database and never ahead of it: where it is ahead, the database has lost commits.
+
+A database without a mark (a copy, a backup) gets one. A backup that takes the place of a newer
+database is refused, as it lacks what was written since, until somebody says that it shall
+count: `accept_loss`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from kibitz_server.storage import journal
+from kibitz_server.storage.database import CommitsMissing, read_int
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """The batch that was committed last."""
+
+    batch: int
+    checks: str
+
+
+def watermark_path(path: Path) -> Path:
+    return Path(f"{path}-mark")
+
+
+def read(path: Path) -> Watermark | None:
+    """Return the mark of a database, None where there is none or it cannot be read."""
+    try:
+        text = watermark_path(path).read_bytes()
+        batch, checks, checksum = text.decode().split()
+        if int(checksum, 16) != zlib.crc32(f"{batch} {checks}".encode()):
+            return None
+        return Watermark(int(batch), checks)
+    except (OSError, ValueError):
+        return None
+
+
+def require(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `CommitsMissing` where the database is behind its mark, or not of its history.
+
+    It is to be called before `database.prepare`, which would fill an empty file, and after it.
+    """
+    mark = read(path)
+    if mark is None:
+        return
+    tables = read_int(db, "SELECT count(*) FROM sqlite_master WHERE name = 'setting'")
+    last = journal.last_batch(db) if tables else 0
+    if last < mark.batch:
+        raise CommitsMissing(
+            f"{str(path)!r} ends with batch {last}, but batch {mark.batch} was written to it: its"
+            f" end, which may have been in {path.name}-wal, is missing. Put the missing files"
+            f" back; if it is a backup that shall count as it is, delete {path.name}-mark"
+        )
+    row = journal.row_at(db, mark.batch)
+    if row is not None and row.checks != mark.checks:
+        raise CommitsMissing(
+            f"{str(path)!r} is not the database that was written here last: its batch"
+            f" {mark.batch} is another one. If it shall count as it is, delete {path.name}-mark"
+        )
+
+
+def open_file(path: Path) -> int:
+    """Return a descriptor of a database's mark for the one who writes it; close it with `os.close`.
+
+    The text is `journal.watermark_text` of the newest row, written in place, without a sync. A mark
+    that cannot be written stays behind, which is allowed.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    return os.open(watermark_path(path), flags, 0o600)
+
+
+def accept_loss(db: sqlite3.Connection, path: Path) -> None:
+    """Let a database count as it is, though it lacks what was written to it."""
+    row = journal.last_row(db)
+    if row is None:
+        watermark_path(path).unlink(missing_ok=True)
+        return
+    descriptor = open_file(path)
+    try:
+        with contextlib.suppress(OSError):
+            os.pwrite(descriptor, journal.watermark_text(row), 0)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,121 @@
+"""What a person sees while an event runs."""
+
+from __future__ import annotations
+
+import io
+import re
+
+from kibitz_arena.journal import GamesRequested
+from kibitz_arena.report.formatting import clock_time
+from kibitz_arena.runner.concurrency import ConcurrencyLimit
+from kibitz_arena.runner.progress import (
+    LINE_SECONDS,
+    RATE_WINDOW_SECONDS,
+    GameRate,
+    ProgressDisplay,
+    status_line,
+)
+from kibitz_arena.state import DueGame, TournamentState
+from kibitz_protocol.wire.records import Cause, Result
+from tests.arena.tournaments import by_name, event, play, result
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def progress(games: int, *, flags: int = 0) -> TournamentState:
+    """An event of twelve games of which so many have ended, some of them by a flag."""
+    made = TournamentState(event(4, blocks=1))
+    late = iter(range(flags))
+
+    def outcome(due: DueGame) -> Result:
+        if next(late, None) is None:
+            return by_name(due)
+        return result(1, 2, cause=Cause.TIME, seat_causes=[None, Cause.TIME])
+
+    play(made, outcome, at_once=1, most=games)
+    return made
+
+
+def test_the_rate_is_that_of_the_last_minute() -> None:
+    rate = GameRate(0.0, 0)
+    assert rate.update(0.0, 0) == 0.0
+    assert rate.update(10.0, 5) == 0.5
+    for second in range(11, 200):
+        found = rate.update(float(second), 5 + 2 * (second - 10))
+    assert abs(found - 2.0) < 0.05
+    for second in range(200, 200 + 2 * int(RATE_WINDOW_SECONDS)):
+        found = rate.update(float(second), 383)
+    assert found == 0.0
+
+
+def test_durations_are_read_at_a_glance() -> None:
+    assert [clock_time(s) for s in (0, 59.6, 600, 3725)] == ["0:00", "1:00", "10:00", "1:02:05"]
+
+
+def test_the_facts_are_rate_rest_width_lateness_and_faults() -> None:
+    six = progress(6)
+    assert status_line(six, ConcurrencyLimit(3), 0.1, "") == "6.0/min  1:00 left  0 of 3 at once"
+    width = ConcurrencyLimit(3, latency_bound_ms=10.0)
+    width.record_latency(7.4)
+    assert status_line(six, width, 2.0, "1 flag").endswith("p95 7 ms  1 flag")
+    assert status_line(six, width, 2.0, "").startswith("2.0/s  0:03 left")
+
+
+def test_without_a_terminal_there_is_a_line_from_time_to_time() -> None:
+    stream, clock = io.StringIO(), Clock()
+    ticker = ProgressDisplay(stream, clock=clock)
+    ticker.show(progress(0), ConcurrencyLimit(2))
+    clock.now += LINE_SECONDS / 2
+    ticker.show(progress(3, flags=2), ConcurrencyLimit(2))
+    clock.now += LINE_SECONDS / 2
+    ticker.show(progress(6, flags=2), ConcurrencyLimit(2))
+    ticker.close()
+    first, second = stream.getvalue().splitlines()
+    assert first.startswith("0 of 12 games  0.0/min")
+    assert second.startswith("6 of 12 games  36.0/min  0:10 left")
+    assert second.endswith("2 flag")
+
+
+def test_games_are_told_of_to_who_wants_it_and_nothing_to_who_wants_none() -> None:
+    for loud, quiet, told in ((True, False, True), (False, False, False), (False, True, False)):
+        stream = io.StringIO()
+        ticker = ProgressDisplay(stream, loud=loud, quiet=quiet)
+        ticker.say_game("b1.1 ends")
+        ticker.say("the server is gone")
+        ticker.show(progress(1), ConcurrencyLimit(2))
+        assert ("b1.1 ends" in stream.getvalue()) is told
+        assert "the server is gone" in stream.getvalue()
+        assert ("1 of 12 games" in stream.getvalue()) is not quiet
+
+
+def test_on_a_terminal_there_is_a_bar_and_lines_go_above_it() -> None:
+    stream, clock = Terminal(), Clock()
+    ticker = ProgressDisplay(stream, clock=clock)
+    ticker.show(progress(0), ConcurrencyLimit(2))
+    clock.now += 10
+    ticker.show(progress(6), ConcurrencyLimit(2))
+    ticker.say("waiting for [Ada]")
+    ticker.close()
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
+    assert "cup" in text
+    assert " 6/12 36.0/min  0:10 left" in text
+    assert "waiting for [Ada]" in text
+
+
+def test_a_game_that_runs_is_counted() -> None:
+    begun = progress(0)
+    begun.apply(GamesRequested(at_ms=0, tags=[begun.due(1)[0].tag]))
+    assert "1 of 2 at once" in status_line(begun, ConcurrencyLimit(2), 0.0, "")

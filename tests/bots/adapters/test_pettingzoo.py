@@ -1,0 +1,102 @@
+"""The PettingZoo environments, held to PettingZoo's own tests."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from kibitz_bots.adapters.pettingzoo import GameEnv, env
+from kibitz_games.core import registry
+from kibitz_games.core.game import GameError, IllegalAction
+
+SHORT: dict[str, dict[str, Any]] = {"chinese-checkers": {"size": 2}, "tanks": {"turns": 80}}
+"""Options of games that would take long otherwise."""
+MASKED = "Observation (is not a NumPy array|space for each agent probably should be)"
+"""What PettingZoo says of every environment with a mask that is not one of its own."""
+EMPTY = "Observation numpy array is all zeros"
+"""An empty board is, in the planes of own and other pieces."""
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_game_passes_the_api_test(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=MASKED)
+        warnings.filterwarnings("ignore", message=EMPTY)
+        api_test(env(name, SHORT.get(name)), num_cycles=60)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_game_passes_the_seed_test(name: str) -> None:
+    seed_test(lambda: env(name, SHORT.get(name)), num_cycles=40)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_a_random_play_ends_with_rewards_that_say_who_was_better(name: str) -> None:
+    world = GameEnv(name, SHORT.get(name))
+    world.reset(seed=3)
+    source = np.random.default_rng(5)
+    for agent in world.agent_iter():
+        seen, _, termination, truncation, _ = world.last()
+        if termination or truncation:
+            world.step(None)
+            continue
+        assert agent == f"seat_{world.play.to_act}"
+        assert seen is not None
+        assert np.abs(seen["observation"]).max() <= 1
+        world.step(int(source.choice(np.flatnonzero(seen["action_mask"]))))
+        if not world.rewards or any(world.terminations.values()):
+            outcome = world.play.outcome
+            assert outcome is not None
+            assert list(world.rewards.values()) == [2 * score - 1 for score in outcome.scores]
+    assert world.agents == []
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_only_the_agent_to_act_has_something_to_do(name: str) -> None:
+    world = GameEnv(name, seats=max(registry.get(name).info.seats))
+    world.reset(seed=1)
+    busy = [agent for agent in world.agents if world.observe(agent)["action_mask"].any()]
+    assert busy == [world.agent_selection]
+
+
+def test_the_next_play_of_one_seed_is_another_and_repeatable() -> None:
+    world, again = GameEnv("number-merge"), GameEnv("number-merge")
+    deals = []
+    for each in (world, again):
+        each.reset(seed=11)
+        deals.append([each.play.deal])
+        each.reset()
+        deals[-1].append(each.play.deal)
+    assert deals[0] == deals[1]
+    assert deals[0][0] != deals[0][1]
+
+
+def test_an_illegal_action_is_an_error_and_with_the_wrappers_the_end() -> None:
+    raw = GameEnv("chinese-checkers", {"size": 2})
+    raw.reset(seed=0)
+    with pytest.raises(IllegalAction, match=r"0 is not a legal action of seat_0"):
+        raw.step(0)
+    world = env("chinese-checkers", {"size": 2})
+    world.reset(seed=0)
+    world.step(0)
+    assert world.rewards["seat_0"] == -1
+    assert all(world.terminations.values())
+
+
+def test_a_game_that_is_not_there_is_named() -> None:
+    with pytest.raises(GameError, match="unknown game 'chess'"):
+        env("chess")
+
+
+def test_it_draws_itself() -> None:
+    world = GameEnv("chinese-checkers", {"size": 1}, render_mode="ansi")
+    world.reset(seed=0)
+    picture = world.render()
+    assert picture is not None
+    assert "0" in picture
+    assert GameEnv("chinese-checkers").render() is None

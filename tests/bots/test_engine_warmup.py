@@ -1,0 +1,45 @@
+"""Warm-up and play use the same machine code: nothing is compiled while a clock runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kibitz_bots.catalog import PERSONALITIES
+from kibitz_games.compiled import kernels
+
+LIKELY = ("chinese-checkers/phases", "line-nim/solver")
+"""Those with the most parts that only some positions ask for."""
+
+pytestmark = pytest.mark.skipif(not kernels.compiled(), reason="nothing is compiled")
+
+
+def missing(*names: str) -> dict[str, list[str]]:
+    """Return what each personality's turns asked the compiler for after its warm-up."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.tools.compile_audit", *names],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == 0, done.stderr
+    measured = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [name for name, *_ in measured] == list(names)
+    assert all(before for _, before, _ in measured)
+    return {name: after for name, _, after in measured if after}
+
+
+@pytest.mark.e2e
+def test_turns_ask_for_no_code_that_warming_up_has_not_made() -> None:
+    assert missing(*LIKELY) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", sorted({each.game for each in PERSONALITIES.values()}))
+def test_no_turn_of_any_house_bot_asks_for_code(game: str) -> None:
+    assert missing(*(name for name, each in PERSONALITIES.items() if each.game == game)) == {}

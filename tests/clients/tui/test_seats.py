@@ -1,0 +1,36 @@
+"""The lines that say who plays, and what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kibitz_clients.replay import frame_scene, load_record
+from kibitz_clients.tui.widgets import moves, seats
+from kibitz_games.core import registry
+
+RECORD = Path(__file__).parents[3] / "docs" / "images" / "five-in-a-row.jsonl"
+
+
+def test_a_line_has_the_stone_that_its_seat_plays_with() -> None:
+    recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
+    frame = recorded.timeline.newest
+    colours = frame_scene(recorded.game, frame).colours
+    assert colours == ("white", "black")
+    lines = seats.render(recorded.timeline, frame, 0, 40, colours).plain.splitlines()
+    assert [line.split()[:2] for line in lines] == [["○", "greedy"], ["●", "greedy-2"]]
+    assert [line.split()[-1] for line in lines] == ["2nd", "1st"]
+    assert {len(line) for line in lines} == {39}
+
+
+def test_a_step_has_the_stone_that_was_put() -> None:
+    recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
+    first, second = recorded.timeline.steps[1:3]
+    colours = frame_scene(recorded.game, first).colours
+    assert moves.step_line(recorded.game, first, colours).plain.split()[:3] == ["1", "●", "f5"]
+    assert moves.step_line(recorded.game, second, colours).plain.split()[:3] == ["2", "○", "f6"]
+
+
+def test_where_pieces_have_no_colours_there_is_the_glyph_alone() -> None:
+    recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
+    lines = seats.render(recorded.timeline, recorded.timeline.newest, 0, 40).plain.splitlines()
+    assert [line.split()[:2] for line in lines] == [["●", "greedy"], ["▲", "greedy-2"]]

@@ -1,0 +1,250 @@
+"""The compile layer; whatever concerns a whole process runs in one of its own."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import filelock
+import numpy as np
+import pytest
+
+from kibitz_games.compiled import cache, kernels
+from kibitz_games.compiled.warmup import warm_up_operations
+from kibitz_games.core import registry
+from kibitz_games.core.warmup import warm_up
+
+
+def _run(code: str, **environment: str) -> str:
+    """Run Python code in a process of its own and return what it printed."""
+    env = {k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        env=env | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+PERFT = """
+    from kibitz_games.compiled import kernels
+    from kibitz_games.conformance import perft
+    from kibitz_games.core import registry
+    from kibitz_games.core.warmup import warm_up
+    game = registry.get("chinese-checkers")
+    warm_up(game)
+    state = game.start(game.Options(size=2), 2, {})
+    print(kernels.get_mode(), perft.perft(state, 3))
+"""
+
+
+@pytest.mark.e2e
+def test_a_spectator_never_imports_numba() -> None:
+    code = """
+        import sys
+        from kibitz_games.compiled import kernels
+        print(kernels.set_mode("plain"))
+        from kibitz_games.core import registry
+        game = registry.get("chinese-checkers")
+        print(game.legal(game.start(game.Options(), 2, {}))[0], "numba" in sys.modules)
+    """
+    assert _run(code).split() == ["plain", "377", "False"]
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("name", ["KIBITZ_PLAIN", "NUMBA_DISABLE_JIT"])
+def test_the_environment_has_the_last_word(name: str) -> None:
+    code = """
+        from kibitz_games.compiled import kernels
+        print(kernels.set_mode("compiled"), kernels.get_mode())
+    """
+    assert _run(code, **{name: "1"}) == "plain plain"
+    assert _run(code, **{name: "0"}) == "compiled compiled"
+
+
+@pytest.mark.e2e
+def test_without_numba_everything_runs_plain() -> None:
+    code = "import sys; sys.modules['numba'] = None\n" + textwrap.dedent(PERFT)
+    assert _run(code).split() == ["plain", _run(PERFT).split()[1]]
+
+
+def test_the_mode_is_settled_once() -> None:
+    in_force = kernels.get_mode()
+    assert kernels.set_mode("plain") == in_force
+    assert kernels.set_mode("compiled") == in_force
+    assert kernels.compiled() == (in_force == "compiled")
+
+
+@pytest.mark.e2e
+def test_plain_start_is_quick() -> None:
+    """The limit is CPU time of a whole process with its interpreter, on a slow machine."""
+    before = os.times()
+    _run("from kibitz_games.compiled import kernels; kernels.set_mode('plain')")
+    after = os.times()
+    used = after.children_user + after.children_system
+    assert used - before.children_user - before.children_system < 2.0
+
+
+@pytest.mark.slow
+def test_a_cold_compile_leaves_a_cache_that_the_next_process_only_reads(tmp_path: Path) -> None:
+    first = _run(PERFT, KIBITZ_CACHE=str(tmp_path))
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")}
+    second = _run(PERFT, KIBITZ_CACHE=str(tmp_path))
+    assert first == second
+    assert len(files) > 10
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb?")} == files
+    for path in files:
+        assert b".numba.unresolved" not in path.read_bytes()
+
+
+@pytest.mark.slow
+def test_two_processes_may_compile_at_the_same_time(tmp_path: Path) -> None:
+    env = os.environ | {"KIBITZ_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", textwrap.dedent(PERFT)]
+    both = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE) for _ in range(2)]
+    outputs = {process.communicate(timeout=300)[0] for process in both}
+    assert [process.returncode for process in both] == [0, 0]
+    assert len(outputs) == 1
+
+
+TINY = """
+from kibitz_games.compiled.kernels import kernel
+
+@kernel
+def double(x):
+    return 2 * x
+
+@kernel
+def triple(x):
+    return 3 * x
+"""
+
+
+@pytest.mark.e2e
+def test_a_lock_holds_up_who_compiles_that_function_and_nobody_else(tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").write_text(TINY)
+    cache = tmp_path / "cache"
+
+    def call(expression: str) -> str:
+        path = f"import sys; sys.path.insert(0, {str(tmp_path)!r})"
+        return f"{path}; import tiny; print(tiny.{expression})"
+
+    assert _run(call("double(21)"), KIBITZ_CACHE=str(cache)) == "42"
+    (own,) = cache.rglob("*double*.lock")
+    with filelock.FileLock(own):
+        assert _run(call("double(21)"), KIBITZ_CACHE=str(cache)) == "42"
+        assert _run(call("triple(14)"), KIBITZ_CACHE=str(cache)) == "42"
+    (other,) = cache.rglob("*triple*.lock")
+    with filelock.FileLock(other):
+        waiting = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", call("triple(2.5)")],  # not compiled for floats
+            env=os.environ | {"KIBITZ_CACHE": str(cache)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(timeout=4)
+    assert waiting.communicate(timeout=60)[0] == "7.5\n"
+
+
+@pytest.mark.e2e
+def test_a_cache_that_cannot_be_written_is_replaced_with_a_warning(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    code = f"""
+        import os, warnings
+        os.environ["KIBITZ_CACHE"] = {str(blocked)!r}
+        from kibitz_games.compiled import cache
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            base = cache._cache_base()
+        print(len(caught), base.is_dir(), "cannot write" in str(caught[0].message))
+        base.rmdir()
+    """
+    assert _run(code) == "1 True True"
+
+
+def test_the_cache_follows_every_source_below_the_root(tmp_path: Path) -> None:
+    package = tmp_path / "somebody"
+    package.mkdir()
+    (package / "a.py").write_text("x = 1")
+    prints = []
+    for text in ("y = 1", "y = 2"):
+        (package / "b.py").write_text(text)
+        cache.fingerprint.cache_clear()
+        prints.append(cache.fingerprint(package))
+    assert prints[0] != prints[1]
+
+
+def test_a_function_belongs_to_its_top_level_package() -> None:
+    own = Path(kernels.__file__).resolve().parents[1]
+    assert cache._package_root(registry.get) == own
+    assert cache._package_root(type(registry.get("chinese-checkers")).legal) == own
+
+
+def test_old_caches_are_pruned(tmp_path: Path) -> None:
+    now = time.time()
+    for age in range(12):
+        path = tmp_path / f"cache-{age}"
+        path.mkdir()
+        os.utime(path, (now - age * 3600, now - age * 3600))
+    stale = tmp_path / "stale"
+    stale.mkdir()
+    os.utime(stale, (now - 15 * 86400, now - 15 * 86400))
+    cache._prune(tmp_path, stale)
+    assert stale.is_dir()
+    cache._prune(tmp_path, tmp_path / "cache-0")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {f"cache-{age}" for age in range(cache.KEEP_NEWEST)}
+
+
+def test_records_of_two_modules_are_two_types(tmp_path: Path) -> None:
+    other = tmp_path / "other.py"
+    other.write_text("# another game\n")
+    fields = [("side", np.int32)]
+    mine = kernels.record_type("game", fields, source=__file__)
+    assert mine == kernels.record_type("game", fields, source=__file__)
+    assert mine != kernels.record_type("game", fields, source=str(other))
+    assert mine != kernels.record_type("other", fields, source=__file__)
+
+
+def test_copies_of_a_record_share_nothing() -> None:
+    dtype = kernels.record_type(
+        "game", [("side", np.int32), ("row", np.int32, (3,))], source=__file__
+    )
+    record = kernels.new(dtype)
+    copy = record.copy()
+    copy["side"] = 1
+    copy["row"][1] = 5
+    assert not any(record.tobytes())
+    assert kernels.as_array(copy)[0]["side"] == 1
+    assert pickle.loads(pickle.dumps(copy)).tobytes() == copy.tobytes()
+
+
+def test_only_a_record_of_its_own_has_a_box() -> None:
+    dtype = kernels.record_type("game", [("side", np.int32)], source=__file__)
+    many = np.zeros(3, dtype)
+    with pytest.raises(TypeError, match="copy"):
+        kernels.as_array(many[1])
+    assert kernels.as_array(many[1].copy()).shape == (1,)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_warming_changes_nothing(name: str) -> None:
+    game = registry.get(name)
+    options = game.Options()
+    seats = game.info.seats[0]
+    state = game.start(options, seats, game.deal(options, seats, 0))
+    before = state.tobytes()
+    warm_up_operations(state)
+    warm_up(game)
+    assert state.tobytes() == before

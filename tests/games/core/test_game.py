@@ -1,0 +1,80 @@
+"""What `Game` gives to whoever writes one, besides the laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kibitz_games.connect_four import ConnectFour, Move
+from kibitz_games.core import registry
+from kibitz_games.core.declared import BoardView, DeclaredView
+from kibitz_games.core.game import GameError, InvalidSetup, Model, NoOptions
+
+GAME: Any = registry.get("connect-four")
+
+
+def test_the_models_are_those_of_the_brackets() -> None:
+    assert (GAME.Options, GAME.Move, GAME.View) == (NoOptions, Move, BoardView)
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [("text", "format_move"), ("full_view", "referee_view"), ("count", "count_legal")],
+)
+def test_a_former_name_works_with_a_warning(former: str, present: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"Game.{former} is called Game.{present} now"):
+        assert getattr(GAME, former) == getattr(GAME, present)
+
+
+def test_a_method_under_its_former_name_is_taken_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match="Game.text is called Game.format_move"):
+        kind = type("Shouting", (ConnectFour,), {"text": lambda self, move: "D!"})
+    assert kind().format_move(Move(column=3)) == "D!"
+
+
+def test_a_name_that_never_was_is_named() -> None:
+    with pytest.raises(AttributeError, match="'ConnectFour' object has no attribute 'colour'"):
+        _ = GAME.colour
+
+
+def test_other_numbers_of_seats_are_refused() -> None:
+    with pytest.raises(InvalidSetup, match="seats: expected 2 players, not 3"):
+        GAME.start(NoOptions(), 3, {})
+
+
+@pytest.mark.parametrize("seat", [-1, 2])
+def test_a_seat_that_does_not_exist_cannot_leave(seat: int) -> None:
+    with pytest.raises(GameError, match=f"expected a seat from 0 to 1, not {seat}"):
+        GAME.forfeit(GAME.start(NoOptions(), 2, {}), seat)
+
+
+def test_a_game_that_hides_something_makes_its_own_views() -> None:
+    state = GAME.start(NoOptions(), 2, {})
+    hiding = type("Hiding", (ConnectFour,), {"info": registry.get("tanks").info})()
+    with pytest.raises(NotImplementedError, match="hides something"):
+        hiding.view(state, None)
+    with pytest.raises(NotImplementedError, match="hides something"):
+        hiding.referee_view(state)
+
+
+def test_a_view_shows_only_what_the_state_has() -> None:
+    class Other(Model):
+        board: list[str]
+        colour: int
+
+    with pytest.raises(TypeError, match="no field 'colour' in the state"):
+        DeclaredView(Other, GAME.state_type, GAME.reasons, GAME.symbols)
+
+
+def test_a_view_shares_nothing_with_the_state() -> None:
+    class Raw(Model):
+        board: list[list[int]]
+        to_act: int
+
+    state = GAME.start(NoOptions(), 2, {})
+    views = DeclaredView(Raw, GAME.state_type, GAME.reasons, GAME.symbols)
+    before = views.view(state)
+    GAME.play(state, 3)
+    assert (before.board[5][3], views.view(state).board[5][3]) == (0, 1)
+    assert views.view(views.state(views.view(state))) == views.view(state)

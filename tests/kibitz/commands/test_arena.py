@@ -1,0 +1,136 @@
+"""`kibitz arena`: what it reads, what it refuses, and what its page says of both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kibitz.cli import kibitz
+from kibitz.commands.arena import arena
+from kibitz_arena.config import load
+from kibitz_arena.tournament import Entrant, EntrantLimits, StopRule, Tournament
+
+ROOT = Path(__file__).parents[3]
+PAGES = ("how-to/tournaments.md", "how-to/isolation.md", "reference/event-files.md")
+PAGE = "".join((ROOT / "docs" / page).read_text() for page in PAGES)
+WHO = ["--players", "line-nim/random", "line-nim/greedy"]
+FILE = """\
+name: cup
+game: line-nim
+time-control: 10+0.1
+entrants:
+  - {name: Ada, bot: line-nim/random}
+  - {name: Bob, bot: line-nim/greedy}
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cup.yaml").write_text(FILE)
+    return tmp_path
+
+
+def refused(*words: str) -> str:
+    """Return why a command line is refused, which happens before anything is begun."""
+    done = CliRunner().invoke(kibitz, ["arena", *words])
+    assert done.exit_code == 2, done.output
+    assert not [*Path.cwd().glob("*.arena")]
+    return " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "expected an event's file or directory, or --game and --players"),
+        (["cup.yaml", "more.yaml"], "expected an event's file or directory"),
+        (["none.yaml"], "none.yaml: expected an event's file"),
+        (["."], ".: expected an event's directory, with event.jsonl"),
+        (["cup.yaml", "--tc", "9"], "--tc goes with --game; an event's file says it itself"),
+        (["cup.yaml", "--memory", "9"], "--memory goes with --game"),
+        (["cup.yaml", "--", "x"], "a program after -- goes with --game"),
+        (["cup.yaml", "--concurrency", "0"], "expected a number from 1, or auto, not '0'"),
+        (["--game", "line-nim", "--players", "line-nim/random"], "entrants: expected at least 2"),
+        (["--game", "nim", *WHO], "'nim'"),
+        (
+            ["--game", "line-nim", *WHO, "--games", "3"],
+            "flags: games: expected a multiple of the 2",
+        ),
+        (["--game", "line-nim", *WHO, "--sprt", "5"], "--sprt: expected ELO0,ELO1"),
+        (["--game", "line-nim", *WHO, "--stdio"], "--stdio is for a program after --"),
+        (["--game", "line-nim", *WHO, "--opening", "random=2"], "openings: expected a game that"),
+        (["--game", "line-nim", *WHO, "--", "no-such"], "no-such: no such program"),
+        (["--game", "line-nim", *WHO, "mine.py"], "entrants.2.bot: mine.py: no such file"),
+        (["--game", "line-nim", *WHO, "--remote", "Ada"], "remote: expected --server"),
+        (["--game", "line-nim", *WHO, "--rated"], "rated: expected --server"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_nonsense_is_refused_in_a_sentence(words: list[str], sentence: str, here: Path) -> None:
+    assert sentence in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("line-nim/greedy", "line-nim/gredy", "cup.yaml:6: entrants.1.bot: unknown bot"),
+        ("bot: line-nim/greedy", "stdio: no-such -x", "cup.yaml:6: entrants.1.stdio: no-such: no"),
+        ("bot: line-nim/greedy", "gomocup: 'true'", "cup.yaml:6: entrants.1.gomocup: "),
+        (
+            "bot: line-nim/greedy",
+            "remote: true",
+            "cup.yaml:6: entrants.1.remote: expected --server",
+        ),
+        (
+            "line-nim/greedy}",
+            "line-nim/greedy, token-file: bob.token}",
+            "cup.yaml:6: entrants.1.token-file: expected --server",
+        ),
+        ("time-control", "rated: true\ntime-control", "cup.yaml:3: rated: expected --server"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_started_is_said_with_its_line(
+    old: str, new: str, sentence: str, here: Path
+) -> None:
+    (here / "cup.yaml").write_text(FILE.replace(old, new))
+    assert sentence in refused("cup.yaml")
+
+
+def test_guests_are_not_rated_and_a_token_has_to_be_there(here: Path) -> None:
+    text = FILE.replace("name: cup", "name: cup\nrated: true")
+    (here / "cup.yaml").write_text(text.replace("greedy}", "greedy, token-file: bob.token}"))
+    said = refused("cup.yaml", "--server", "ws://127.0.0.1:1")
+    assert "entrants.0.token-file: expected the token of an account" in said
+    assert "entrants.1.token-file: bob.token: expected a file with a token" in said
+
+
+def options() -> list[str]:
+    return [param.opts[-1] for param in arena.params if param.param_type_name == "option"]
+
+
+def keys(*models: Any) -> list[str]:
+    return sorted({key.replace("_", "-") for model in models for key in model.model_fields})
+
+
+@pytest.mark.parametrize("key", keys(Tournament, Entrant, StopRule, EntrantLimits))
+def test_every_key_of_an_event_is_on_the_page(key: str) -> None:
+    assert re.search(rf"\b{key}\b", PAGE)
+
+
+@pytest.mark.parametrize("option", options())
+def test_every_option_is_on_the_page_or_is_a_key_of_a_file(option: str) -> None:
+    plain = option.removeprefix("--").replace("tc", "time-control")
+    obvious = {"players", "game", "quiet", "verbose", "help"}
+    assert option in PAGE or plain in [*keys(Tournament), *keys(Entrant), *obvious]
+
+
+def test_the_file_of_the_page_is_an_event() -> None:
+    event = load((ROOT / "docs/examples/course.yaml").read_text(), "course.yaml")
+    assert {entrant.source for entrant in event.entrants} == {"bot", "stdio"}
+    assert event.limits.memory == 2**30
+    assert event.anchors == {"random": 0.0}

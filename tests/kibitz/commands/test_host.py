@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kibitz.builtin_games import player_counts
+from kibitz.commands.host import host, most_seats, programme
+from kibitz.options import notation
+from kibitz.options.notation import GameChoice
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+KNOWN = "chinese-checkers"
+
+
+def planned(games: Sequence[str], seats: str, numbers: Sequence[int] = ()) -> list[ProgrammeItem]:
+    chosen = [notation.parse_game(text) for text in games]
+    clock = TimeControl.parse("none")
+    return programme(chosen, notation.parse_seats(seats), numbers, None, clock, None, True)
+
+
+def sizes(items: Sequence[ProgrammeItem]) -> list[tuple[str, int]]:
+    return [(item.game, item.seats) for item in items]
+
+
+@pytest.mark.parametrize(
+    ("seats", "expected"),
+    [
+        ("open,open", 2),
+        ("5xopen", 5),
+        ("9xopen", 6),
+        (f"open,2xhouse={KNOWN}/random,4xhouse=star/random", 3),
+        ("open", 1),
+    ],
+)
+def test_as_many_play_as_there_are_seats_for_whom_the_game_is(seats: str, expected: int) -> None:
+    assert most_seats(KNOWN, notation.parse_seats(seats)) == expected
+
+
+def test_of_a_game_that_is_not_in_the_box_all_who_can_play_do() -> None:
+    assert player_counts("star") is None
+    assert most_seats("star", notation.parse_seats(f"3xopen,house={KNOWN}/random")) == 3
+
+
+def test_each_game_has_each_number_of_players_that_it_is_for() -> None:
+    items = planned([KNOWN, "star"], "6xopen", [2, 7])
+    assert sizes(items) == [(KNOWN, 2), ("star", 2), ("star", 7)]
+
+
+def test_a_number_that_no_game_is_for_is_named() -> None:
+    with pytest.raises(ValueError, match="none of the games is for 7 players"):
+        planned([KNOWN], "8xopen", [2, 7])
+    with pytest.raises(ValueError, match="is for 2, 3, 4, 5, 6 players, not 7 or 8"):
+        planned([KNOWN, "star"], "8xopen", [7, 8])
+
+
+def test_without_a_number_of_games_the_server_makes_of_it_what_the_game_asks_for() -> None:
+    assert [item.games for item in planned([KNOWN], "open,open")] == [None]
+
+
+def test_what_cannot_be_hosted_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(host, [KNOWN, "--players", "9"])
+    assert result.exit_code == 2
+    assert f"{KNOWN} is for 2, 3, 4, 5, 6 players, not 9" in " ".join(result.output.split())
+
+
+def test_a_game_is_read_with_its_options() -> None:
+    assert planned([f"{KNOWN}:size=3"], "open,open")[0].options == {"size": 3}
+    assert notation.parse_game(KNOWN) == GameChoice(KNOWN)

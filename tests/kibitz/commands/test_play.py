@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kibitz.commands.play import play
+from kibitz.match_series import MatchSeries, distinct_names
+from kibitz.options.notation import GameChoice
+from kibitz_protocol.wire.lobbies import ReservedSeat
+from kibitz_protocol.wire.records import Conduct
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(play, words)
+
+
+@pytest.mark.parametrize(
+    ("bots", "names"),
+    [
+        (["bots/my bot.py", "star/random:seed=1"], ["my-bot", "random"]),
+        (["star/random", "star/Random", "star/random"], ["random", "Random-2", "random-3"]),
+        (["house.py", "....py"], ["my-house", "bot"]),
+    ],
+)
+def test_every_bot_has_a_name_of_its_own(bots: list[str], names: list[str]) -> None:
+    assert MatchSeries(game=GameChoice("star"), bots=bots).names == names
+
+
+def test_names_that_are_taken_get_a_number() -> None:
+    assert distinct_names(["a", "b", "A"]) == ["a", "b", "A-2"]
+
+
+def test_the_lobby_has_a_seat_for_each_bot_and_for_nobody_else() -> None:
+    plan = MatchSeries(game=GameChoice("star", {"size": 3}), bots=["a.py", "b.py"], games=4, seed=7)
+    settings = plan.settings()
+    assert settings.joinable == "closed"
+    assert settings.seats == [ReservedSeat(name="a"), ReservedSeat(name="b")]
+    item = settings.programme[0]
+    assert (item.options, item.seats, item.games, item.seed) == ({"size": 3}, 2, 4, 7)
+    assert item.rotate
+    assert settings.conduct.max_illegal == Conduct().max_illegal > 1
+
+
+def test_without_a_number_of_games_the_server_makes_of_it_what_the_game_asks_for() -> None:
+    plan = MatchSeries(game=GameChoice("star"), bots=["a.py", "b.py"])
+    assert plan.settings().programme[0].games is None
+
+
+def test_seats_stay_and_an_illegal_move_loses_at_once_where_that_is_asked_for() -> None:
+    plan = MatchSeries(game=GameChoice("star"), bots=["a.py", "b.py"], rotate=False, strict=True)
+    settings = plan.settings()
+    assert not settings.programme[0].rotate
+    assert settings.conduct.max_illegal == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["chinese-checkers", "nosuch.py", "chinese-checkers/random"], "nosuch.py: no such file"),
+        (["chinese-checkers", "chinese-checkers/randon"], "did you mean chinese-checkers/random"),
+        (["go", "chinese-checkers/random"], "unknown game 'go'"),
+        (["chinese-checkers", "chinese-checkers/random"], "for 2, 3, 4, 5, 6 players, not 1"),
+        (["chinese-checkers", "a.py", "--tc", "fast"], "expected a time control like"),
+        (["chinese-checkers", "a.py", "--option", "size"], "expected an option like size=3"),
+        (["chinese-checkers", "a.py", "--games", "0"], "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_anything_starts(
+    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*words)
+    assert result.exit_code == 2
+    assert expected in " ".join(result.output.split())
+    assert list(tmp_path.iterdir()) == []

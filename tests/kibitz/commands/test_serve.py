@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+import logging
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kibitz.cli import kibitz
+from kibitz.commands import serve as serving
+from kibitz.commands.serve import _log, make_config, serve
+from kibitz_protocol import printable
+from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.app import Config
+
+FILE = """
+name = "club"
+guests = "nobody"
+[quotas]
+lobbies = 3
+"""
+
+
+def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in it: names, refusals and texts of errors are written by others."""
+    handlers: list[logging.Handler] = []
+    monkeypatch.setattr("logging.basicConfig", lambda handlers, level: added(handlers, level))
+
+    def added(given: list[logging.Handler], level: int) -> None:
+        assert level == logging.WARNING
+        handlers.extend(given)
+
+    _log()
+    assert handlers
+    assert all(isinstance(each.formatter, printable.LogFormatter) for each in handlers)
+
+
+def test_a_file_is_read_into_the_parts_of_the_configuration() -> None:
+    config = make_config({"db": "x.db", "port": 1, "quotas": {"lobbies": 3}}, None)
+    assert (config.db, config.port, config.quotas.lobbies) == (Path("x.db"), 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"prot": 1}, "prot: expected one of db, host, port"),
+        ({"quotas": {"lobbys": 1}}, "quotas.lobbys: expected one of "),
+        ({"port": "http"}, "port: Input should be a valid integer"),
+        ({"guests": "friends"}, "guests: Input should be 'loopback', 'anyone' or 'nobody'"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named_with_its_path(
+    values: dict[str, object], expected: str
+) -> None:
+    with pytest.raises(click.BadParameter, match=r"club\.toml: ") as caught:
+        make_config({"db": "x.db"} | values, Path("club.toml"))
+    assert expected in caught.value.message
+
+
+def test_the_command_line_has_the_last_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
+    (tmp_path / "club.toml").write_text(FILE)
+    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "deep" / "x.db")]
+    done = CliRunner().invoke(serve, [*words, "--guests", "anyone"])
+    assert done.exit_code == 0, done.output
+    [config] = seen
+    assert (config.name, config.guests, config.port) == ("club", "anyone", 8765)  # type: ignore[attr-defined]
+    assert config.quotas.lobbies == 3  # type: ignore[attr-defined]
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+    (tmp_path / "club.toml").write_text("[quotas")
+    done = CliRunner().invoke(serve, ["--config", str(tmp_path / "club.toml")])
+    assert done.exit_code == 2
+    assert "club.toml" in done.output
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.db").write_bytes(b"not a database at all" * 100)
+    done = CliRunner().invoke(serve, ["--db", str(tmp_path / "other.db"), "--port", "0"])
+    assert done.exit_code == 1
+    assert "other.db' is no SQLite database" in done.output
+
+
+@pytest.mark.parametrize(("damaged", "lines"), [(0, 2), (3, 3)])
+def test_a_start_says_how_much_is_set_aside(
+    damaged: int, lines: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = SimpleNamespace(quarantine=SimpleNamespace(count=damaged))
+    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    config = make_config({"db": "my games.db"}, None)
+    serving._serve(config, as_json=False)(server)
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == lines
+    if damaged:
+        assert told[1] == (
+            "set aside as damaged: 3 of its matches and lobbies;"
+            " `kibitz db check 'my games.db'` tells which, and why"
+        )
+    serving._serve(config, as_json=True)(server)
+    assert json.loads(capsys.readouterr().out)["damaged"] == damaged
+
+
+@pytest.mark.parametrize("how", ["missing", "empty", "cut", "linked"])
+def test_a_database_that_cannot_be_used_is_one_sentence(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "kibitz.db"
+    if how in {"missing", "empty"}:
+        (tmp_path / "kibitz.db-wal").write_bytes(b"commits")
+    if how == "empty":
+        path.touch()
+    if how in {"cut", "linked"}:
+        with TokenAdmin(path) as register:
+            register.issue("ada", "human")
+    if how == "cut":
+        path.write_bytes(path.read_bytes()[:9000])
+    if how == "linked":
+        (tmp_path / "second.db").hardlink_to(path)
+    done = CliRunner().invoke(kibitz, ["serve", "--db", str(path), "--port", "0"])
+    assert (done.exit_code, isinstance(done.exception, SystemExit)) == (1, True)
+    assert f"Error: '{path}' " in done.output
+    listed = CliRunner().invoke(kibitz, ["token", "list", "--db", str(path)])
+    assert (listed.exit_code, isinstance(listed.exception, SystemExit)) == (1, True)
+    assert "Traceback" not in done.output + listed.output
+
+
+def test_limits_are_said_on_the_command_line_or_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Config] = []
+    monkeypatch.setattr("kibitz_server.app.run", lambda config, *_, **__: seen.append(config))
+    (tmp_path / "club.toml").write_text(FILE + "house_bots_in_all = 7\n[keeping]\ndays = 3\n")
+    words = ["--config", str(tmp_path / "club.toml"), "--db", str(tmp_path / "x.db")]
+    words += ["--allow-host", "games.example", "--trusted-proxy", "10.0.0.0/8"]
+    done = CliRunner().invoke(serve, [*words, "--max-lobbies", "9", "--keep", "2w"])
+    assert done.exit_code == 0, done.output
+    [config] = seen
+    quotas = config.quotas
+    assert (quotas.lobbies, quotas.lobbies_in_all, quotas.house_bots_in_all) == (3, 9, 7)
+    assert (config.hosts, config.proxies) == (("games.example",), ("10.0.0.0/8",))
+    assert config.keeping.days == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--keep", "90"], "expected days or weeks, such as 90d or 12w, not '90'"),
+        (["--keep", "0d"], "expected days or weeks"),
+        (["--trusted-proxy", "proxy"], "expected an address or a network like 10.0.0.0/8"),
+        (["--origin", "null"], "the origin 'null' is that of any sandboxed page"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_start(
+    tmp_path: Path, words: list[str], expected: str
+) -> None:
+    done = CliRunner().invoke(serve, ["--db", str(tmp_path / "x.db"), *words])
+    assert done.exit_code == 2
+    assert expected in " ".join(done.output.split())
+
+
+def test_the_table_of_limits_says_what_is_usual() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "limits.md").read_text()
+    config = make_config({"db": "x.db"}, None)
+    rows = re.findall(r"\| ([0-9,]+) \| `(quotas|downloads)\.(\w+)` \|", page)
+    assert len(rows) >= 8
+    for said, part, key in rows:
+        assert getattr(getattr(config, part), key) == int(said.replace(",", "")), key

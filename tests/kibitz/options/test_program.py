@@ -1,0 +1,187 @@
+"""Programs in any language on the command line of `kibitz`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kibitz.bot import bot
+from kibitz.commands.play import play
+from kibitz.match_series import MatchSeries, _launches
+from kibitz.options import program
+from kibitz.options.notation import GameChoice
+from kibitz.options.program import Program, WithProgram, program_options
+from kibitz_bots import process
+
+
+def said(*words: str) -> Program | None:
+    """Return what a command of its own reads from a command line."""
+    found: list[Program | None] = []
+
+    @click.command(cls=WithProgram)
+    @program_options
+    def command(**options: Any) -> None:
+        found.append(program.trailing_program(options))
+
+    result = CliRunner().invoke(command, words, catch_exceptions=False)
+    if result.exit_code:
+        raise ValueError(result.output)
+    return found[0]
+
+
+def test_what_comes_after_the_dashes_is_the_program() -> None:
+    read = said("--stdio", "--memory", "64", "--", "node", "--stdio", "--", "bot.js")
+    assert read is not None
+    assert (read.connects, read.name) == (False, "bot")
+    assert read.foreign.argv() == [
+        "--stdio",
+        "--memory",
+        "64",
+        "--",
+        "node",
+        "--stdio",
+        "--",
+        "bot.js",
+    ]
+    assert said() is None
+    assert said("--memory", "64", "--cpu", "3") is None, "limits are for bots of ours too"
+
+
+@pytest.mark.parametrize("words", [["--stdio"], ["--pause=3"], ["--no-ahead"], ["--gomocup", "--"]])
+def test_options_of_a_program_need_one(words: list[str]) -> None:
+    with pytest.raises(ValueError, match=f"{words[0]} is for a program after --"):
+        said(*words)
+
+
+def test_a_program_that_connects_finds_the_place_in_its_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KIBITZ_TOKEN", "of-another-server")
+    read = said("--cpu", "3", "--", "bot", "-x")
+    assert read is not None
+    command, env = read.launch("ws://here", "L1", "ada", 2)
+    assert command[-5:] == ["--cpu", "3", "--", "bot", "-x"]
+    assert [env[f"KIBITZ_{word}"] for word in ("SERVER", "LOBBY", "NAME")] == [
+        "ws://here",
+        "L1",
+        "ada",
+    ]
+    assert "KIBITZ_TOKEN" not in env
+
+
+def test_a_program_that_is_spoken_to_is_a_bot_of_ours() -> None:
+    read = said("--gomocup", "--pause", "0", "--", "engine")
+    assert read is not None
+    command, env = read.launch("ws://here", "L1", "ada", 2)
+    assert env == {}, "it has no secret, and what it is told is in its command line"
+    assert command[-12:] == [
+        *("--url", "ws://here", "--lobby", "L1", "--name", "ada", "--at-once", "2"),
+        *("--gomocup", "--pause=0", "--", "engine"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["line-nim", "line-nim/random", "--stdio", "--", "no-such"], "no-such: no such program"),
+        (["line-nim", "line-nim/random", "--gomocup", "--", sys.executable], "not line-nim"),
+        (
+            ["five-in-a-row:swap=true", "five-in-a-row/random", "--gomocup", "--", sys.executable],
+            "swap",
+        ),
+        (["line-nim", "line-nim/random", "--whole-board", "--", sys.executable], "add --gomocup"),
+        (["line-nim", "--stdio", "--", sys.executable], "for 2 players, not 1"),
+    ],
+    ids=["missing", "game", "swap", "manners", "seats"],
+)
+def test_play_refuses_what_cannot_be_played_before_anything_starts(
+    words: list[str], sentence: str
+) -> None:
+    result = CliRunner().invoke(play, words)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.output.split())
+
+
+def two(*words: str, **options: Any) -> list[Program | None]:
+    """Return what words among the bots of a command name."""
+    given = {"kind": None, "memory": None, "cpu": None, "pause": None, "margin": None}
+    usual = given | {"start_limit": None, "whole_board": False, "ahead": True}
+    return [program.program_of_word(word, usual | options) for word in words]
+
+
+def test_programs_among_the_bots_are_words_of_their_own() -> None:
+    line, engine, *others = two(
+        "stdio:node 'my bot.js' -v",
+        "gomocup:./engine",
+        "five-in-a-row/threat:seed=1",
+        "a.py",
+        pause=3,
+        memory=64,
+    )
+    assert others == [None, None]
+    assert line is not None
+    assert engine is not None
+    words = ["--stdio", "--memory", "64", "--", "node", "my bot.js", "-v"]
+    assert line.foreign.argv() == words, "what is for engines is not for it"
+    words = ["--gomocup", "--memory", "64", "--pause=3", "--", "./engine"]
+    assert engine.foreign.argv() == words
+    assert (line.connects, line.name, engine.name) == (False, "my-bot", "engine")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["line-nim", "stdio:no-such -x", "line-nim/random"], "no-such: no such program"),
+        (["line-nim", "stdio:", "line-nim/random"], "stdio:: expected a command"),
+        (["line-nim", "stdio:'a", "line-nim/random"], "stdio:'a: no closing quotation"),
+        (["line-nim", f"gomocup:{sys.executable}", "line-nim/random"], "not line-nim"),
+        (
+            ["line-nim", f"stdio:{sys.executable}", "line-nim/random", "--pause=1"],
+            "--pause=1 is for",
+        ),
+        (["line-nim", f"stdio:{sys.executable}"], "for 2 players, not 1"),
+    ],
+)
+def test_programs_that_cannot_play_are_refused_before_anything_starts(
+    words: list[str], sentence: str
+) -> None:
+    result = CliRunner().invoke(play, words)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.output.split())
+
+
+async def test_every_player_has_a_name_of_its_own_and_a_command() -> None:
+    programs = [each for each in two("gomocup:./one", "gomocup:bin/one -x") if each]
+    plan = MatchSeries(game=GameChoice("five-in-a-row"), bots=[*programs, "one.py"])
+    assert plan.names == ["one", "one-2", "one-3"]
+    commands = []
+    for each in _launches(plan, "ws://here", "L1"):
+        async with each as launch:
+            commands.append(list(launch.command))
+    assert [command[-2:] for command in commands[:2]] == [["--", "./one"], ["bin/one", "-x"]]
+    assert [command[command.index("--name") + 1] for command in commands] == plan.names
+
+
+@pytest.mark.parametrize(
+    ("words", "passed"),
+    [
+        (["mybot.py"], ["mybot.py", "--"]),
+        (["--", "mybot.py"], ["--", "mybot.py"]),
+        (
+            ["--stdio", "--game", "line-nim", "--", "node", "bot.js", "-v"],
+            ["--stdio", "--game=line-nim", "--", "node", "bot.js", "-v"],
+        ),
+        (["--gomocup", "--margin", "5", "--", "x"], ["--gomocup", "--margin=5", "--", "x"]),
+    ],
+)
+def test_bot_hands_everything_to_the_process(
+    words: list[str], passed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[list[str]] = []
+    monkeypatch.setattr(process, "main", heard.append)
+    assert CliRunner().invoke(bot, words, catch_exceptions=False).exit_code == 0
+    assert heard[0][2:] == passed

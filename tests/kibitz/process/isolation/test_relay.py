@@ -1,0 +1,109 @@
+"""The way to the server from a network that reaches nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from asyncio import StreamReader, StreamWriter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from kibitz.process.isolation.entrypoint import share_listener
+from kibitz.process.isolation.relay import MAX_CONNECTIONS, REFUSED, Relay
+
+OPENING = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+
+
+async def echo(reader: StreamReader, writer: StreamWriter) -> None:
+    """A server that says back what it hears."""
+    while data := await reader.read(1 << 16):
+        writer.write(data)
+        await writer.drain()
+    writer.close()
+
+
+def free() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@asynccontextmanager
+async def relayed() -> AsyncIterator[int]:
+    """Give the port that stands for a server's in the bot's network."""
+    async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        relay = Relay(f"ws://127.0.0.1:{port}")
+        relay.start()
+        inside = free()
+        share_listener(os.dup(relay.control), inside)
+        try:
+            yield inside
+        finally:
+            await relay.close()
+
+
+async def opened(port: int, head: bytes = OPENING) -> tuple[StreamReader, StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(head)
+    return reader, writer
+
+
+async def test_a_websocket_is_passed_on_both_ways() -> None:
+    async with relayed() as port:
+        reader, writer = await opened(port, OPENING + b"frames")
+        assert await reader.readexactly(len(OPENING) + 6) == OPENING + b"frames"
+        writer.write(b"more")
+        assert await reader.readexactly(4) == b"more"
+        writer.write_eof()
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_who_loses_a_connection_comes_back_by_another() -> None:
+    async with relayed() as port:
+        for _ in range(3):
+            reader, writer = await opened(port)
+            assert await reader.readexactly(len(OPENING)) == OPENING
+            writer.transport.abort()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        OPENING.replace(b"GET /", b"GET /records/m1.jsonl"),
+        OPENING.replace(b"GET", b"POST"),
+    ],
+    ids=["page", "no websocket", "record", "method"],
+)
+async def test_pages_of_the_server_are_not_for_bots(head: bytes) -> None:
+    async with relayed() as port:
+        reader, writer = await opened(port, head)
+        assert await reader.read() == REFUSED
+        writer.close()
+
+
+async def test_what_is_no_request_ends_the_connection() -> None:
+    async with relayed() as port:
+        reader, writer = await opened(port, b"x" * (1 << 20))
+        with contextlib.suppress(ConnectionError):
+            assert await reader.read(1) == b""
+        writer.close()
+
+
+async def test_connections_of_one_bot_are_counted() -> None:
+    async with relayed() as port:
+        held = [await opened(port) for _ in range(MAX_CONNECTIONS)]
+        for reader, _ in held:
+            await reader.readexactly(len(OPENING))
+        reader, writer = await opened(port)
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            await reader.readexactly(1)
+        for _, each in [*held, (reader, writer)]:
+            each.transport.abort()

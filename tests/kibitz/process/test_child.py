@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kibitz.process.child import ChildFailedError, child_process, log_tail, run_to_success
+from kibitz_server.housebots.wait_exit import wait_exit
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-c", program]
+
+
+@pytest.mark.e2e
+async def test_a_child_ends_with_its_block(tmp_path: Path) -> None:
+    program = "import time; print('here', flush=True); time.sleep(3600)"
+    async with child_process(python(program), tmp_path / "log", listen=True) as process:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"here\n"
+        assert process.returncode is None
+    assert process.returncode == -15
+
+
+@pytest.mark.e2e
+async def test_what_a_child_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    program = (
+        "import subprocess, sys\n"
+        "left = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'])\n"
+        "print(left.pid, flush=True)\n"
+    )
+    async with child_process(python(program), tmp_path / "log", listen=True) as process:
+        assert process.stdout is not None
+        left = psutil.Process(int(await process.stdout.readline()))
+        assert await wait_exit(process) == 0
+        assert left.is_running()
+    _, alive = psutil.wait_procs([left], timeout=10)
+    assert alive == []
+
+
+@pytest.mark.e2e
+async def test_what_a_child_says_is_in_its_log(tmp_path: Path) -> None:
+    program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
+    async with child_process(python(program), tmp_path / "log") as process:
+        assert await process.wait() == 0
+    assert log_tail(tmp_path / "log") == "out\nerr"
+
+
+def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("\n".join(map(str, range(100))))
+    assert log_tail(tmp_path / "log").splitlines()[-1] == "99"
+    assert len(log_tail(tmp_path / "log").splitlines()) == 12
+
+
+@pytest.mark.e2e
+async def test_what_a_command_prints_is_told_line_by_line() -> None:
+    lines: list[str] = []
+    await run_to_success(python("print('one'); print('two')"), 30, lines.append)
+    assert lines == ["one", "two"]
+
+
+@pytest.mark.e2e
+async def test_a_command_that_fails_is_told_with_what_it_said() -> None:
+    lines: list[str] = []
+    with pytest.raises(ChildFailedError, match="no such luck"):
+        await run_to_success(python("raise SystemExit('no such luck')"), 30, lines.append)
+    assert lines == []
+
+
+@pytest.mark.e2e
+async def test_a_command_that_does_not_end_is_ended() -> None:
+    with pytest.raises(ChildFailedError, match="failed"):
+        await run_to_success(python("import time; time.sleep(3600)"), 0.01, print)

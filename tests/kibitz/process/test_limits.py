@@ -1,0 +1,90 @@
+"""Limits of processes: what is over them ends, and says why."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kibitz.options.match import limit_arguments
+from kibitz.process import limits as process_limits
+
+
+def limited(program: str, memory: int | None, cpu: int | None) -> subprocess.CompletedProcess[str]:
+    begin = f"from kibitz.process import limits; limits.apply_limits({memory}, {cpu})\n"
+    command = [sys.executable, "-c", begin + program]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.e2e
+def test_who_hoards_memory_gets_an_error() -> None:
+    done = limited("b'x' * (500 << 20)", 200, None)
+    assert done.returncode == 1
+    assert "MemoryError" in done.stderr
+    assert limited("print(len(b'x' * (100 << 20)))", 200, None).returncode == 0
+
+
+@pytest.mark.e2e
+def test_who_uses_up_its_time_says_so() -> None:
+    done = limited("while True: pass", None, 1)
+    assert (done.returncode, done.stderr) == (152, "ended: it has used its 1 s of CPU time\n")
+
+
+@pytest.mark.e2e
+def test_what_a_limited_process_starts_is_limited_too() -> None:
+    child = "import sys; sys.exit(len(b'x' * (500 << 20)) == 0)"
+    program = (
+        f"import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', {child!r}]))"
+    )
+    done = limited(program, 200, None)
+    assert "MemoryError" in done.stderr
+
+
+def test_limits_are_read_as_they_are_written() -> None:
+    words = [*limit_arguments(512, 30), "module", "--memory", "7"]
+    assert process_limits.split_limits(words) == (512, 30, ["module", "--memory", "7"])
+    assert process_limits.split_limits([*limit_arguments(None, None), "module"]) == (
+        None,
+        None,
+        ["module"],
+    )
+
+
+def groups(directory: Path, controllers: str) -> Path:
+    """A directory that looks like one of cgroups."""
+    (directory / "cgroup.subtree_control").write_text(controllers)
+    return directory
+
+
+def test_groups_are_made_where_memory_is_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KIBITZ_CGROUP", str(tmp_path))
+    assert process_limits.cgroup_parent() is None
+    groups(tmp_path, "cpu pids\n")
+    assert process_limits.cgroup_parent() is None
+    groups(tmp_path, "cpu memory pids\n")
+    assert process_limits.cgroup_parent() == tmp_path
+
+
+def test_a_process_enters_a_group_of_its_own(tmp_path: Path) -> None:
+    assert process_limits.enter_cgroup(groups(tmp_path, "memory"), 64)
+    made = tmp_path / f"kibitz-bot-{os.getpid()}"
+    assert (made / "memory.max").read_text() == str(64 << 20)
+    assert (made / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_where_no_group_can_be_made_there_is_none(tmp_path: Path) -> None:
+    assert not process_limits.enter_cgroup(tmp_path / "gone", 64)
+
+
+def test_a_group_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "kibitz-bot-7").mkdir()
+    process_limits.remove_cgroup(8, tmp_path)
+    # The files of a real group go with its directory; here there must be none.
+    (tmp_path / "kibitz-bot-8").mkdir()
+    process_limits.remove_cgroup(8, tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] != []

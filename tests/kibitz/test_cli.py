@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import kibitz as names
+from kibitz.cli import COMMANDS, kibitz
+
+
+def test_every_command_of_the_table_exists_and_says_what_the_table_says() -> None:
+    context = click.Context(kibitz)
+    for name, (_, line) in COMMANDS.items():
+        command = kibitz.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert command.get_short_help_str(limit=100) == line
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    result = CliRunner().invoke(kibitz, [name, "--help"])
+    assert result.exit_code == 0, result.output
+    assert f"Usage: kibitz {name}" in result.output
+
+
+@pytest.mark.e2e
+def test_the_help_imports_no_command() -> None:
+    """So that it is there at once."""
+    program = (
+        "import sys\nfrom kibitz.cli import kibitz\n"
+        "kibitz.main(['--help'], standalone_mode=False)\n"
+        "heavy = {'pydantic', 'numpy', 'numba', 'websockets', 'textual', 'asyncio'}\n"
+        "sys.exit(' '.join(heavy & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Commands:" in done.stdout
+
+
+def test_an_unknown_command_is_named() -> None:
+    result = CliRunner().invoke(kibitz, ["arenas"])
+    assert result.exit_code == 2
+    assert "No such command 'arenas'" in result.output
+
+
+def test_a_server_that_is_not_there_is_one_sentence() -> None:
+    result = CliRunner().invoke(kibitz, ["lobbies", "--server", "ws://127.0.0.1:1"])
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+    assert "ws://127.0.0.1:1" in result.output
+
+
+def test_every_public_name_is_there() -> None:
+    for name in names.__all__:
+        assert getattr(names, name).__name__ == name or name == "TimeControl"
+    assert set(names.__all__) < set(dir(names))
+    assert names.__version__
+
+
+def test_a_name_that_is_not_public_is_named() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Bott'"):
+        _ = names.Bott

@@ -1,0 +1,270 @@
+"""Saved sessions: what is kept of a person, for whom, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz import sessions
+from kibitz.sessions import InUseError, SavedSession
+from kibitz_protocol.client.errors import HelloRefusedError
+from kibitz_protocol.wire.refusals import Code
+
+SERVER = "ws://127.0.0.1:8765"
+
+
+class Welcomed:
+    """A client that is welcomed, or refused by what it comes with."""
+
+    def __init__(self, resume: str | None = None, refusal: HelloRefusedError | None = None) -> None:
+        self.name = "ada"
+        self.resume = resume or "a-new-secret"
+        self._refusal = refusal
+
+    async def __aenter__(self) -> Welcomed:
+        if self._refusal is not None:
+            raise self._refusal
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KIBITZ_STATE", str(tmp_path / "state"))
+    return tmp_path / "state" / "sessions"
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+def kept(who: str, told: list[str], secret: str = "the-secret") -> None:
+    """Save a session as a process would that has ended since."""
+    with SavedSession(SERVER, who, told.append) as saved:
+        saved.store(client(secret), account=False)
+
+
+def client(secret: str | None = None) -> Any:
+    return Welcomed(secret)
+
+
+def files(state: Path) -> list[Path]:
+    return sorted(state.glob("*.json"))
+
+
+def test_a_secret_is_found_again_by_server_and_name(told: list[str]) -> None:
+    kept("name ada", told)
+    with SavedSession(f"{SERVER}/", "name ada", told.append) as again:
+        assert again.resume == "the-secret"
+    with SavedSession(SERVER, "name bo", told.append) as other:
+        assert other.resume is None
+    with SavedSession("ws://elsewhere:1", "name ada", told.append) as elsewhere:
+        assert elsewhere.resume is None
+    assert told == []
+
+
+def test_only_the_owner_may_read_it(state: Path, told: list[str]) -> None:
+    before = os.umask(0)
+    try:
+        kept("name ada", told)
+    finally:
+        os.umask(before)
+    [path] = files(state)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    assert not list(state.glob("*.part"))
+
+
+def test_a_token_is_not_written_down(state: Path, told: list[str]) -> None:
+    who = sessions.account("kb_a-very-secret-token")
+    with SavedSession(SERVER, who, told.append) as saved:
+        saved.store(client("kb_a-very-secret-token"), account=True)
+    [path] = files(state)
+    assert "very-secret" not in path.read_text() + path.name
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\x00\xff" * 40, b'{"server": 3}', b"null"])
+def test_a_damaged_file_is_told_of_and_not_used(
+    content: bytes, state: Path, told: list[str]
+) -> None:
+    kept("name ada", told)
+    [path] = files(state)
+    path.write_bytes(content)
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        assert saved.resume is None
+        assert told == [f"the saved session {path} is not used: it is damaged"]
+        saved.store(client("a-newer-secret"), account=False)
+    with SavedSession(SERVER, "name ada", told.append) as again:
+        assert again.resume == "a-newer-secret"
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_the_old_file(
+    state: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept("name ada", told)
+
+    def killed(self: Path, target: Path) -> Path:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, SavedSession(SERVER, "name ada", told.append) as saved:
+        patched.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            saved.store(client("half-a-secret"), account=False)
+    assert len(list(state.glob("*.part"))) == 1
+    kept("name ada", told, "a-third-secret")
+    with SavedSession(SERVER, "name ada", told.append) as again:
+        assert again.resume == "a-third-secret"
+    assert not list(state.glob("*.part"))
+
+
+def test_a_disk_that_fails_is_told_of_once_and_stops_nobody(
+    told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sessions, "_write", full)
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        saved.store(client(), account=False)
+        saved.store_hosted("k", "abc", None)
+        saved.drop_hosted("k")
+        saved.forget()
+    [sentence] = told
+    assert "a closed terminal will not come back" in sentence
+    assert "No space left" in sentence
+
+
+def test_a_directory_that_cannot_be_made_stops_nobody(
+    tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KIBITZ_STATE", str(tmp_path / "file"))
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        saved.store(client(), account=False)
+    assert len(told) == 1
+
+
+def test_two_terminals_do_not_share_an_identity(told: list[str]) -> None:
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        saved.store(client(), account=False)
+        with pytest.raises(InUseError, match=rf"process {os.getpid()}\) is 'ada' on ws://"):
+            SavedSession(SERVER, "name ada", told.append)
+        with sessions.take_free_identity(SERVER, "guest host k", told.append) as first:
+            first.store(client("first-secret"), account=False)
+            with sessions.take_free_identity(SERVER, "guest host k", told.append) as second:
+                assert second.resume is None
+    with sessions.take_free_identity(SERVER, "guest host k", told.append) as again:
+        assert again.resume == "first-secret"
+
+
+@contextmanager
+def holding(who: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that holds an identity until it is killed."""
+    code = (
+        "import sys, time\nfrom kibitz.sessions import SavedSession\n"
+        f"saved = SavedSession({SERVER!r}, {who!r}, print)\n"
+        "print('held', flush=True)\ntime.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as held:
+        assert held.stdout is not None
+        assert held.stdout.readline() == "held\n"
+        try:
+            yield held
+        finally:
+            held.kill()
+
+
+@pytest.mark.e2e
+def test_the_identity_of_a_process_that_was_killed_is_free(told: list[str]) -> None:
+    with holding("name ada") as process:
+        with pytest.raises(InUseError, match="another terminal of yours"):
+            SavedSession(SERVER, "name ada", told.append)
+        process.kill()
+        process.wait()
+        with SavedSession(SERVER, "name ada", told.append) as saved:
+            assert saved.stored is None
+
+
+async def test_a_secret_that_the_server_does_not_know_is_forgotten_with_a_sentence(
+    told: list[str],
+) -> None:
+    kept("name ada", told)
+    unknown = HelloRefusedError(Code.UNAUTHORIZED, "unknown resume secret")
+    came: list[str | None] = []
+
+    def make(resume: str | None) -> Any:
+        came.append(resume)
+        return Welcomed(resume, unknown if resume else None)
+
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        async with sessions.connect_saved(saved, make, told.append, account=False):
+            pass
+    assert came == ["the-secret", None]
+    assert told == [
+        f"{SERVER} no longer knows 'ada', who was here before (unknown resume secret);"
+        " you come in as somebody new"
+    ]
+    with SavedSession(SERVER, "name ada", told.append) as again:
+        assert again.resume == "a-new-secret"
+
+
+async def test_a_server_that_refuses_for_another_reason_costs_no_secret(told: list[str]) -> None:
+    kept("name ada", told)
+    refusal = HelloRefusedError(Code.VERSION, "this server speaks version 9")
+
+    def make(resume: str | None) -> Any:
+        return Welcomed(resume, refusal)
+
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        with pytest.raises(HelloRefusedError):
+            async with sessions.connect_saved(saved, make, told.append, account=False):
+                pass
+        assert saved.resume == "the-secret"
+
+
+def test_fresh_uses_nothing_and_loses_nothing_before_the_welcome(told: list[str]) -> None:
+    kept("name ada", told)
+    with SavedSession(SERVER, "name ada", told.append, fresh=True) as saved:
+        assert saved.resume is None
+    with SavedSession(SERVER, "name ada", told.append) as again:
+        assert again.resume == "the-secret"
+
+
+def test_lobbies_are_kept_until_they_are_dropped(told: list[str]) -> None:
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        saved.store(client(), account=False)
+        saved.store_hosted("one", "abc", "code")
+        saved.store_hosted("two", "def", None)
+    with SavedSession(SERVER, "name ada", told.append) as again:
+        found = again.hosted("one")
+        assert found is not None
+        assert (found.lobby, found.invite) == ("abc", "code")
+        again.drop_hosted("one")
+    with SavedSession(SERVER, "name ada", told.append) as third:
+        assert third.hosted("one") is None
+        assert third.hosted("two") is not None
+
+
+def test_what_nobody_used_for_long_is_removed(state: Path, told: list[str]) -> None:
+    kept("name old", told)
+    [old] = files(state)
+    kept("name young", told)
+    past = time.time() - (sessions.DAYS + 1) * 86_400
+    os.utime(old, (past, past))
+    with SavedSession(SERVER, "name ada", told.append):
+        assert not old.exists()
+        [young] = files(state)
+    assert json.loads(young.read_text())["name"] == "ada"

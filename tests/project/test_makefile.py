@@ -1,0 +1,126 @@
+"""The Makefile on machines that lack something: one clear sentence, and nothing is made."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ("sh", "cat", "test", "rm", "echo", "touch", "printf")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A checkout and a PATH with nothing but a shell in it."""
+    if shutil.which("make") is None:
+        pytest.skip("no make on this machine")
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "bin").mkdir()
+    for tool in TOOLS:
+        if found := shutil.which(tool):
+            (tmp_path / "bin" / tool).symlink_to(found)
+    return tmp_path
+
+
+def python(machine: Path, name: str, script: str) -> None:
+    path = machine / "bin" / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def make(machine: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [shutil.which("make") or "make", "--no-print-directory", *words]
+    environment = {"PATH": str(machine / "bin")}
+    return subprocess.run(
+        command, cwd=machine, env=environment, capture_output=True, text=True, timeout=60
+    )
+
+
+def pretending(*cases: str) -> str:
+    """A script that answers some words of its second argument, and is this Python otherwise."""
+    return f'case "$2" in {" ".join(cases)} *) exec {sys.executable} "$@";; esac'
+
+
+OLD = pretending("*platform*) echo 3.9.2;;", "*version_info*) exit 1;;")
+BARE = pretending("*ensurepip*) exit 1;;")
+
+
+@pytest.mark.e2e
+def test_no_python_at_all(machine: Path) -> None:
+    done = make(machine, "demo")
+    assert done.returncode != 0
+    assert "kibitz needs Python 3.11 or newer; found: none" in done.stderr
+    assert not (machine / ".venv").exists()
+
+
+@pytest.mark.e2e
+def test_a_python_that_is_too_old_is_named_with_its_version(machine: Path) -> None:
+    python(machine, "python3", OLD)
+    done = make(machine, "test")
+    assert "kibitz needs Python 3.11 or newer; found: python3 (3.9.2)" in done.stderr
+    assert not (machine / ".venv").exists()
+
+
+@pytest.mark.e2e
+def test_a_python_without_venv_is_told_what_to_install(machine: Path) -> None:
+    python(machine, "python3", BARE)
+    done = make(machine, "test")
+    assert "python3 cannot make virtual environments" in done.stderr
+    assert "apt install python3-venv" in done.stderr
+
+
+@pytest.mark.e2e
+def test_only_the_python_that_was_asked_for_is_taken(machine: Path) -> None:
+    python(machine, "python3", pretending())
+    python(machine, "old", OLD)
+    done = make(machine, "demo", "PYTHON=old")
+    assert "found: old (3.9.2)" in done.stderr
+
+
+@pytest.mark.e2e
+def test_an_older_python_before_a_fit_one_is_passed_over(machine: Path) -> None:
+    python(machine, "python3", OLD)
+    python(
+        machine,
+        "python3.12",
+        pretending("venv) mkdir .venv;;"),
+    )
+    done = make(machine, ".venv/.home")
+    assert "making .venv with python3.12" in done.stdout
+
+
+@pytest.mark.e2e
+def test_without_a_goal_it_lists_its_verbs(machine: Path) -> None:
+    done = make(machine)
+    assert done.returncode == 0
+    for verb in (
+        "demo",
+        "test",
+        "test-e2e",
+        "test-all",
+        "lint",
+        "format",
+        "schema",
+        "bench",
+        "clean",
+    ):
+        assert f"make {verb} " in done.stdout
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("goal", "sets"), [("test", ["fast"]), ("test-e2e", ["e2e"]), ("test-all", ["fast", "e2e"])]
+)
+def test_what_tests_run_is_compiled_before_they_start(
+    machine: Path, goal: str, sets: list[str]
+) -> None:
+    done = make(machine, "--dry-run", goal)
+    steps = [line.split(" -m ")[1:] for line in done.stdout.splitlines() if " -m tests" in line]
+    assert [step[0] for step in steps] == [f"tests.tools.warm_cache {name}" for name in sets]
+    last = done.stdout.rindex("warm_cache")
+    assert last < done.stdout.index("-m pytest")

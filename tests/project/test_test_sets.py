@@ -1,0 +1,81 @@
+"""The sets of tests: what each may do, how much Hypothesis draws in it, what is compiled for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kibitz_bots.catalog import PERSONALITIES
+from kibitz_games.compiled import kernels
+from tests.tools import profiles, warm_cache
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_an_unmarked_test_cannot_start_a_process() -> None:
+    for start in (
+        lambda: subprocess.run([sys.executable, "-c", ""]),
+        lambda: os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {}),
+        os.fork,
+    ):
+        with pytest.raises(pytest.fail.Exception, match="is marked e2e"):
+            start()
+
+
+async def test_nor_can_it_from_a_coroutine() -> None:
+    import asyncio
+
+    with pytest.raises(pytest.fail.Exception, match="is marked e2e"):
+        await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+
+
+@pytest.mark.parametrize("profile", profiles.PROFILES)
+def test_a_pinned_number_of_examples_keeps_its_share(profile: str) -> None:
+    drawn = 0
+
+    def count(number: int) -> None:
+        nonlocal drawn
+        drawn += 1
+
+    before = settings.get_current_profile_name()
+    try:
+        settings.load_profile(profile)
+        settings(max_examples=profiles.examples(5), database=None)(given(st.integers())(count))()
+    finally:
+        settings.load_profile(before)
+    assert drawn == {"quick": 1, "default": 5, "thorough": 50}[profile]
+
+
+def test_a_profile_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(profiles.VARIABLE, "hasty")
+    with pytest.raises(ValueError, match="HYPOTHESIS_PROFILE is 'hasty', not one of quick"):
+        profiles.load()
+
+
+def test_what_is_compiled_in_advance_are_house_bots() -> None:
+    assert {bot for bots in warm_cache.BOTS.values() for bot in bots} <= {*PERSONALITIES}
+
+
+def test_a_set_that_is_complete_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(warm_cache, "stamp", lambda name, tasks: tmp_path / name)
+    monkeypatch.setattr(warm_cache, "run", lambda tasks, workers: done.extend(tasks))
+    monkeypatch.setattr(kernels, "compiled", lambda: True)
+    for _ in range(2):
+        warm_cache.main("e2e")
+    assert done[: len(warm_cache.BOTS["e2e"])] == [*warm_cache.BOTS["e2e"]]
+    assert len(done) == len(set(done))
+    assert capsys.readouterr().out.count("compiled what the tests run") == 1
+
+
+def test_continuous_integration_runs_lint_tests_and_processes() -> None:
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert lines[-1] == "make lint test test-e2e"

@@ -1,0 +1,83 @@
+"""Requests that wait: ids, what is repeated, what is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from kibitz_protocol.client.requests import NOT_REPEATABLE, REPEATABLE, PendingRequests
+from kibitz_protocol.tools.samples import REQUESTS, SETTINGS
+from kibitz_protocol.wire.messages import ANSWERS, COSTS, Host, ListGames, Move, Request, Watch
+
+
+def _move(asking: PendingRequests, ply: int = 0) -> Move:
+    return Move(id=asking.new_id(), match="m1", ply=ply, action={"to": 1})
+
+
+def test_the_tables_name_every_request_once() -> None:
+    every = {type(request) for request in REQUESTS}
+    assert REPEATABLE.keys() | NOT_REPEATABLE.keys() == every
+    assert not REPEATABLE.keys() & NOT_REPEATABLE.keys()
+    assert ANSWERS.keys() == every
+    assert COSTS.keys() <= every
+
+
+def test_ids_grow_and_are_taken_once() -> None:
+    asking = PendingRequests(first_id=7)
+    move = _move(asking)
+    asking.add(move)
+    assert move.id == 7
+    assert asking.new_id() == 8
+    with pytest.raises(ValueError, match="request id 7"):
+        asking.add(move)
+    with pytest.raises(ValueError, match="request id 9"):
+        asking.add(ListGames(id=9))
+
+
+def test_an_answer_is_taken_once() -> None:
+    asking = PendingRequests()
+    move = _move(asking)
+    asking.add(move)
+    pending = asking.pop(move.id)
+    assert pending is not None
+    assert pending.request is move
+    assert asking.pop(move.id) is None
+    assert len(asking) == 0
+
+
+def test_a_break_loses_what_was_sent_and_may_not_be_repeated() -> None:
+    asking = PendingRequests()
+    requests: list[Request] = [
+        Host(id=asking.new_id(), settings=SETTINGS),
+        _move(asking),
+        Host(id=asking.new_id(), settings=SETTINGS),
+        Watch(id=asking.new_id(), match="m1"),
+    ]
+    for request in requests[:3]:
+        asking.add(request)
+    asking.add(requests[3], "session")
+    for pending in asking:
+        pending.sent = pending.request is not requests[2]
+    assert asking.drop_unrepeatable() == [requests[0].id]
+    assert [pending.request for pending in asking] == requests[1:3]
+
+
+def test_withdrawn_it_is_gone_unless_it_was_sent() -> None:
+    asking = PendingRequests()
+    unsent, sent = _move(asking), _move(asking)
+    asking.add(unsent)
+    asking.add(sent)
+    asking.get(sent.id).sent = True  # type: ignore[union-attr]
+    for move in (unsent, sent):
+        asking.withdraw(move.id)
+    asking.withdraw(99)
+    assert [pending.requester for pending in asking] == ["nobody"]
+    assert asking.drop_unrepeatable() == []
+    assert len(asking) == 0
+
+
+def test_it_knows_the_moves_on_their_way() -> None:
+    asking = PendingRequests()
+    asking.add(_move(asking, ply=3))
+    assert asking.has_move("m1", 3)
+    assert not asking.has_move("m1", 4)
+    assert not asking.has_move("m2", 3)

@@ -1,0 +1,756 @@
+"""The session, told by a scripted server what a server may tell it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kibitz_protocol.client.errors import (
+    ClosedError,
+    GarbledError,
+    HelloRefusedError,
+    KickedError,
+    ReplacedError,
+    SessionError,
+    UnreachableError,
+)
+from kibitz_protocol.client.session import (
+    Answered,
+    ClientIdentity,
+    Disconnected,
+    MatchLost,
+    NewsReceived,
+    Opened,
+    Session,
+    SessionEnded,
+    SessionEvent,
+    SessionState,
+    SessionTimeouts,
+    Unanswered,
+)
+from kibitz_protocol.tools.samples import NEWS, SETTINGS
+from kibitz_protocol.tools.testing import LIMITS, ScriptedServer
+from kibitz_protocol.wire.codec import decode_request, encode
+from kibitz_protocol.wire.lobbies import LobbySettings
+from kibitz_protocol.wire.messages import (
+    Answer,
+    Done,
+    Event,
+    Farewell,
+    Finished,
+    GameList,
+    Hello,
+    History,
+    Host,
+    Join,
+    Leave,
+    Limits,
+    ListGames,
+    LobbyClosed,
+    Move,
+    Note,
+    Refused,
+    Rejoin,
+    Request,
+    ServerMessage,
+    Snapshot,
+    Unwatch,
+    Watch,
+    Welcome,
+    YourTurn,
+)
+from kibitz_protocol.wire.records import Hidden
+from kibitz_protocol.wire.refusals import CloseCode, Code
+from tests.tools import profiles
+
+
+def _session(**options: object) -> Session:
+    identity = ClientIdentity(name="ada", agent="test")
+    return Session(identity, 0, chance=lambda: 0.5, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def peer() -> ScriptedServer:
+    return ScriptedServer(_session())
+
+
+@pytest.fixture
+def online(peer: ScriptedServer) -> ScriptedServer:
+    peer.accept_hello()
+    peer.next_event(Opened)
+    return peer
+
+
+SNAPSHOT = next(message for message in NEWS if isinstance(message, Snapshot))
+YOUR_TURN = next(message for message in NEWS if isinstance(message, YourTurn))
+FINISHED = next(message for message in NEWS if isinstance(message, Finished))
+
+
+def _snapshot(match: str, seq: int, *, you: int | None = None) -> Snapshot:
+    return SNAPSHOT.model_copy(update={"match": match, "seq": seq, "you": you})
+
+
+def _event(match: str, seq: int) -> Event:
+    return Event(match=match, ply=seq, to_act=0, entry=Hidden(seq=seq, at_ms=seq))
+
+
+def _ask(peer: ScriptedServer, build: Callable[[int], Request]) -> int:
+    id = peer.session.new_id()
+    peer.session.ask(build(id))
+    return id
+
+
+def _move(match: str = "m1", ply: int = 0) -> Callable[[int], Request]:
+    return lambda id: Move(id=id, match=match, ply=ply, action={"to": 12})
+
+
+def _told(peer: ScriptedServer) -> list[object]:
+    """What was told of a match: numbers of events, and snapshots."""
+    told: list[object] = []
+    while peer.events:
+        news = peer.next_event(NewsReceived).news
+        told.append(news.entry.seq if isinstance(news, Event) else type(news).__name__)
+    return told
+
+
+def _watch(peer: ScriptedServer, match: str, seq: int) -> None:
+    _ask(peer, lambda id: Watch(id=id, match=match))
+    peer.send(Done(re=peer.expect_request(Watch, match=match).id), _snapshot(match, seq))
+    peer.next_event(Answered)
+    peer.next_event(NewsReceived)
+
+
+class TestHello:
+    def test_the_first_message_is_hello_with_all_that_was_given(self, peer: ScriptedServer) -> None:
+        hello = peer.accept_hello()
+        assert hello == Hello(id=1, versions=[1], name="ada", agent="test")
+        assert peer.next_event(Opened).again is False
+        assert peer.session.state is SessionState.ONLINE
+        peer.assert_done()
+
+    def test_the_second_hello_resumes_with_the_secret_of_the_first_welcome(
+        self, online: ScriptedServer
+    ) -> None:
+        online.disconnect()
+        online.next_event(Disconnected)
+        hello = online.accept_hello()
+        assert (hello.resume, hello.name) == ("a-secret-for-coming-back", None)
+        assert online.next_event(Opened).again is True
+
+    def test_an_account_comes_back_with_its_token(self) -> None:
+        session = Session(ClientIdentity(token="token-of-ada"), 0, chance=lambda: 0.5)
+        peer = ScriptedServer(session)
+        peer.accept_hello()
+        peer.disconnect()
+        hello = peer.accept_hello()
+        assert (hello.token, hello.resume) == ("token-of-ada", None)
+
+    def test_a_refused_hello_ends_the_session(self, peer: ScriptedServer) -> None:
+        peer.connect()
+        refused = Refused(
+            re=peer.expect_request(Hello).id, code=Code.NAME_TAKEN, message="ada is here"
+        )
+        peer.send(refused)
+        error = peer.next_event(SessionEnded).error
+        assert isinstance(error, HelloRefusedError)
+        assert error.code is Code.NAME_TAKEN
+        with pytest.raises(HelloRefusedError):
+            _ask(peer, _move())
+
+    def test_a_name_that_a_lost_hello_may_have_taken_is_asked_for_again(
+        self, peer: ScriptedServer
+    ) -> None:
+        peer.connect()
+        peer.expect_request(Hello)
+        peer.disconnect()
+        peer.connect()
+        refused = Refused(
+            re=peer.expect_request(Hello).id, code=Code.NAME_TAKEN, message="ada is here"
+        )
+        peer.send(refused)
+        peer.next_event(Disconnected)
+        peer.accept_hello()
+        assert peer.session.welcome is not None
+
+    def test_a_busy_server_is_tried_again_when_it_says(self, peer: ScriptedServer) -> None:
+        peer.connect()
+        hello = peer.expect_request(Hello)
+        peer.send(
+            Refused(re=hello.id, code=Code.UNAVAILABLE, message="starting", retry_after_ms=3_000)
+        )
+        assert peer.next_event(Disconnected).connect_at >= peer.now + 3_000
+        assert peer.accept_hello().id > hello.id
+
+    def test_a_hello_without_an_answer_is_given_up(self, peer: ScriptedServer) -> None:
+        peer.connect()
+        peer.expect_request(Hello)
+        assert peer.session.deadline() == peer.now + 10_000
+        peer.advance(9_999)
+        assert not peer.events
+        peer.advance(1)
+        # Ten seconds are all the patience that there is for a first welcome.
+        assert isinstance(peer.next_event(SessionEnded).error, UnreachableError)
+
+    def test_a_version_of_the_future_is_not_spoken(self, peer: ScriptedServer) -> None:
+        peer.connect()
+        welcome = next(message for message in NEWS if isinstance(message, Welcome))
+        peer.send(welcome.model_copy(update={"re": peer.expect_request(Hello).id, "version": 9}))
+        assert isinstance(peer.next_event(SessionEnded).error, GarbledError)
+
+    def test_two_connections_at_once_are_a_mistake_of_the_owner(
+        self, online: ScriptedServer
+    ) -> None:
+        with pytest.raises(AssertionError, match="a second connection"):
+            online.session.connected(online.now)
+
+
+class TestRequests:
+    def test_each_gets_its_answer_whatever_the_order(self, online: ScriptedServer) -> None:
+        first = _ask(online, lambda id: ListGames(id=id))
+        second = _ask(online, _move())
+        online.expect_request(ListGames, id=first)
+        online.expect_request(Move, id=second)
+        online.send(Done(re=second, seq=1), GameList(re=first, games=[], personalities=[]))
+        assert online.next_event(Answered) == Answered(second, Done(re=second, seq=1))
+        assert online.next_event(Answered).id == first
+        online.assert_done()
+
+    def test_a_second_answer_is_dropped(self, online: ScriptedServer) -> None:
+        id = _ask(online, _move())
+        online.expect_request(Move)
+        online.send(Done(re=id), Done(re=id), Done(re=77))
+        assert online.next_event(Answered).id == id
+        online.assert_done()
+
+    def test_a_refusal_without_an_id_is_told(self, online: ScriptedServer) -> None:
+        refused = Refused(re=0, code=Code.MALFORMED, message="not JSON")
+        online.send(refused)
+        assert online.next_event(NewsReceived).news == refused
+
+    def test_what_is_asked_before_the_welcome_goes_after_it(self, peer: ScriptedServer) -> None:
+        id = _ask(peer, lambda id: ListGames(id=id))
+        peer.accept_hello()
+        peer.expect_request(ListGames, id=id)
+        peer.next_event(Opened)
+        peer.assert_done()
+
+    def test_withdrawn_before_it_was_sent_it_is_never_sent(self, peer: ScriptedServer) -> None:
+        peer.session.withdraw(_ask(peer, _move()))
+        peer.accept_hello()
+        peer.next_event(Opened)
+        peer.assert_done()
+
+    def test_withdrawn_afterwards_its_answer_is_dropped(self, online: ScriptedServer) -> None:
+        id = _ask(online, _move())
+        online.expect_request(Move)
+        online.session.withdraw(id)
+        online.send(Done(re=id))
+        online.assert_done()
+
+    def test_too_large_for_the_server_is_not_sent(self, online: ScriptedServer) -> None:
+        with pytest.raises(ValueError, match=r"request of \d+ bytes, .* at most 16384"):
+            _ask(online, lambda id: Host(id=id, settings=_enormous()))
+        online.assert_done()
+
+    def test_an_id_of_ones_own_is_not_taken(self, online: ScriptedServer) -> None:
+        with pytest.raises(ValueError, match="was not made by new_id"):
+            online.session.ask(ListGames(id=99))
+
+    def test_an_answer_of_an_unknown_type_leaves_its_request_unanswered(
+        self, online: ScriptedServer
+    ) -> None:
+        id = _ask(online, lambda id: ListGames(id=id))
+        online.expect_request(ListGames)
+        online.events += online.session.receive(
+            b'{"type":"games_of_tomorrow","re":%d}' % id, online.now
+        )
+        assert online.next_event(Unanswered).id == id
+
+    def test_news_of_an_unknown_type_is_passed_over(self, online: ScriptedServer) -> None:
+        online.events += online.session.receive(b'{"type":"weather"}', online.now)
+        online.assert_done()
+        assert online.session.state is SessionState.ONLINE
+
+    @pytest.mark.parametrize("frame", [b"", b"[]", b'{"type":"event"}', b'{"re":1}'])
+    def test_what_cannot_be_read_ends_the_session(
+        self, online: ScriptedServer, frame: bytes
+    ) -> None:
+        online.events += online.session.receive(frame, online.now)
+        assert isinstance(online.next_event(SessionEnded).error, GarbledError)
+
+    def test_the_pace_stays_below_the_servers_limit(self, peer: ScriptedServer) -> None:
+        peer.accept_hello(limits=LIMITS.model_copy(update={"burst": 4, "messages_per_second": 2}))
+        ids = [_ask(peer, lambda id: Note(id=id, match="m1", text="x")) for _ in range(4)]
+        # Hello counted for two of four.
+        peer.expect_request(Note, id=ids[0])
+        peer.expect_request(Note, id=ids[1])
+        peer.next_event(Opened)
+        peer.assert_done()
+        assert peer.session.deadline() == 500
+        peer.advance(500)
+        peer.expect_request(Note, id=ids[2])
+        peer.assert_done()
+        peer.advance(500)
+        peer.expect_request(Note, id=ids[3])
+
+    def test_a_move_waits_for_nothing_but_the_rejoin_of_its_match(
+        self, online: ScriptedServer
+    ) -> None:
+        moves = [_ask(online, _move(match)) for match in ("m1", "m2")]
+        online.expect_request(Move)
+        online.expect_request(Move)
+        online.disconnect()
+        online.next_event(Disconnected)
+        limits = LIMITS.model_copy(update={"burst": 3, "messages_per_second": 1})
+        online.accept_hello(seats=["m1", "m2"], limits=limits)
+        online.expect_request(Rejoin, match="m1")
+        online.expect_request(Move, id=moves[0])
+        online.next_event(Opened)
+        online.assert_done()
+        online.advance(1_000)
+        online.expect_request(Rejoin, match="m2")
+        online.expect_request(Move, id=moves[1])
+
+    def test_a_move_refused_for_its_pace_is_sent_again_when_the_server_says(
+        self, online: ScriptedServer
+    ) -> None:
+        id = _ask(online, _move())
+        online.expect_request(Move)
+        online.send(Refused(re=id, code=Code.RATE_LIMITED, message="slow down", retry_after_ms=250))
+        online.assert_done()
+        assert online.session.deadline() == online.now + 250
+        online.advance(250)
+        online.expect_request(Move, id=id)
+        online.send(Done(re=id, seq=1))
+        assert online.next_event(Answered).id == id
+
+    def test_another_request_refused_for_its_pace_is_the_callers_matter(
+        self, online: ScriptedServer
+    ) -> None:
+        id = _ask(online, lambda id: ListGames(id=id))
+        online.expect_request(ListGames)
+        online.send(Refused(re=id, code=Code.RATE_LIMITED, message="slow down"))
+        assert isinstance(online.next_event(Answered).answer, Refused)
+        online.assert_done()
+
+
+def _enormous() -> LobbySettings:
+    item = SETTINGS.programme[0]
+    options = {f"field-{index}": "x" * 200 for index in range(32)}
+    crowded = item.model_copy(update={"options": options})
+    return SETTINGS.model_copy(update={"programme": [crowded] * 4})
+
+
+class TestReconnect:
+    def test_a_move_without_an_answer_is_sent_again_with_its_old_id(
+        self, online: ScriptedServer
+    ) -> None:
+        id = _ask(online, _move(ply=4))
+        online.expect_request(Move)
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello(seats=["m1"])
+        online.expect_request(Rejoin, match="m1")
+        assert online.expect_request(Move, id=id).ply == 4
+        online.send(Done(re=id, seq=5))
+        online.next_event(Opened)
+        assert online.next_event(Answered).id == id
+        online.assert_done()
+
+    def test_what_could_be_done_twice_stays_without_an_answer(self, online: ScriptedServer) -> None:
+        sent = _ask(online, lambda id: Host(id=id, settings=SETTINGS))
+        online.expect_request(Host)
+        online.disconnect()
+        assert online.next_event(Unanswered).id == sent
+        online.next_event(Disconnected)
+        online.accept_hello()
+        online.next_event(Opened)
+        online.assert_done()
+
+    def test_what_was_never_sent_is_sent_whatever_it_is(self, online: ScriptedServer) -> None:
+        online.disconnect()
+        online.next_event(Disconnected)
+        id = _ask(online, lambda id: Host(id=id, settings=SETTINGS))
+        online.accept_hello()
+        online.expect_request(Host, id=id)
+
+    def test_seats_lobbies_and_watched_matches_are_taken_up_again(
+        self, online: ScriptedServer
+    ) -> None:
+        _ask(online, lambda id: Join(id=id, lobby="L1", invite="fox"))
+        online.send(Done(re=online.expect_request(Join).id))
+        _ask(online, lambda id: Join(id=id, lobby="L2", role="spectator"))
+        online.send(Done(re=online.expect_request(Join).id))
+        _watch_after(online, "m7")
+        online.disconnect()
+        online.events.clear()
+        online.accept_hello(seats=["m1", "m2"], lobbies=["L1", "L3"])
+        online.next_event(Opened)
+        online.expect_request(Rejoin, match="m1")
+        online.expect_request(Rejoin, match="m2")
+        online.expect_request(Join, lobby="L1", invite="fox", role="player")
+        online.expect_request(Join, lobby="L3", role="player")
+        online.expect_request(Join, lobby="L2", role="spectator")
+        online.expect_request(Watch, match="m7")
+        online.assert_done()
+
+    def test_who_only_looks_or_hosts_leaves_seats_to_the_one_who_plays(self) -> None:
+        identity = ClientIdentity(resume="the-secret", seated=False)
+        peer = ScriptedServer(Session(identity, 0, chance=lambda: 0.5))
+        peer.accept_hello(seats=["m1"], lobbies=["L1"])
+        peer.next_event(Opened)
+        _ask(peer, lambda id: Join(id=id, lobby="L1", role="spectator"))
+        peer.send(Done(re=peer.expect_request(Join, role="spectator").id))
+        _watch_after(peer, "m1")
+        peer.disconnect()
+        peer.events.clear()
+        peer.accept_hello(seats=["m1"], lobbies=["L1"])
+        peer.next_event(Opened)
+        peer.expect_request(Join, lobby="L1", role="spectator")
+        peer.expect_request(Watch, match="m1")
+        peer.assert_done()
+
+    def test_a_lobby_that_does_not_know_us_any_more_is_closed(self, online: ScriptedServer) -> None:
+        _ask(online, lambda id: Join(id=id, lobby="L1"))
+        online.send(Done(re=online.expect_request(Join).id))
+        online.next_event(Answered)
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello()
+        online.next_event(Opened)
+        assert online.next_event(NewsReceived).news == LobbyClosed(lobby="L1", reason="closed")
+        online.assert_done()
+
+    def test_a_lobby_being_left_is_not_joined_again(self, online: ScriptedServer) -> None:
+        _ask(online, lambda id: Join(id=id, lobby="L1"))
+        online.send(Done(re=online.expect_request(Join).id))
+        online.next_event(Answered)
+        _ask(online, lambda id: Leave(id=id, lobby="L1"))
+        online.expect_request(Leave)
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello(lobbies=["L1"])
+        online.next_event(Opened)
+        online.expect_request(Leave, lobby="L1")
+        online.assert_done()
+
+    @pytest.mark.parametrize("code", [Code.OVER, Code.NO_SUCH_MATCH])
+    def test_a_match_that_ended_meanwhile_is_gone(self, online: ScriptedServer, code: Code) -> None:
+        online.send(_snapshot("m1", 3, you=0))
+        online.next_event(NewsReceived)
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello()
+        online.next_event(Opened)
+        rejoin = online.expect_request(Rejoin, match="m1")
+        online.send(Refused(re=rejoin.id, code=code, message="m1 is over"))
+        assert online.next_event(MatchLost) == MatchLost("m1", code, "m1 is over")
+        online.assert_done()
+
+    def test_a_rejoin_refused_for_its_pace_is_asked_again(self, online: ScriptedServer) -> None:
+        online.send(_snapshot("m1", 3, you=0))
+        online.disconnect()
+        online.accept_hello(seats=["m1"])
+        online.events.clear()
+        rejoin = online.expect_request(Rejoin)
+        online.send(Refused(re=rejoin.id, code=Code.RATE_LIMITED, message="slow down"))
+        online.advance(1_000)
+        online.expect_request(Rejoin, id=rejoin.id)
+        online.assert_done()
+
+    def test_a_refused_watch_of_the_own_match_changes_nothing(self, online: ScriptedServer) -> None:
+        online.send(_snapshot("m1", 3, you=0))
+        id = _ask(online, lambda id: Watch(id=id, match="m1"))
+        online.expect_request(Watch)
+        online.events.clear()
+        online.send(Refused(re=id, code=Code.NOT_WATCHABLE, message="you play there"))
+        assert isinstance(online.next_event(Answered).answer, Refused)
+        online.send(_event("m1", 4))
+        assert online.next_event(NewsReceived).news == _event("m1", 4)
+
+    def test_the_callers_own_rejoin_is_not_doubled(self, online: ScriptedServer) -> None:
+        online.disconnect()
+        online.next_event(Disconnected)
+        id = _ask(online, lambda id: Rejoin(id=id, match="m1"))
+        online.accept_hello(seats=["m1"])
+        online.next_event(Opened)
+        online.expect_request(Rejoin, id=id)
+        online.assert_done()
+
+    def test_a_turn_whose_move_is_on_its_way_is_not_told_again(
+        self, online: ScriptedServer
+    ) -> None:
+        id = _ask(online, _move(ply=YOUR_TURN.ply))
+        online.expect_request(Move)
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello(seats=["m1"])
+        online.next_event(Opened)
+        rejoin = online.expect_request(Rejoin)
+        online.expect_request(Move)
+        online.send(Done(re=rejoin.id), _snapshot("m1", 0, you=0), YOUR_TURN)
+        assert _told(online) == ["Snapshot"]
+        online.send(Done(re=id, seq=1))
+        online.next_event(Answered)
+        online.send(YOUR_TURN)
+        assert _told(online) == ["YourTurn"]
+
+    def test_pauses_grow_and_keep_their_bound(self, peer: ScriptedServer) -> None:
+        peer.session = _session(patience=SessionTimeouts(opening_ms=None))
+        pauses = []
+        for _ in range(9):
+            peer.now = peer.session.connect_at
+            peer.disconnect(None)
+            pauses.append(peer.next_event(Disconnected).connect_at - peer.now)
+        assert pauses == [75, 150, 300, 600, 1_200, 2_400, 3_750, 3_750, 3_750]
+
+    def test_a_connection_that_lasted_makes_the_next_pause_short(
+        self, online: ScriptedServer
+    ) -> None:
+        for _ in range(5):
+            online.disconnect()
+            online.accept_hello()
+        online.advance(5_000)
+        online.events.clear()
+        online.disconnect()
+        assert online.next_event(Disconnected).connect_at == online.now + 75
+
+    def test_a_farewell_is_told_and_its_wait_kept(self, online: ScriptedServer) -> None:
+        farewell = Farewell(code=Code.UNAVAILABLE, message="restart", retry_after_ms=4_000)
+        online.send(farewell)
+        assert online.next_event(NewsReceived).news == farewell
+        online.disconnect(1012)
+        assert online.next_event(Disconnected).connect_at >= online.now + 4_000
+
+    def test_nobody_waits_longer_than_the_patience(self) -> None:
+        peer = ScriptedServer(_session(patience=SessionTimeouts(away_ms=1_000)))
+        peer.accept_hello()
+        peer.next_event(Opened)
+        id = _ask(peer, _move())
+        peer.disconnect()
+        while peer.session.state is SessionState.AWAY:
+            peer.next_event(Disconnected)
+            peer.now = peer.session.connect_at
+            peer.disconnect(None, "refused")
+        assert peer.now == 1_000
+        assert peer.next_event(Unanswered).id == id
+        assert isinstance(peer.next_event(SessionEnded).error, UnreachableError)
+        peer.assert_done()
+
+    @pytest.mark.parametrize(
+        ("code", "error"),
+        [(CloseCode.REPLACED, ReplacedError), (CloseCode.KICKED, KickedError)],
+    )
+    def test_some_close_codes_are_final(
+        self, online: ScriptedServer, code: int, error: type[SessionError]
+    ) -> None:
+        id = _ask(online, _move())
+        online.disconnect(code)
+        assert online.next_event(Unanswered).id == id
+        assert isinstance(online.next_event(SessionEnded).error, error)
+        assert online.session.deadline() is None
+
+    @pytest.mark.parametrize("code", [None, 1000, 1001, 1006, 1008, 1012, CloseCode.TOO_SLOW])
+    def test_all_others_are_not(self, online: ScriptedServer, code: int | None) -> None:
+        online.disconnect(code)
+        online.next_event(Disconnected)
+        assert online.session.state is SessionState.AWAY
+
+    def test_closed_by_its_owner_it_says_so(self, online: ScriptedServer) -> None:
+        id = _ask(online, _move())
+        online.events += online.session.close()
+        assert online.next_event(Unanswered).id == id
+        assert isinstance(online.next_event(SessionEnded).error, ClosedError)
+        assert online.session.close() == []
+        online.disconnect()
+        online.send(YOUR_TURN)
+        online.assert_done()
+
+
+def _watch_after(peer: ScriptedServer, match: str) -> None:
+    _ask(peer, lambda id: Watch(id=id, match=match))
+    peer.send(Done(re=peer.expect_request(Watch).id), _snapshot(match, 1))
+
+
+class TestNumbers:
+    def test_events_follow_the_snapshot_and_each_other(self, online: ScriptedServer) -> None:
+        _watch(online, "m1", 3)
+        online.send(_event("m1", 4), _event("m1", 5))
+        assert _told(online) == [4, 5]
+
+    def test_duplicates_are_dropped(self, online: ScriptedServer) -> None:
+        _watch(online, "m1", 3)
+        online.send(_event("m1", 3), _event("m1", 4), _event("m1", 4), _event("m1", 5))
+        assert _told(online) == [4, 5]
+
+    def test_a_gap_in_a_watched_match_asks_for_a_snapshot_once(
+        self, online: ScriptedServer
+    ) -> None:
+        _watch(online, "m1", 3)
+        online.send(_event("m1", 5), _event("m1", 6), _event("m1", 9))
+        watch = online.expect_request(Watch, match="m1")
+        online.assert_done()
+        online.send(Done(re=watch.id), _snapshot("m1", 9), _event("m1", 9), _event("m1", 10))
+        assert _told(online) == ["Snapshot", 10]
+
+    def test_a_gap_at_an_own_seat_rejoins(self, online: ScriptedServer) -> None:
+        online.send(_snapshot("m1", 0, you=1), _event("m1", 2))
+        online.expect_request(Rejoin, match="m1")
+
+    def test_matches_have_numbers_of_their_own(self, online: ScriptedServer) -> None:
+        _watch(online, "m1", 3)
+        _watch(online, "m2", 10)
+        online.send(_event("m2", 11), _event("m1", 4))
+        assert _told(online) == [11, 4]
+
+    def test_events_of_a_match_left_alone_are_dropped(self, online: ScriptedServer) -> None:
+        _watch(online, "m1", 3)
+        id = _ask(online, lambda id: Unwatch(id=id, match="m1"))
+        online.expect_request(Unwatch)
+        online.send(_event("m1", 4), Done(re=id), _event("m1", 5))
+        assert online.next_event(NewsReceived).news == _event("m1", 4)
+        online.next_event(Answered)
+        online.assert_done()
+
+    def test_a_finished_match_is_not_asked_for_again(self, online: ScriptedServer) -> None:
+        online.send(_snapshot("m1", 0, you=0), FINISHED)
+        assert _told(online) == ["Snapshot", "Finished"]
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello()
+        online.next_event(Opened)
+        online.assert_done()
+
+    def test_history_does_not_count_as_following(self, online: ScriptedServer) -> None:
+        id = _ask(online, lambda id: History(id=id, match="m1"))
+        online.expect_request(History)
+        answer = next(message for message in NEWS if message.type == "events")
+        assert isinstance(answer, Answer)
+        online.send(answer.model_copy(update={"re": id}))
+        online.next_event(Answered)
+        online.send(_event("m1", 2))
+        online.assert_done()
+
+
+class Room:
+    """A server in memory: one match that counts moves, applied once by id and ply."""
+
+    def __init__(self) -> None:
+        self.log: list[int] = []
+        """The request id of each ply's move."""
+
+    def hear(self, frame: bytes) -> list[ServerMessage]:
+        request = decode_request(frame)
+        match request:
+            case Hello():
+                return [self._welcome(request)]
+            case Rejoin():
+                return [Done(re=request.id), _snapshot("m1", len(self.log), you=0)]
+            case Move():
+                return self._move(request)
+            case Note():
+                return [Done(re=request.id)]
+            case _:
+                raise AssertionError(f"not expected: {request!r}")
+
+    def _welcome(self, hello: Hello) -> Welcome:
+        limits = Limits(frame_bytes=16_384, messages_per_second=1e6, burst=1_000, lobbies=1)
+        return Welcome(
+            re=hello.id,
+            version=1,
+            player="p1",
+            name="ada",
+            kind="bot",
+            resume="a-secret-for-coming-back",
+            server="room",
+            limits=limits,
+            seats=["m1"],
+            lobbies=[],
+        )
+
+    def _move(self, move: Move) -> list[ServerMessage]:
+        if move.id in self.log:
+            return [Done(re=move.id, seq=self.log.index(move.id) + 1)]
+        if move.ply != len(self.log):
+            return [Refused(re=move.id, code=Code.STALE, message="too late", ply=len(self.log))]
+        self.log.append(move.id)
+        return [Done(re=move.id, seq=len(self.log)), _event("m1", len(self.log))]
+
+
+class Wire:
+    """Joins a session with a room; whoever holds it decides what arrives and when it breaks."""
+
+    def __init__(self) -> None:
+        self.session = _session(patience=SessionTimeouts(opening_ms=None, away_ms=None))
+        self.room = Room()
+        self.now = 0
+        self.happened: list[SessionEvent] = []
+        self._there: deque[bytes] = deque()
+        self._back: deque[bytes] = deque()
+
+    def step(self, choice: str) -> None:
+        if self.session.state is SessionState.AWAY:
+            self._connect()
+        self._there.extend(self.session.frames(self.now))
+        match choice:
+            case "there" if self._there:
+                self._back.extend(encode(one) for one in self.room.hear(self._there.popleft()))
+            case "back" if self._back:
+                self.happened += self.session.receive(self._back.popleft(), self.now)
+            case "cut":
+                self.happened += self.session.lost(self.now)
+            case _:
+                pass
+
+    def settle(self) -> None:
+        """Let everything arrive that is on its way."""
+        self.step("pause")
+        while self._there or self._back:
+            self.step("there")
+            self.step("back")
+            self.step("pause")
+
+    def _connect(self) -> None:
+        self._there.clear()
+        self._back.clear()
+        self.now = self.session.connect_at
+        self.session.connected(self.now)
+
+
+@settings(max_examples=profiles.examples(300), deadline=None)
+@given(st.lists(st.sampled_from(["there", "back", "back", "there", "cut", "move"]), max_size=120))
+def test_whatever_breaks_every_move_is_applied_once_and_answered_once(choices: list[str]) -> None:
+    wire = Wire()
+    asked: list[int] = []
+    for choice in [*choices, "move"]:
+        if choice == "move":
+            id = wire.session.new_id()
+            wire.session.ask(Move(id=id, match="m1", ply=len(asked), action={"to": 1}))
+            asked.append(id)
+        wire.step(choice)
+    wire.settle()
+    answers = [one for one in wire.happened if isinstance(one, Answered)]
+    assert wire.room.log == asked
+    assert [(one.id, one.answer) for one in answers] == [
+        (id, Done(re=id, seq=seq)) for seq, id in enumerate(asked, start=1)
+    ]
+    _assert_unbroken(wire.happened, len(asked))
+
+
+def _assert_unbroken(happened: list[SessionEvent], last: int) -> None:
+    """Each event is the one after the event or the snapshot before it, up to the last."""
+    seen: int | None = None
+    for one in happened:
+        if not isinstance(one, NewsReceived):
+            continue
+        if isinstance(one.news, Snapshot):
+            seen = one.news.seq
+        elif isinstance(one.news, Event):
+            assert seen is not None
+            assert one.news.entry.seq == seen + 1
+            seen += 1
+    assert seen == last

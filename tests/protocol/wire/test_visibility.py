@@ -1,0 +1,108 @@
+"""Who may see which entry."""
+
+from __future__ import annotations
+
+import pytest
+
+from kibitz_protocol.tools.samples import ENTRIES
+from kibitz_protocol.wire.records import (
+    Cause,
+    Comment,
+    Entry,
+    Flagged,
+    Forfeited,
+    Hidden,
+    Moved,
+    Noted,
+    Resigned,
+    Spectating,
+)
+from kibitz_protocol.wire.visibility import (
+    PUBLIC,
+    REFEREE,
+    changes_view,
+    depends_on_viewer,
+    redact,
+    spectator_viewer,
+)
+
+MOVE = Moved(seq=3, at_ms=9, ply=2, seat=0, action={"card": 1}, id=4)
+SAID = MOVE.model_copy(update={"comment": Comment(value=1.0, text="mine")})
+NOTE = Noted(seq=3, at_ms=9, seat=1, text="psst")
+FLAG = Flagged(seq=3, at_ms=9, ply=2, seat=0, elapsed_ms=5)
+FORFEIT = Forfeited(seq=3, at_ms=9, seat=0, cause=Cause.CRASH, detail="KeyError: my hand")
+BARE = Hidden(seq=3, at_ms=9)
+
+
+@pytest.mark.parametrize(
+    ("entry", "hidden", "viewer", "expected"),
+    [
+        (MOVE, False, 1, MOVE),
+        (MOVE, False, PUBLIC, MOVE),
+        (SAID, False, 0, SAID),
+        (SAID, False, PUBLIC, SAID),
+        (SAID, False, REFEREE, SAID),
+        (SAID, False, 1, MOVE),
+        (MOVE, True, 0, MOVE),
+        (SAID, True, 0, SAID),
+        (SAID, True, 1, BARE),
+        (SAID, True, PUBLIC, BARE),
+        (SAID, True, REFEREE, SAID),
+        (NOTE, False, 0, BARE),
+        (NOTE, False, 1, NOTE),
+        (NOTE, False, PUBLIC, BARE),
+        (NOTE, False, REFEREE, BARE),
+        (NOTE, True, REFEREE, BARE),
+        (FLAG, False, 1, FLAG),
+        (FLAG, False, PUBLIC, FLAG),
+        (FLAG, True, 0, FLAG),
+        (FLAG, True, 1, BARE),
+        (FLAG, True, PUBLIC, BARE),
+        (FLAG, True, REFEREE, FLAG),
+        (FORFEIT, False, 1, FORFEIT),
+        (FORFEIT, True, 0, FORFEIT),
+        (FORFEIT, True, 1, FORFEIT.model_copy(update={"detail": ""})),
+        (FORFEIT, True, PUBLIC, FORFEIT.model_copy(update={"detail": ""})),
+        (FORFEIT, True, REFEREE, FORFEIT),
+        (Resigned(seq=3, at_ms=9, seat=0), True, PUBLIC, None),
+    ],
+)
+def test_what_a_viewer_sees_of_an_entry(
+    entry: Entry, hidden: bool, viewer: int, expected: Entry | None
+) -> None:
+    assert redact(entry, viewer, hidden) == (expected or entry)
+
+
+@pytest.mark.parametrize(
+    ("spectating", "viewer"),
+    [
+        (Spectating(mode="off"), None),
+        (Spectating(mode="public"), PUBLIC),
+        (Spectating(mode="shoulder", seat=2), 2),
+        (Spectating(mode="shoulder"), PUBLIC),
+        (Spectating(mode="referee"), REFEREE),
+    ],
+)
+def test_spectators_have_the_eyes_that_the_host_gave_them(
+    spectating: Spectating, viewer: int | None
+) -> None:
+    assert spectator_viewer(spectating) == viewer
+
+
+VIEWERS = (0, 1, 2, PUBLIC, REFEREE)
+
+
+def test_an_entry_that_depends_on_no_viewer_is_the_same_object_for_all() -> None:
+    """The server encodes such an event once, so this may not be wrong for any entry."""
+    for entry in (*ENTRIES, MOVE, SAID, NOTE, FLAG, FORFEIT):
+        for hidden in (False, True):
+            seen = [redact(entry, viewer, hidden) for viewer in VIEWERS]
+            if not depends_on_viewer(entry, hidden):
+                assert all(one is entry for one in seen)
+            assert {one.seq for one in seen} == {entry.seq}
+
+
+def test_a_flag_changes_the_view_only_where_the_turn_is_skipped() -> None:
+    changing = [entry.kind for entry in ENTRIES if changes_view(entry, flag_skips=False)]
+    assert changing == ["move", "resign", "forfeit"]
+    assert changes_view(FLAG, flag_skips=True)

@@ -1,0 +1,56 @@
+"""What the searches for many seats count and find in small positions, printed in one process.
+
+Run as a program: compiled, plain, cold and warm processes have to print the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from kibitz_games.core import registry
+from kibitz_search.algorithms import brs, maxn, maxprob, mcts, paranoid
+from kibitz_search.algorithms.brs import Brs
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.maxn import Maxn
+from kibitz_search.algorithms.maxprob import MaxProb
+from kibitz_search.algorithms.mcts import Mcts
+from kibitz_search.algorithms.mpmix import MpMix
+from kibitz_search.algorithms.paranoid import Paranoid
+from kibitz_search.chinese_checkers.evaluation import hand
+
+RECURSIVE: tuple[Any, ...] = (
+    maxn.explore,
+    paranoid.explore,
+    brs.explore,
+    maxprob.explore,
+    mcts.iterate,
+)
+
+
+def tell(*what: Any) -> None:
+    sys.stdout.write(f"{what}\n")
+
+
+def main() -> None:
+    game = registry.get("chinese-checkers")
+    for seats in (2, 3):
+        state = game.start(game.Options.model_validate({"size": 2}), seats, {})
+        ev = hand(state)
+        for kind in (Maxn, Paranoid, Brs, MpMix, MaxProb):
+            found = kind(state).search(state, ev, SearchLimits(depth=2))
+            tell(kind.__name__, seats, found.nodes, found.line, round(found.value, 9))
+        tried = Mcts(state, iterations=20).search(state, ev, SearchLimits())
+        tell("Mcts", seats, tried.nodes, tried.line, round(tried.value, 9))
+
+
+def unresolved() -> list[str]:
+    """Return the kernels whose fresh machine code calls itself by a name that nothing has."""
+    code = {kernel.__module__: kernel.inspect_llvm() for kernel in RECURSIVE}
+    return [name for name, texts in code.items() if ".numba.unresolved" in "".join(texts.values())]
+
+
+if __name__ == "__main__":
+    main()
+    if "cold" in sys.argv:
+        tell(unresolved())

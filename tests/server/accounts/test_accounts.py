@@ -1,0 +1,280 @@
+"""Who somebody is: guests, accounts with tokens, house bots."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from kibitz_protocol.wire.messages import Hello
+from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.accounts import Accounts, Admission, Denied, Guests
+from kibitz_server.accounts.identity import INSERT_PLAYER, Identity, row_of
+from kibitz_server.accounts.names import BadName, skeleton
+from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.store import Store
+
+
+class AccountsScenario:
+    def __init__(self, path: Path, guests: Guests = "loopback") -> None:
+        self.store = Store(path, asyncio.get_running_loop())
+        self.busy: set[str] = set()
+        self.accounts = Accounts(self.store, guests, self.busy.__contains__)
+
+    def hello(self, name: str | None = None, *, local: bool = True, **fields: object) -> Admission:
+        hello = Hello.model_validate({"id": 1, "versions": [1], "name": name, **fields})
+        return self.accounts.identify(hello, None, local=local)
+
+    async def guest(self, name: str) -> Admission:
+        admission = self.hello(name)
+        saved: list[bool] = []
+        self.accounts.save(admission, saved.append)
+        await self.store.flush()
+        assert saved == [True]
+        return admission
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "kibitz.db"
+
+
+@pytest.fixture
+async def desk(path: Path) -> AsyncIterator[AccountsScenario]:
+    desk = AccountsScenario(path)
+    yield desk
+    await desk.store.close()
+
+
+def denied(call: Callable[[], object]) -> tuple[Code, str]:
+    with pytest.raises(Denied) as caught:
+        call()
+    return caught.value.code, str(caught.value)
+
+
+async def test_a_guest_comes_back_with_its_secret_after_a_restart(path: Path) -> None:
+    desk = AccountsScenario(path)
+    guest = await desk.guest("Ada")
+    await desk.store.close()
+    desk = AccountsScenario(path)
+    back = desk.hello("Other", resume=guest.resume)
+    assert (back.identity, back.fresh) == (guest.identity, False)
+    await desk.store.close()
+
+
+async def test_a_guest_comes_back_before_it_was_saved(desk: AccountsScenario) -> None:
+    guest = desk.hello("Ada")
+    desk.accounts.save(guest, lambda saved: None)
+    assert desk.hello(resume=guest.resume).identity is guest.identity
+
+
+async def test_secrets_are_not_in_the_database(desk: AccountsScenario, path: Path) -> None:
+    guest = await desk.guest("Ada")
+    with TokenAdmin(path) as register:
+        issued = register.issue("Bot", "bot")
+    await desk.store.flush()
+    dump = "\n".join(sqlite3.connect(path).iterdump())
+    assert guest.resume not in dump
+    assert issued.token not in dump
+    assert "Ada" in dump
+
+
+async def test_an_unknown_secret_is_denied(desk: AccountsScenario) -> None:
+    assert denied(lambda: desk.hello(resume="x" * 43))[0] is Code.UNAUTHORIZED
+
+
+async def test_a_name_is_taken_while_its_owner_is_busy(desk: AccountsScenario) -> None:
+    guest = await desk.guest("Ada")
+    desk.busy.add(guest.identity.key)
+    for name in (
+        "Ada",
+        "ada",
+        "\N{CYRILLIC CAPITAL LETTER A}\N{CYRILLIC SMALL LETTER KOMI DE}\N{CYRILLIC SMALL LETTER A}",
+    ):
+        assert denied(lambda name=name: desk.hello(name))[0] is Code.NAME_TAKEN  # type: ignore[misc]
+
+
+async def test_a_name_is_taken_before_it_was_saved(desk: AccountsScenario) -> None:
+    guest = desk.hello("Ada")
+    desk.accounts.save(guest, lambda saved: None)
+    desk.busy.add(guest.identity.key)
+    assert denied(lambda: desk.hello("Ada"))[0] is Code.NAME_TAKEN
+
+
+async def test_the_name_of_a_guest_who_has_gone_is_free(desk: AccountsScenario) -> None:
+    former = await desk.guest("Ada")
+    now = await desk.guest("ada")
+    assert now.identity.key != former.identity.key
+    assert denied(lambda: desk.hello(resume=former.resume))[0] is Code.UNAUTHORIZED
+    assert desk.hello(resume=now.resume).identity.player.name == "ada"
+
+
+@pytest.mark.parametrize("name", [None, "house ada", "a\u202eb", "\x00", "..."])
+async def test_bad_names_are_denied(desk: AccountsScenario, name: str | None) -> None:
+    assert denied(lambda: desk.hello(name))[0] is Code.NAME_INVALID
+
+
+@pytest.mark.parametrize(
+    ("guests", "local", "allowed"),
+    [
+        ("loopback", True, True),
+        ("loopback", False, False),
+        ("anyone", False, True),
+        ("nobody", True, False),
+    ],
+)
+async def test_who_may_be_a_guest(path: Path, guests: Guests, local: bool, allowed: bool) -> None:
+    desk = AccountsScenario(path, guests)
+    if allowed:
+        assert desk.hello("Ada", local=local).fresh
+    else:
+        assert denied(lambda: desk.hello("Ada", local=local))[0] is Code.UNAUTHORIZED
+    await desk.store.close()
+
+
+async def test_a_token_made_beside_the_running_server_counts_at_once(
+    desk: AccountsScenario, path: Path
+) -> None:
+    with TokenAdmin(path) as register:
+        issued = register.issue("Deep", "bot")
+    admission = desk.hello(token=issued.token, local=False)
+    assert admission.identity.player == issued.player
+    assert admission.identity.account
+    assert admission.resume == issued.token
+    assert desk.hello(resume=issued.token).identity == admission.identity
+    assert denied(lambda: desk.hello("deep"))[0] is Code.NAME_TAKEN
+
+
+async def test_the_kind_of_an_account_is_fixed(desk: AccountsScenario, path: Path) -> None:
+    with TokenAdmin(path) as register:
+        issued = register.issue("Deep", "bot")
+        again = register.issue("deep", "bot")
+        with pytest.raises(StoreError, match="'Deep' is a bot, not a human"):
+            register.issue("Deep", "human")
+    assert again.player == issued.player
+    assert desk.hello(token=again.token, kind="human").identity.player.kind == "bot"
+
+
+async def test_revoked_expired_and_unknown_tokens_are_denied(
+    desk: AccountsScenario, path: Path
+) -> None:
+    with TokenAdmin(path) as register:
+        revoked, expired = register.issue("A1", "bot"), register.issue("B1", "bot", days=-1)
+        assert register.revoke(revoked.id)
+        assert not register.revoke(revoked.id)
+        assert not register.revoke(12345)
+        lines = register.tokens()
+    assert [(line.player.name, line.revoked is not None) for line in lines] == [
+        ("A1", True),
+        ("B1", False),
+    ]
+    assert lines[1].expires is not None
+    assert lines[1].expires < time.time()
+    for token, why in (
+        (revoked.token, "revoked"),
+        (expired.token, "expired"),
+        ("kb_" + "x" * 43, "unknown"),
+    ):
+        code, message = denied(lambda token=token: desk.hello(token=token))  # type: ignore[misc]
+        assert code is Code.UNAUTHORIZED
+        assert why in message
+
+
+async def test_tokens_that_are_void_are_known_by_their_digests(
+    desk: AccountsScenario, path: Path
+) -> None:
+    with TokenAdmin(path) as register:
+        good, revoked = register.issue("A1", "bot"), register.issue("A1", "bot")
+        expired = register.issue("B1", "bot", days=-1)
+        register.issue("C1", "bot", days=1)
+        here = [desk.hello(token=issued.token).token for issued in (good, revoked)]
+        present = [*filter(None, here), sha256(expired.token.encode()).digest(), b"unknown"]
+        assert desk.accounts.void_tokens(present) == {present[2]}
+        register.revoke(revoked.id)
+    assert desk.accounts.void_tokens(present) == {present[1], present[2]}
+    many = [bytes([number // 256, number % 256]) for number in range(1200)]
+    assert desk.accounts.void_tokens([*many, present[1]]) == {present[1]}
+    assert desk.accounts.void_tokens([]) == set()
+
+
+async def test_how_many_tokens_there_were_costs_nothing(desk: AccountsScenario, path: Path) -> None:
+    seen: list[str] = []
+    desk.store._loop_reader.set_trace_callback(seen.append)
+    desk.accounts.void_tokens([b"one", b"two"])
+    [sql] = seen
+    plan = desk.store._loop_reader.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+    assert [row[3].partition(" USING INDEX ")[0] for row in plan] == ["SEARCH token"]
+
+
+async def test_who_came_without_a_token_has_none_that_could_be_revoked(
+    desk: AccountsScenario,
+) -> None:
+    assert (await desk.guest("Ada")).token is None
+
+
+async def test_the_header_counts_where_hello_has_no_token(
+    desk: AccountsScenario, path: Path
+) -> None:
+    with TokenAdmin(path) as register:
+        issued = register.issue("Deep", "bot")
+    hello = Hello(id=1, versions=[1])
+    found = desk.accounts.identify(hello, issued.token, local=False)
+    assert found.identity.player == issued.player
+
+
+async def test_an_account_takes_the_name_of_a_guest(desk: AccountsScenario, path: Path) -> None:
+    guest = await desk.guest("Ada")
+    with TokenAdmin(path) as register:
+        issued = register.issue("ada", "human")
+    assert desk.hello(resume=guest.resume).identity.key == guest.identity.key
+    assert desk.hello(token=issued.token).identity.key == issued.player.player
+
+
+async def test_a_name_taken_in_the_same_moment_fails_no_batch(
+    desk: AccountsScenario, path: Path
+) -> None:
+    guest = desk.hello("Ada")
+    with TokenAdmin(path) as register:
+        register.issue("ada", "bot")
+    saved: list[bool] = []
+    desk.accounts.save(guest, saved.append)
+    await desk.store.flush()
+    assert saved == [True]
+    assert desk.store.healthy
+
+
+def test_names_of_accounts_are_checked(path: Path) -> None:
+    with TokenAdmin(path) as register, pytest.raises(BadName):
+        register.issue("house bot", "bot")
+
+
+async def test_a_house_bot_comes_with_its_secret_and_gets_a_new_one(desk: AccountsScenario) -> None:
+    first = desk.accounts.house_bot("grid/greedy:depth=2", 3, None, lambda saved: None)
+    await desk.store.flush()
+    assert (first.identity.player.name, first.identity.player.kind) == ("house greedy 3", "house")
+    assert desk.hello(resume=first.resume).identity == first.identity
+    second = desk.accounts.house_bot("grid/greedy", 4, first.identity.player, lambda saved: None)
+    await desk.store.flush()
+    assert desk.hello(resume=second.resume).identity == first.identity
+    assert denied(lambda: desk.hello(resume=first.resume))[0] is Code.UNAUTHORIZED
+
+
+async def test_an_account_whose_name_would_be_refused_now_keeps_it(
+    desk: AccountsScenario, path: Path
+) -> None:
+    player = Player(player="a1", name="Аdmin", kind="bot")
+    row = row_of(Identity(player, account=True, skeleton=skeleton("Аdmin")), None)
+    desk.store.execute(INSERT_PLAYER, row)
+    await desk.store.flush()
+    with TokenAdmin(path) as register:
+        token = register.issue("Аdmin", "bot").token
+        with pytest.raises(BadName):
+            register.issue("r00t", "bot")
+    assert desk.hello(token=token).identity.player == player

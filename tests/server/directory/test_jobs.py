@@ -1,0 +1,100 @@
+"""Expensive requests: one at a time for each player, and lines that are not endless."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kibitz_server.directory.jobs import JobLimits, JobQueue, QueueFull
+
+
+class Scenario:
+    """Jobs that run until the test lets them end, and in which order they began."""
+
+    def __init__(self, **limits: int) -> None:
+        self.jobs = JobQueue(asyncio.get_running_loop(), JobLimits(**limits))
+        self.begun: list[str] = []
+        self.most = 0
+        self._go_on = asyncio.Semaphore(0)
+
+    def ask(self, player: str, name: str = "", address: str | None = None) -> asyncio.Task[None]:
+        return asyncio.create_task(self._work(player, name or player, address))
+
+    async def _work(self, player: str, name: str, address: str | None) -> None:
+        async with self.jobs.turn(player, address):
+            self.begun.append(name)
+            self.most = max(self.most, self.jobs.running)
+            await self._go_on.acquire()
+
+    async def settle(self, ended: int = 0) -> list[str]:
+        """Let some jobs end, and return who has begun."""
+        for _ in range(ended):
+            self._go_on.release()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return self.begun
+
+
+async def test_one_job_of_a_player_runs_at_a_time_and_players_take_turns() -> None:
+    floor = Scenario(at_once=2)
+    tasks = [floor.ask("ada", f"ada {n}") for n in range(3)] + [floor.ask("bob"), floor.ask("cyd")]
+    assert await floor.settle() == ["ada 0", "bob"]
+    assert await floor.settle(1) == ["ada 0", "bob", "ada 1"]
+    assert await floor.settle(1) == ["ada 0", "bob", "ada 1", "cyd"]
+    assert (await floor.settle(3))[4:] == ["ada 2"]
+    await asyncio.gather(*tasks)
+    assert (floor.most, floor.jobs.running, floor.jobs.waiting) == (2, 0, 0)
+
+
+async def test_a_line_that_is_full_refuses_with_a_time() -> None:
+    floor = Scenario(waiting_a_player=2, waiting=3, retry_after_ms=7)
+    tasks = [floor.ask("ada") for _ in range(3)]
+    await floor.settle()
+    with pytest.raises(QueueFull, match="2 requests of yours wait already") as busy:
+        await floor.ask("ada")
+    assert busy.value.retry_after_ms == 7
+    tasks.append(floor.ask("bob"))
+    await floor.settle()
+    with pytest.raises(QueueFull, match="too many requests wait already"):
+        await floor.ask("cyd")
+    await floor.settle(4)
+    await asyncio.gather(*tasks)
+    assert floor.jobs.waiting == 0
+
+
+async def test_an_address_has_no_more_lines_than_its_share() -> None:
+    floor = Scenario(waiting_an_address=2)
+    far = [floor.ask(f"eve {n}", address="192.0.2.1") for n in range(3)]
+    here = [floor.ask(f"ada {n}") for n in range(3)]
+    await floor.settle()
+    with pytest.raises(QueueFull, match="of your address"):
+        await floor.ask("eve 4", address="192.0.2.1")
+    await floor.settle(6)
+    await asyncio.gather(*far, *here)
+    assert (len(floor.begun), floor.jobs._by_address) == (6, {})
+
+
+async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:
+    floor = Scenario()
+    first, waits, last = floor.ask("ada"), floor.ask("bob"), floor.ask("cyd")
+    await floor.settle()
+    waits.cancel()
+    await floor.settle(1)
+    assert floor.begun == ["ada", "cyd"]
+    also = floor.ask("dan")
+    await floor.settle()
+    last.cancel()
+    also.cancel()  # its turn comes in the moment in which it is cancelled
+    await floor.settle()
+    assert (floor.jobs.running, floor.jobs.waiting) == (0, 0)
+    await asyncio.gather(first, waits, last, also, return_exceptions=True)
+
+
+async def test_a_job_that_raises_makes_room() -> None:
+    jobs = JobQueue(asyncio.get_running_loop())
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            async with jobs.turn("ada"):
+                raise ZeroDivisionError
+    assert jobs.running == 0

@@ -1,0 +1,240 @@
+"""Matches and lobbies whose log could not be written: nobody waits for ever, nobody loses time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_server.app import Config, Server, running
+from kibitz_server.storage.database import connect_admin
+from tests.server.fakes import JsonClient, connected, wait_until
+from tests.server.storage.test_store import take_over_database
+from tests.server.test_app import GAMES, ROOT, seated
+
+pytestmark = pytest.mark.e2e
+
+
+class FullDiskConnection:
+    """A connection whose commits fail as long as `full`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.full = False
+        self.failed = 0
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._db.in_transaction
+
+    def close(self) -> None:
+        self._db.close()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        if self.full and sql == "COMMIT":
+            self.failed += 1
+            raise sqlite3.OperationalError("database or disk is full")
+        return self._db.execute(sql, values)
+
+
+def disk_of(server: Server) -> FullDiskConnection:
+    store = server._store
+    store._retries = ()
+    store._db = disk = FullDiskConnection(store._db)  # type: ignore[assignment]
+    return disk
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with running(Config(db=tmp_path / "k.db", unlimited=True), GAMES) as server:
+        yield server
+
+
+SECRETS: dict[str, str] = {}
+
+
+async def playing(stack: AsyncExitStack, server: Server, number: int = 0) -> list[JsonClient]:
+    """Begin a match at three seconds a player."""
+    players = [await stack.enter_async_context(connected(server.url)) for _ in range(2)]
+    for seat, player in enumerate(players):
+        SECRETS[f"p{number}.{seat}"] = (await player.hello(f"p{number}-{seat}"))["resume"]
+    item = {"game": "toy-grid", "seats": 2, "options": {"columns": 8, "rows": 8, "row": 8}}
+    item["time_control"] = {"main_ms": 3000}
+    await seated(server.url, players, programme=[item])
+    return players
+
+
+async def test_a_move_whose_entry_was_lost_is_made_again_and_answered(server: Server) -> None:
+    async with AsyncExitStack() as stack:
+        ada, bob = await playing(stack, server)
+        turn = await ada.next("your_turn")
+        disk = disk_of(server)
+        disk.full = True
+        moving = asyncio.ensure_future(ada.move(turn))
+        await wait_until(lambda: disk.failed > 0)
+        disk.full = False
+        answer = await asyncio.wait_for(moving, 10)
+        assert (answer["type"], answer["seq"]) == ("done", 1)
+        their = await bob.next("your_turn")
+        assert (await bob.move(their))["type"] == "done"
+        assert server.directory.ready()
+
+
+async def test_what_is_asked_while_a_log_is_loaded_again_is_answered(server: Server) -> None:
+    async with AsyncExitStack() as stack:
+        ada, _ = await playing(stack, server)
+        turn = await ada.next("your_turn")
+        disk, store = disk_of(server), server._store
+        go, reload = asyncio.Event(), store.reload
+
+        async def slow(keys: Sequence[str]) -> Any:
+            await go.wait()
+            return await reload(keys)
+
+        store.reload = slow  # type: ignore[method-assign]
+        disk.full = True
+        moving = asyncio.ensure_future(ada.move(turn))
+        await wait_until(lambda: disk.failed > 0)
+        disk.full = False
+        await asyncio.sleep(1)  # of the three seconds that each has: they are not charged
+        again = await stack.enter_async_context(connected(server.url))
+        back = await again.ask("hello", versions=[1], resume=SECRETS["p0.1"])
+        assert back["seats"] == [turn["match"]]
+        coming = asyncio.ensure_future(again.ask("rejoin", match=turn["match"]))
+        await asyncio.sleep(0.05)
+        assert not moving.done()
+        assert not coming.done()
+        go.set()
+        answers = await asyncio.wait_for(asyncio.gather(moving, coming), 10)
+        assert [answer["type"] for answer in answers] == ["done"] * 2
+        their = await again.next("your_turn")
+        assert their["left_ms"] > 2900
+        assert (await again.move(their))["type"] == "done"
+        left = (await ada.next("your_turn"))["left_ms"]
+        assert left > 2500
+
+
+async def test_many_matches_are_loaded_again_without_a_standstill(server: Server) -> None:
+    async with AsyncExitStack() as stack:
+        pairs = [await playing(stack, server, number) for number in range(20)]
+        turns = [await pair[0].next("your_turn") for pair in pairs]
+        disk = disk_of(server)
+        reloads: list[int] = []
+        reload = server._store.reload
+
+        async def counted(keys: Sequence[str]) -> Any:
+            reloads.append(len(keys))
+            return await reload(keys)
+
+        server._store.reload = counted  # type: ignore[method-assign]
+        disk.full = True
+        moves = [
+            asyncio.ensure_future(pair[0].move(turn))
+            for pair, turn in zip(pairs, turns, strict=True)
+        ]
+        await wait_until(lambda: disk.failed > 0)
+        disk.full = False
+        answers = await asyncio.wait_for(asyncio.gather(*moves), 20)
+        assert {answer["type"] for answer in answers} == {"done"}
+        assert len(reloads) <= 3
+
+
+async def test_a_lobby_that_could_not_be_written_is_not_opened_and_says_so(server: Server) -> None:
+    async with connected(server.url) as ada:
+        await ada.hello("ada")
+        disk = disk_of(server)
+        disk.full = True
+        item = {"game": "toy-grid", "seats": 2}
+        hosting = asyncio.ensure_future(
+            ada.ask("host", settings={"seats": [{"kind": "open"}] * 2, "programme": [item]})
+        )
+        await wait_until(lambda: disk.failed > 0)
+        disk.full = False
+        answer = await asyncio.wait_for(hosting, 10)
+        assert (answer["type"], answer["code"]) == ("refused", "unavailable")
+        assert answer["retry_after_ms"] > 0
+        assert server.directory.lobbies == {}
+        await asyncio.wait_for(server._store.flush(), 5)
+
+
+async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) -> None:
+    """Not ready, a farewell with 1012 to everybody, and all of it soon."""
+    async with running(Config(db=tmp_path / "k.db"), GAMES) as server, AsyncExitStack() as stack:
+        ada, bob = await playing(stack, server)
+        turn = await ada.next("your_turn")
+        other = connect_admin(tmp_path / "k.db")
+        take_over_database(other)
+        other.close()
+        begun = time.monotonic()
+        moving = asyncio.ensure_future(ada.move(turn))
+        await asyncio.wait_for(server.failed.wait(), 5)
+        assert not server.directory.ready()
+        assert (await bob.next("farewell"))["code"] == "unavailable"
+        assert await bob.closed() == 1012
+        await asyncio.gather(moving, return_exceptions=True)
+        assert ada.socket.close_code == 1012
+        await asyncio.wait_for(server.drain(), 15)
+        assert time.monotonic() - begun < 15
+        assert "taken this database over" in str(server.failure)
+
+
+MAIN = """
+import sys, threading
+from pathlib import Path
+from kibitz_server import app
+from kibitz_server.directory.directory import Directory
+from kibitz_server.storage.store import Store
+from tests.server.match.toy_games import Grid
+
+if sys.argv[2] == "stuck":
+    Store._commit = lambda store, batch: threading.Event().wait()
+if sys.argv[2] == "full":
+    import sqlite3
+    def full(store, batch):
+        raise sqlite3.OperationalError("database or disk is full")
+    Store._insert = full
+if sys.argv[2] == "unread":
+    def restore(directory, right=Directory.restore):
+        right(directory)
+        directory.store._readers.submit(threading.Event().wait)
+    Directory.restore = restore
+    app.main.EXIT_GRACE_S = 1
+config = app.Config(db=Path(sys.argv[1]), drain_s=1)
+app.run(config, {"toy-grid": Grid()}, started=lambda server: print(server.port, flush=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["well", "stuck", "full", "unread", "taken over"])
+async def test_a_process_ends_in_every_state_of_its_disk(tmp_path: Path, state: str) -> None:
+    child = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", MAIN, str(tmp_path / "k.db"), state),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert child.stdout is not None
+    port = int(await asyncio.wait_for(child.stdout.readline(), 30))
+    if state == "taken over":
+        other = connect_admin(tmp_path / "k.db")
+        take_over_database(other)
+        other.close()
+    async with connected(f"ws://127.0.0.1:{port}") as ada:
+        greeting = asyncio.ensure_future(ada.hello("ada"))
+        await asyncio.sleep(0.3)
+        if state != "taken over":
+            child.send_signal(signal.SIGTERM)
+        _, errors = await asyncio.wait_for(child.communicate(), 30)
+        await asyncio.gather(greeting, return_exceptions=True)
+    assert child.returncode == (1 if state in {"taken over", "unread"} else 0)
+    assert state != "taken over" or b"another server has taken this database over" in errors

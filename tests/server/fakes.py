@@ -1,0 +1,424 @@
+"""What the tests of the server's shell stand on: time, transports and a disk made of memory.
+
+`FakeLoop` is an event loop whose time is moved by hand. `FakeTransport` keeps what is written
+and can be full. `FakeStore` is a store that is durable when the test says so.
+`ScriptedConnection` is a real `Peer` on a fake transport. `JsonClient` speaks JSON over a real
+socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import itertools
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, cast
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+
+from kibitz_protocol.wire.messages import ClientMessage, Move
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.net import http
+from kibitz_server.net.access import AccessPolicy
+from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.rate_limit import RateLimits
+from kibitz_server.net.send_queue import SendLimits, WriteBatcher
+from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from kibitz_server.storage.database import StoreError, WriteFailed
+from kibitz_server.storage.store import Store, Stream, Waiter
+
+HANDSHAKE = (
+    "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
+)
+
+
+class FakeHandle:
+    """A call that waits in a `FakeLoop`."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.call = call
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class FakeLoop:
+    """An event loop whose time moves only in `advance`."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self._calls: list[tuple[float, int, FakeHandle]] = []
+        self._numbers = itertools.count()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return cast(asyncio.AbstractEventLoop, self)
+
+    def time(self) -> float:
+        return self.now
+
+    def clock(self) -> int:
+        return round(self.now * 1000)
+
+    def call_at(self, when: float, call: Callable[..., object], *args: object) -> FakeHandle:
+        handle = FakeHandle(lambda: call(*args))
+        heapq.heappush(self._calls, (when, next(self._numbers), handle))
+        return handle
+
+    def call_later(self, wait: float, call: Callable[..., object], *args: object) -> FakeHandle:
+        return self.call_at(self.now + wait, call, *args)
+
+    def call_soon(self, call: Callable[..., object], *args: object) -> FakeHandle:
+        return self.call_at(self.now, call, *args)
+
+    def advance(self, seconds: float = 0.0) -> None:
+        """Run everything that is due within `seconds`, in order."""
+        until = self.now + seconds
+        while self._calls and self._calls[0][0] <= until:
+            when, _, handle = heapq.heappop(self._calls)
+            self.now = max(self.now, when)
+            if not handle.cancelled:
+                handle.call()
+        self.now = until
+
+    @property
+    def armed(self) -> int:
+        """How many timers would still fire."""
+        return sum(not handle.cancelled for _, _, handle in self._calls)
+
+
+class FakeTransport(asyncio.Transport):
+    """Keeps what is written; `backlog` bytes of it are said to be stuck."""
+
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        super().__init__()
+        self.address = address
+        self.written = b""
+        self.writes = 0
+        self.backlog = 0
+        self.ended = False
+        self.closed = False
+        self.aborted = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return (self.address, 4711) if name == "peername" else default
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self.high = high
+
+    def get_write_buffer_size(self) -> int:
+        return self.backlog
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+        self.writes += 1
+
+    def write_eof(self) -> None:
+        self.ended = True
+
+    def is_closing(self) -> bool:
+        return self.closed or self.aborted
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def client_frame(data: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
+    """Return a frame as a client sends it."""
+    return Frame(opcode, data, fin).serialize(mask=True)
+
+
+def split_frames(data: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
+    """Cut a server's bytes into (opcode, payload) and what is left."""
+    frames: list[tuple[int, bytes]] = []
+    while len(data) >= 2:
+        length, start = data[1] & 127, 2
+        if length > 125:
+            extent = 2 if length == 126 else 8
+            length, start = int.from_bytes(data[2 : 2 + extent], "big"), 2 + extent
+        if len(data) < start + length:
+            break
+        frames.append((data[0] & 15, data[start : start + length]))
+        data = data[start + length :]
+    return frames, data
+
+
+@dataclass
+class FakeHandler:
+    """Keeps what peers ask."""
+
+    room: bool = True
+    requests: list[ClientMessage] = field(default_factory=list)
+    left: list[Peer] = field(default_factory=list)
+    closed: list[Peer] = field(default_factory=list)
+    addresses: list[tuple[str, bool]] = field(default_factory=list)
+
+    def admit(self, peer: Peer) -> bool:
+        return self.room
+
+    def relocate(self, peer: Peer) -> bool:
+        self.addresses.append((peer.address, peer.local))
+        return self.room
+
+    def move(self, peer: Peer, move: Move) -> None:
+        self.requests.append(move)
+
+    def request(self, peer: Peer, message: ClientMessage) -> None:
+        self.requests.append(message)
+
+    def disconnected(self, peer: Peer) -> None:
+        self.left.append(peer)
+
+    def socket_closed(self, peer: Peer) -> None:
+        self.closed.append(peer)
+
+
+class FakePages:
+    def ready(self) -> bool:
+        return False
+
+    def metrics(self) -> bytes:
+        return b"figures\n"
+
+    async def record(self, match: str) -> AsyncIterator[bytes] | None:
+        return self.pieces() if match == "m1" else None
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        for piece in (b"lines\n", b"more\n"):
+            yield piece
+
+
+@dataclass
+class FakeMetrics:
+    refusals: list[Code] = field(default_factory=list)
+    drops: list[str] = field(default_factory=list)
+    move_ms: Counter[int] = field(default_factory=Counter)
+
+    def refused(self, code: Code) -> None:
+        self.refusals.append(code)
+
+    def dropped(self, why: str) -> None:
+        self.drops.append(why)
+
+
+@dataclass
+class PeerRig:
+    """All that peers stand on, with time in the test's hands."""
+
+    loop: FakeLoop = field(default_factory=FakeLoop)
+    handler: FakeHandler = field(default_factory=FakeHandler)
+    metrics: FakeMetrics = field(default_factory=FakeMetrics)
+    spawned: list[Awaitable[None]] = field(default_factory=list)
+    rate_limits: RateLimits = field(default_factory=RateLimits)
+    timeout_config: TimeoutConfig = field(default_factory=TimeoutConfig)
+    pages: FakePages = field(default_factory=FakePages)
+    access: AccessPolicy = field(default_factory=AccessPolicy)
+    downloads: Downloads = field(default_factory=Downloads)
+
+    def __post_init__(self) -> None:
+        self.timeouts = Timeouts(self.loop.loop, self.timeout_config)
+        self.context = PeerContext(
+            loop=self.loop.loop,
+            clock=self.loop.clock,
+            handler=self.handler,
+            pages=self.pages,
+            metrics=self.metrics,
+            batcher=WriteBatcher(self.loop.loop),
+            timeouts=self.timeouts,
+            rate_limits=self.rate_limits,
+            send_limits=SendLimits(),
+            access=self.access,
+            downloads=self.downloads,
+            spawn=self.spawned.append,
+        )
+        self.timeouts.start()
+
+    def connect(self, address: str = "127.0.0.1") -> ScriptedConnection:
+        """Open a connection that has said nothing yet."""
+        return ScriptedConnection(self, address)
+
+    def open(self, path: str = "/", more: str = "") -> ScriptedConnection:
+        """Open a connection and shake hands."""
+        line = self.connect()
+        line.feed(HANDSHAKE.format(path=path, more=more).encode())
+        return line
+
+
+class ScriptedConnection:
+    """A scripted connection to a real `Peer`."""
+
+    def __init__(self, rig: PeerRig, address: str) -> None:
+        self.rig = rig
+        self.transport = FakeTransport(address)
+        self.peer = Peer(rig.context)
+        self.peer.connection_made(self.transport)
+
+    def feed(self, data: bytes) -> None:
+        self.peer.data_received(data)
+        self.rig.loop.advance()
+
+    def send(self, **fields: object) -> None:
+        self.feed(client_frame(json.dumps(fields).encode()))
+
+    def head(self) -> str:
+        """Take the HTTP response that came."""
+        head, _, rest = self.transport.written.partition(b"\r\n\r\n")
+        self.transport.written = rest
+        return head.decode()
+
+    def frames(self) -> list[tuple[int, bytes]]:
+        """Take the frames that came since the last call, but no pings."""
+        self.rig.loop.advance()
+        frames, self.transport.written = split_frames(self.transport.written)
+        return [frame for frame in frames if frame[0] != Opcode.PING]
+
+    def received(self) -> list[dict[str, Any]]:
+        """Take the messages that came since the last call."""
+        return [json.loads(data) for opcode, data in self.frames() if opcode == Opcode.TEXT]
+
+    def close_code(self) -> int | None:
+        """Take what came, and return the code of the close frame among it."""
+        for opcode, data in self.frames():
+            if opcode == Opcode.CLOSE:
+                return int.from_bytes(data[:2], "big")
+        return None
+
+
+class FakeStore:
+    """A store whose appends are durable after `commit`, or lost after `fail`."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, list[bytes]] = {}
+        self.finished: dict[str, tuple[bytes | None, bytes]] = {}
+        self._waiting: list[tuple[Stream, int, Waiter | None]] = []
+
+    @property
+    def store(self) -> Store:
+        return cast(Store, self)
+
+    def create(
+        self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
+    ) -> None:
+        stream.number = len(self.lines) + 1
+        self.lines[stream.key] = [head]
+        self._waiting.append((stream, 0, waiter))
+
+    def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
+        if seq != stream.tail + 1 or stream.failed:
+            raise WriteFailed("out of order")
+        stream.tail = seq
+        self.lines[stream.key].append(line)
+        self._waiting.append((stream, seq, waiter))
+
+    def finish(
+        self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
+    ) -> None:
+        self.finished[stream.key] = (footer, summary)
+        stream.closed = True
+        self._waiting.append((stream, stream.tail, waiter))
+
+    def commit(self) -> None:
+        """Everything appended so far is on the disk."""
+        waiting, self._waiting = self._waiting, []
+        for stream, seq, waiter in waiting:
+            stream.durable = seq
+            if waiter is not None:
+                waiter.durable(seq)
+
+    def fail(self, error: StoreError) -> None:
+        """Everything since the last commit is lost."""
+        waiting, self._waiting = self._waiting, []
+        told: set[int] = set()
+        for stream, _, waiter in waiting:
+            stream.failed = True
+            if waiter is not None and id(waiter) not in told:
+                told.add(id(waiter))
+                waiter.lost(error)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+
+async def read_page(page: http.Page | Awaitable[http.Page | http.StreamedPage]) -> http.Page:
+    """Return a page that is there at once, or all of one that comes in pieces."""
+    found = page if isinstance(page, http.Page) else await page
+    if isinstance(found, http.Page):
+        return found
+    body = b"".join([piece async for piece in found.pieces])
+    return http.Page(HTTPStatus.OK, body, found.content_type)
+
+
+class JsonClient:
+    """A client over a real socket: sends JSON, keeps the news, waits for answers."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.news: list[dict[str, Any]] = []
+        self.player = ""
+        self._id = 0
+
+    async def ask(self, type: str, **fields: object) -> dict[str, Any]:
+        """Send a request and return its answer; news that come before it are kept."""
+        self._id += 1
+        return await self.ask_as(self._id, type, **fields)
+
+    async def ask_as(self, id: int, type: str, **fields: object) -> dict[str, Any]:
+        await self.socket.send(json.dumps({"type": type, "id": id, **fields}))
+        while True:
+            message: dict[str, Any] = json.loads(await self.socket.recv())
+            if message.get("re") == id:
+                return message
+            self.news.append(message)
+
+    async def hello(self, name: str, **fields: object) -> dict[str, Any]:
+        return await self.ask("hello", versions=[1], name=name, **fields)
+
+    async def next(self, type: str) -> dict[str, Any]:
+        """Return the next news of this type; what came before it is forgotten."""
+        while True:
+            message = self.news.pop(0) if self.news else json.loads(await self.socket.recv())
+            if message["type"] == type:
+                return cast("dict[str, Any]", message)
+
+    async def move(self, turn: dict[str, Any], **action: int) -> dict[str, Any]:
+        chosen = action or turn["legal"][0]
+        return await self.ask("move", match=turn["match"], ply=turn["ply"], action=chosen)
+
+    async def closed(self) -> int:
+        """Read to the end and return the close code."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await self.socket.recv()
+        code = self.socket.close_code
+        assert code is not None
+        return code
+
+
+@asynccontextmanager
+async def connected(url: str, **options: Any) -> AsyncIterator[JsonClient]:
+    """Connect to a server; the connection is closed at the end."""
+    options = {"compression": None, "open_timeout": 5, **options}
+    async with connect(url, **options) as socket:
+        yield JsonClient(socket)
+
+
+async def wait_until(reached: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait for what happens in another process, or in a server that tells nobody."""
+    async with asyncio.timeout(seconds):
+        while not reached():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -1,0 +1,336 @@
+"""Every request is answered exactly once, whatever it names, and whatever raises on its way.
+
+Here are all requests of the protocol, taken from its union: with keys of everything that there
+is and is not, with and without hello, and with an exception planted in what carries them out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter as Tally
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from kibitz_protocol.wire.messages import ClientMessage
+from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.app import Config, Server, running
+from kibitz_server.directory import reload
+from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.registry import Registry
+from kibitz_server.handlers import lists
+from kibitz_server.lobby import runner as lobby_runner
+from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.state import LobbyState
+from kibitz_server.match import engine as match_engine
+from kibitz_server.match import record, visibility
+from kibitz_server.match import runner as match_runner
+from kibitz_server.match import state as match_state
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.rating.log import RatingLog
+from kibitz_server.storage.store import Store
+from tests.server.directory.test_directory import GAMES, settings
+from tests.server.fakes import JsonClient, connected, wait_until
+
+MODELS = {
+    model.model_fields["type"].default: model for model in get_args(get_args(ClientMessage)[0])
+}
+ENDING = ("leave", "close", "resign", "leave_match")
+TYPES: list[str] = sorted(MODELS, key=lambda kind: kind in ENDING)
+"""Every request; those that end something come last."""
+FENCE = 1_000_000
+
+
+def fields(kind: str, key: str) -> dict[str, Any]:
+    """Return a request that names `key` wherever it names something."""
+    item = {"game": "toy-grid", "seats": 2}
+    special: dict[str, dict[str, Any]] = {
+        "hello": {"versions": [1], "name": "eve"},
+        "host": {"settings": settings()},
+        "kick": {"lobby": key, "player": "nobody"},
+        "arrange": {"lobby": key, "matches": [{"tag": "t", "item": item, "players": ["a", "b"]}]},
+        "move": {"match": key, "ply": 0, "action": {"x": 0, "y": 0}},
+        "note": {"match": key, "text": "hm"},
+    }
+    if kind in special:
+        return special[kind]
+    return {name: key for name in ("lobby", "match") if name in MODELS[kind].model_fields}
+
+
+class Scenario:
+    """A server, two players, and keys of all kinds."""
+
+    def __init__(self, server: Server, stack: AsyncExitStack) -> None:
+        self.server = server
+        self._stack = stack
+
+    async def caller(self) -> JsonClient:
+        return await self._stack.enter_async_context(connected(self.server.url))
+
+    async def guest(self, name: str) -> JsonClient:
+        caller = await self.caller()
+        caller.player = (await caller.hello(name, capabilities={"at_once": 1000}))["player"]
+        return caller
+
+    async def begun(self, players: list[JsonClient], **more: Any) -> tuple[str, str]:
+        """Begin a match; return its lobby and its key."""
+        key = (await players[0].ask("host", settings=settings(seats=2, **more)))["lobby"]
+        for player in players:
+            await player.ask("join", lobby=key)
+        for player in players:
+            await player.ask("ready", lobby=key)
+        started = await players[0].next("match_started")
+        await players[0].next("snapshot")
+        return key, started["match"]["match"]
+
+    async def key(self, what: str, players: list[JsonClient]) -> str:
+        """Return a key of something."""
+        lobby, match = await self.begun(players)
+        if what == "running match":
+            return match
+        if what == "lobby":
+            return lobby
+        await players[0].ask("resign", match=match)
+        await wait_until(lambda: match not in self.server.directory.matches)
+        if what == "forgotten match":
+            self.server.directory.recently_finished.clear()
+        if what == "closed lobby":
+            await players[0].ask("close", lobby=lobby)
+            await wait_until(lambda: lobby not in self.server.directory.closing)
+        return {"closed lobby": lobby, "unknown": "nothing"}.get(what, match)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[Scenario]:
+    config = Config(db=tmp_path / "k.db", unlimited=True)
+    async with running(config, GAMES) as server, AsyncExitStack() as stack:
+        yield Scenario(server, stack)
+
+
+async def answers(caller: JsonClient, requests: list[int]) -> Tally[int]:
+    """Read until all requests, and one after them that waits for the disk, are answered."""
+    found: Tally[int] = Tally(
+        message["re"] for message in caller.news if message.get("re") in requests
+    )
+    async with asyncio.timeout(20):
+        while not all(found[each] for each in requests):
+            message = json.loads(await caller.socket.recv())
+            caller.news.append(message)
+            found[message.get("re", -1)] += 1
+        await caller.socket.send(json.dumps({"type": "ladder", "id": FENCE}))
+        while not found[FENCE]:
+            message = json.loads(await caller.socket.recv())
+            caller.news.append(message)
+            found[message.get("re", -1)] += 1
+    return Tally({each: found[each] for each in requests})
+
+
+KEYS = ["unknown", "closed lobby", "lobby", "running match", "finished match", "forgotten match"]
+
+
+@pytest.mark.parametrize("what", KEYS)
+async def test_every_request_is_answered_once_whatever_it_names(
+    world: Scenario, what: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    players = [await world.guest("ada"), await world.guest("bob")]
+    stranger = await world.guest("cyd")
+    key = await world.key(what, players)
+    for caller in (stranger, *players):
+        requests = range(100, 100 + len(TYPES))
+        for id, kind in zip(requests, TYPES, strict=True):
+            await caller.socket.send(json.dumps({"type": kind, "id": id, **fields(kind, key)}))
+        told = await answers(caller, list(requests))
+        named = {TYPES[id - 100]: count for id, count in told.items()}
+        assert named == dict.fromkeys(TYPES, 1)
+        assert all(peer.unanswered == set() for peer in world.server.directory.connections.peers)
+    assert [each.message for each in caplog.records if each.levelno >= logging.WARNING] == []
+
+
+async def test_every_request_before_hello_is_answered_once(
+    world: Scenario, caplog: pytest.LogCaptureFixture
+) -> None:
+    caller = await world.caller()
+    kinds = [kind for kind in TYPES if kind != "hello"]
+    requests = range(100, 100 + len(kinds))
+    for id, kind in zip(requests, kinds, strict=True):
+        await caller.socket.send(json.dumps({"type": kind, "id": id, **fields(kind, "x")}))
+    found: Tally[int] = Tally()
+    async with asyncio.timeout(20):
+        while not all(found[id] for id in requests):
+            message = json.loads(await caller.socket.recv())
+            assert message["code"] == "hello_first"
+            found[message["re"]] += 1
+    assert found == Tally(dict.fromkeys(requests, 1))
+    assert [each.message for each in caplog.records if each.levelno >= logging.WARNING] == []
+
+
+# --- planted exceptions -----------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _quick_reloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is loaded again several times in a test is not waited for."""
+    monkeypatch.setattr(reload, "RETRY_PAUSE_S", 0.01)
+
+
+class PlantedError(Exception):
+    """What a plant raises, and nothing else does."""
+
+
+LOBBY = ("join", "ready", "kick", "start", "rematch", "arrange", "leave", "close")
+MATCH = ("move", "note", "rejoin", "watch", "resign", "leave_match")
+MATCH_ENTRIES = ("move", "note", "resign", "leave_match")
+OVER = ("history", "report", "move", "rejoin")
+PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
+    "store.append": (Store, "append", ("leave", "kick", "move", "note", "resign")),
+    "store.create": (Store, "create", ("host",)),
+    "store.finish": (Store, "finish", ("resign", "leave_match")),
+    "store.execute": (Store, "execute", ("hello",)),
+    "store.closed": (Store, "closed", OVER),
+    "store.entries": (Store, "entries", OVER),
+    "store.lines": (Store, "lines", ("history",)),
+    "accounts.identify": (Accounts, "identify", ("hello",)),
+    "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
+    "directory.add_finished": (Directory, "add_finished", ("move", "rejoin")),
+    "directory.open_lobby": (Directory, "open_lobby", ("host",)),
+    "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "list_lobbies")),
+    "lobby.handle": (LobbyEngine, "handle", LOBBY),
+    "lobby.advance": (LobbyEngine, "_advance", ("leave", "kick", "join")),
+    "lobby.deadline": (LobbyEngine, "_deadline", ("leave", "host")),
+    "lobby.brief": (lists, "lobby_brief", ("list_lobbies",)),
+    "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
+    "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
+    "lobby.command": (LobbyRunner, "command", LOBBY),
+    "match.handle": (match_engine.MatchEngine, "handle", ("move", "note", "resign", "leave_match")),
+    "match.apply": (match_state.MatchState, "_apply_change", MATCH_ENTRIES),
+    "match.view": (visibility.MatchViews, "present", ("move", "resign")),
+    "match.deadline": (match_engine.MatchEngine, "_next_due", ("move", "note", "resign")),
+    "match.snapshot": (visibility.MatchViews, "snapshot", ("rejoin",)),
+    "match.your_turn": (visibility.MatchViews, "your_turn", ("move", "rejoin")),
+    "match.finished": (visibility.MatchViews, "finished", ("resign",)),
+    "match.encode": (match_runner, "encode", MATCH_ENTRIES),
+    "match.publish": (MatchRunner, "_publish", ("move", "resign")),
+    "match.brief": (MatchRunner, "brief", ("resign", "list_matches")),
+    "record.restore": (record, "restore", ("move", "rejoin")),
+    "read_setup": (record, "read_setup", ("history", "report")),
+}
+"""Where an exception is planted, and the requests that come by there."""
+FINISHED = {
+    "store.closed",
+    "store.entries",
+    "directory.add_finished",
+    "record.restore",
+    "read_setup",
+}
+"""Plants that only a match that is over and forgotten comes by."""
+
+
+class Plant:
+    """Makes a function raise: the first time that it is called, or as long as it stands."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, where: Any, name: str, *, once: bool) -> None:
+        self.raised = 0
+        original: Callable[..., Any] = getattr(where, name)
+
+        def raising(*args: Any, **named: Any) -> Any:
+            if once and self.raised:
+                return original(*args, **named)
+            self.raised += 1
+            raise PlantedError(name)
+
+        patch.setattr(where, name, raising)
+
+
+async def answered_or_gone(caller: JsonClient, kind: str, key: dict[str, str]) -> int:
+    """Send a request; return how many answers came, 1 where the connection was closed instead."""
+    named = key["lobby"] if "lobby" in fields(kind, "") else key["match"]
+    request = {"type": kind, "id": 500, **fields(kind, named)}
+    if kind == "arrange":
+        request["matches"][0]["players"] = [key["ada"], key["bob"]]
+    if kind == "kick":
+        request["player"] = key["bob"]
+    try:
+        await caller.socket.send(json.dumps(request))
+        found = 0
+        async with asyncio.timeout(10):
+            while not found:
+                message = json.loads(await caller.socket.recv())
+                caller.news.append(message)
+                found += message.get("re") == 500
+    except ConnectionClosed:
+        return 1
+    return found
+
+
+async def more_answers(caller: JsonClient) -> int:
+    """Count answers that come after the first one, until the server has settled."""
+    try:
+        await answers(caller, [])
+    except ConnectionClosed:
+        return 0
+    return max(0, len([1 for message in caller.news if message.get("re") == 500]) - 1)
+
+
+def ahead(server: Server) -> list[str]:
+    """Name the matches and lobbies that are not what their logs say."""
+    hall = server.directory
+    tables = [
+        key for key, each in hall.matches.items() if each.engine.state.seq != each.stream.tail
+    ]
+    rooms = [key for key, each in hall.lobbies.items() if each.engine.state.seq != each.stream.tail]
+    return tables + rooms
+
+
+async def plant_and_ask(server: Server, plant: str, kind: str, *, once: bool) -> int:
+    """Ask for something while something raises; return how often it did."""
+    where, name, _ = PLANTS[plant]
+    async with AsyncExitStack() as stack:
+        world = Scenario(server, stack)
+        ada, bob = await world.guest(f"ada {kind}"), await world.guest(f"bob {kind}")
+        keys = {"ada": ada.player, "bob": bob.player}
+        lobby, match = keys["lobby"], keys["match"] = await world.begun([ada, bob])
+        if plant == "store.lines":
+            await ada.ask("note", match=match, text="an entry to read")
+        if plant in FINISHED:
+            await ada.ask("resign", match=match)
+            await wait_until(lambda: match not in server.directory.matches)
+            server.directory.recently_finished.clear()
+        asks = await world.caller() if kind == "hello" else ada
+        with pytest.MonkeyPatch.context() as patch:
+            planted = Plant(patch, where, name, once=once)
+            assert await answered_or_gone(asks, kind, keys) == 1
+        assert await more_answers(asks) == 0
+        await wait_until(lambda: not ahead(server))
+        assert lobby
+    raised: int = planted.raised
+    return raised
+
+
+async def planted(tmp_path: Path, plant: str, kinds: Iterable[str], *, once: bool) -> int:
+    async with running(Config(db=tmp_path / "k.db", unlimited=True), GAMES) as server:
+        return sum([await plant_and_ask(server, plant, kind, once=once) for kind in kinds])
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+async def test_what_raises_is_answered_once(
+    tmp_path: Path, plant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    kinds = PLANTS[plant][2]
+    assert await planted(tmp_path, plant, kinds, once=True) == len(kinds)
+    assert {each.exc_info[0] for each in caplog.records if each.exc_info} <= {PlantedError}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plant", PLANTS)
+async def test_every_request_is_answered_once_while_something_always_raises(
+    tmp_path: Path, plant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await planted(tmp_path, plant, TYPES, once=False) >= 1
+    assert {each.exc_info[0] for each in caplog.records if each.exc_info} <= {PlantedError}

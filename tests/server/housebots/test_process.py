@@ -1,0 +1,198 @@
+"""House bots: processes that are started, listened to, ended and always reaped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Sequence
+
+import pytest
+
+from kibitz_server.housebots import process as module
+from kibitz_server.housebots.process import HouseBotProcess, HouseBots
+from tests.server.fakes import wait_until
+
+pytestmark = pytest.mark.e2e
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+async def worked(code: str) -> HouseBotProcess:
+    employee = HouseBotProcess()
+    await employee.run(python(code), dict(os.environ))
+    return employee
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.e2e
+async def test_exit_status_and_last_lines_are_kept() -> None:
+    employee = await worked(
+        "import sys\nfor n in range(100): print('line', n)\n"
+        "sys.stderr.write('oh no\\n'); sys.exit(3)"
+    )
+    assert employee.status == 3
+    words = employee.log_tail.splitlines()
+    assert words[-3:] == ["line 99", "oh no", "the bot's process ended with status 3"]
+    assert len(words) == module.LOG_LINES + 1
+
+
+@pytest.mark.e2e
+async def test_what_it_writes_is_made_fit_to_print() -> None:
+    employee = await worked("import os\nos.write(1, b'\\x1b[31m\\xff' + b'x' * 10000)")
+    [line, _] = employee.log_tail.splitlines()
+    assert line.isprintable()
+    assert len(line) <= module.LINE_BYTES
+
+
+@pytest.mark.e2e
+async def test_a_command_that_cannot_be_started() -> None:
+    employee = HouseBotProcess()
+    await employee.run(["/nowhere/bot"], {})
+    assert employee.status == 127
+    assert "cannot start '/nowhere/bot'" in employee.log_tail
+
+
+@pytest.mark.e2e
+async def test_a_signal_is_a_negative_status() -> None:
+    employee = await worked("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    assert employee.status == -9
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("stubborn", [False, True])
+async def test_a_dismissed_process_ends_with_all_that_it_started(
+    stubborn: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setattr(module, "TERM_TIMEOUT_S", 0.3)
+    ignore = "signal.signal(signal.SIGTERM, signal.SIG_IGN);" if stubborn else ""
+    note = f"{tmp_path}/pids"
+    code = (
+        f"import os, signal, time, pathlib;{ignore}\n"
+        "child = os.fork()\n"
+        f"if child: pathlib.Path({note!r}).write_text(f'{{os.getpid()}} {{child}}')\n"
+        "time.sleep(60)"
+    )
+    employee = HouseBotProcess()
+    working = asyncio.create_task(employee.run(python(code), dict(os.environ)))
+    pids = await written(note)
+    employee.stop()
+    await asyncio.wait_for(working, 10)
+    assert employee.status == (-9 if stubborn else -15)
+    for pid in pids:
+        await gone(pid)
+
+
+async def written(note: str) -> list[int]:
+    """Wait until the process has said who it is."""
+    await wait_until(lambda: bool(read(note)), 20)
+    return [int(pid) for pid in read(note).split()]
+
+
+def read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+async def gone(pid: int) -> None:
+    """Wait until a process, an orphan perhaps, is no more, or a zombie that nobody reaps."""
+    await wait_until(lambda: not alive(pid) or ") Z" in read(f"/proc/{pid}/stat"), 5)
+
+
+class Agency:
+    def __init__(self, code: str) -> None:
+        self.code = code
+
+    def personalities(self) -> Sequence[str]:
+        return ["grid/greedy"]
+
+    def flaw(self, personality: str) -> str | None:
+        return "depth: no" if "depth=no" in personality else None
+
+    def seats(self, personality: str) -> Sequence[int]:
+        return (2,) if "steady" in personality else ()
+
+    def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
+        return [*python(self.code), personality, url, lobby]
+
+
+@pytest.mark.e2e
+async def test_staff_gets_its_secret_by_a_descriptor_and_its_end_is_told() -> None:
+    tasks: list[asyncio.Future[None]] = []
+
+    def spawn(work: Awaitable[None]) -> None:
+        tasks.append(asyncio.ensure_future(work))
+
+    code = (
+        "import os, sys\n"
+        "assert 'secret' not in [*sys.argv, *os.environ.values()]\n"
+        "print(*sys.argv[1:], open(int(os.environ['KIBITZ_RESUME_FD'])).read())"
+    )
+    staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
+    assert staff.knows("grid/greedy:depth=3")
+    assert not staff.knows("grid/other")
+    ended: list[HouseBotProcess] = []
+    employee = HouseBotProcess()
+    staff.start(employee, "grid/greedy", "abc", "secret", ended.append)
+    assert staff.count == 1
+    await asyncio.gather(*tasks)
+    assert ended == [employee]
+    assert employee.log_tail.startswith("grid/greedy ws://here abc secret\n")
+    assert staff.count == 0
+
+
+@pytest.mark.e2e
+async def test_a_house_bot_gets_no_secret_of_the_servers_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secrets = ("KIBITZ_TOKEN", "KIBITZ_ANYTHING_NEW", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY")
+    for name in secrets:
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("KIBITZ_RESUME", "canary of the server's own")
+    monkeypatch.setenv("KIBITZ_CACHE", "/cache")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    tasks: list[asyncio.Future[None]] = []
+
+    def spawn(work: Awaitable[None]) -> None:
+        tasks.append(asyncio.ensure_future(work))
+
+    code = (
+        "import os\nfor name, value in os.environ.items():\n"
+        " if 'canary' in value or name.startswith(('KIBITZ_', 'LC_ALL')): print(name, value)"
+    )
+    employee = HouseBotProcess()
+    staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
+    staff.start(employee, "grid/greedy", "abc", "secret", lambda employee: None)
+    await asyncio.gather(*tasks)
+    told = employee.log_tail.splitlines()
+    assert "canary" not in employee.log_tail
+    assert {"KIBITZ_CACHE /cache", "LC_ALL C.UTF-8"} <= set(told)
+
+
+async def test_who_was_dismissed_before_it_started_never_starts() -> None:
+    spawned: list[Awaitable[None]] = []
+    staff = HouseBots(Agency(""), spawned.append, lambda: "")
+    employee = HouseBotProcess()
+    employee.stop()
+    staff.start(employee, "grid/greedy", "abc", "secret", lambda employee: None)
+    staff.close()
+    staff.start(HouseBotProcess(), "grid/greedy", "abc", "secret", lambda employee: None)
+    assert spawned == []
+
+
+def test_without_a_house_there_are_no_personalities() -> None:
+    staff = HouseBots(None, lambda work: None, lambda: "")
+    assert staff.personalities() == []
+    assert not staff.knows("grid/greedy")

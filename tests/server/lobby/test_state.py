@@ -1,0 +1,71 @@
+"""Rolls: what is not the log of a lobby, and that its lines are plain JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
+from kibitz_protocol.wire.records import Player
+from kibitz_server.lobby.entries import ENTRY, Arranged, ArrangedMatch, Closed, Entry, Left, Opened
+from kibitz_server.lobby.state import LobbyState
+
+OPENED = Opened(
+    lobby="l1",
+    host=Player(player="host", name="host", kind="human"),
+    settings=LobbySettings(seats=[OpenSeat()], programme=[ProgrammeItem(game="toy", seats=1)]),
+    invite="code",
+    created="2026-01-01T00:00:00Z",
+    seed=2**64 - 1,
+    hidden=[],
+)
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ([], "begins with an entry 'opened'"),
+        ([Closed(seq=1, reason="closed")], "begins with an entry 'opened'"),
+        ([OPENED, Closed(seq=2, reason="closed")], "entry 2 of a lobby follows 0"),
+        ([OPENED, OPENED], "entry 0 of a lobby follows 0"),
+    ],
+)
+def test_what_is_not_a_log(entries: list[Entry], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        LobbyState.restore(entries)
+
+
+def test_a_lobby_is_opened_once() -> None:
+    second = OPENED.model_copy(update={"seq": 1})
+    with pytest.raises(ValueError, match="opened once"):
+        LobbyState(OPENED).apply(second)
+
+
+def test_entries_travel_as_lines() -> None:
+    item = ProgrammeItem(game="toy", seats=1, options={"size": 5}, seed=3)
+    allotted = ArrangedMatch(tag="b1.1~2", item=item, players=["ada"], seed=2**53 - 1)
+    for entry in (
+        OPENED,
+        Left(seq=4, player="ada", reason="away"),
+        Arranged(seq=5, matches=[allotted]),
+    ):
+        line = entry.model_dump_json()
+        assert "\n" not in line
+        assert json.loads(line)["kind"] == entry.kind
+        assert ENTRY.validate_json(line) == entry
+
+
+def test_a_lobby_s_key_leaves_room_for_its_matches() -> None:
+    with pytest.raises(ValidationError, match="at most 16"):
+        Opened.model_validate(OPENED.model_dump() | {"lobby": "l" * 17})
+    longest = LobbyState(
+        OPENED.model_copy(update={"lobby": "l" * 16}), round=9999, repeated={20_000}
+    )
+    assert len(longest.match_key(20_000)) <= 32
+
+
+def test_rounds_have_seeds_of_their_own() -> None:
+    seeds = {LobbyState(OPENED, round=round).round_seed() for round in range(1, 100)}
+    assert len(seeds) == 99

@@ -1,0 +1,228 @@
+"""Spectators: through whose eyes, and how late."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.records import Conduct, Setup, Spectating
+from kibitz_server.match.commands import Append, Leave, Note, Return
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.spectators import Spectators
+from kibitz_server.match.visibility import EntryView, replay
+from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher
+from tests.server.fakes import FakeLoop, FakeTransport, split_frames
+from tests.server.match.toy_games import Grid, MatchDriver, Veil, setup
+
+
+def spectators_of(match: MatchEngine, loop: FakeLoop) -> Spectators:
+    return Spectators(match, lambda told: told(), loop.clock)
+
+
+class SpectatorScenario:
+    """A match, its spectators, and one spectator's screen."""
+
+    def __init__(self, game: Game, spectating: Spectating, clock: str = "none") -> None:
+        self.loop = FakeLoop()
+        begun = setup(game, 2, clock=clock).model_copy(update={"spectating": spectating})
+        self.shell = MatchDriver(game, begun, self.loop.clock())
+        self.spectators = spectators_of(self.shell.match, self.loop)
+        self.wire = FakeTransport()
+        self.outbox = SendQueue(self.wire, WriteBatcher(self.loop.loop), SendLimits(), lambda: None)
+
+    def play(self, wait: int = 0, **action: int) -> None:
+        self.loop.advance(wait / 1000)
+        for effect in self.shell.play(wait=wait, **action):
+            if isinstance(effect, Append):
+                self.publish(effect.view)
+
+    def do(self, command: Leave | Note | Return) -> None:
+        for effect in self.shell.do(command):
+            if isinstance(effect, Append):
+                self.publish(effect.view)
+
+    def publish(self, view: EntryView) -> None:
+        """Show a durable entry as a match's runner does."""
+        spectators = self.spectators
+        if spectators.delayed is None and spectators.viewer is not None:
+            _, frame = view.frames(None, (), spectators.viewer)
+            for outbox in spectators.outboxes:
+                outbox.send_droppable(frame, spectators)
+        spectators.delay(view, self.loop.clock())
+
+    def screen(self) -> list[dict[str, Any]]:
+        self.loop.advance()
+        frames, self.wire.written = split_frames(self.wire.written)
+        return [json.loads(data) for _, data in frames]
+
+
+def numbers(messages: list[dict[str, Any]]) -> list[int]:
+    return [message["entry"]["seq"] for message in messages if message["type"] == "event"]
+
+
+def test_without_delay_all_is_shown_at_once() -> None:
+    seen = SpectatorScenario(Grid(), Spectating())
+    seen.play()
+    seen.spectators.add(seen.outbox)
+    [snapshot] = seen.screen()
+    assert (snapshot["why"], snapshot["seq"], snapshot.get("you")) == ("watching", 1, None)
+    seen.play()
+    assert numbers(seen.screen()) == [2]
+    seen.spectators.remove(seen.outbox)
+    seen.play()
+    assert seen.screen() == []
+
+
+def test_off_shows_nothing() -> None:
+    assert not SpectatorScenario(Grid(), Spectating(mode="off")).spectators.open
+
+
+@pytest.mark.parametrize(
+    ("spectating", "own", "all_"),
+    [
+        (Spectating(mode="public"), False, False),
+        (Spectating(mode="shoulder", seat=1), True, False),
+        (Spectating(mode="referee"), True, True),
+    ],
+)
+def test_whose_eyes(spectating: Spectating, own: bool, all_: bool) -> None:
+    seen = SpectatorScenario(Veil(), spectating)
+    hands = [str(card) for card in seen.shell.setup.deal["hands"][1]]  # type: ignore[index, union-attr]
+    others = [str(card) for card in seen.shell.setup.deal["hands"][0]]  # type: ignore[index, union-attr]
+    seen.spectators.add(seen.outbox)
+    seen.play()
+    seen.play()
+    text = json.dumps(seen.screen())
+    assert any(card in text for card in hands) is own
+    assert any(card in text for card in others) is all_
+
+
+def test_a_delay_in_plies_holds_entries_back() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(delay_plies=2))
+    seen.spectators.add(seen.outbox)
+    assert seen.screen()[0]["seq"] == 0
+    for _ in range(3):
+        seen.play()
+    assert numbers(seen.screen()) == [1]
+    assert (seen.spectators.seq, seen.spectators.ply) == (1, 1)
+
+
+def test_a_delay_in_time_holds_entries_back() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(delay_ms=5000))
+    seen.spectators.add(seen.outbox)
+    seen.play()
+    seen.play(wait=1000)
+    seen.screen()
+    assert seen.spectators.deadline() == seen.loop.clock() + 4000
+    seen.loop.advance(4)
+    seen.spectators.publish_due(seen.loop.clock())
+    assert numbers(seen.screen()) == [1]
+    seen.loop.advance(1)
+    seen.spectators.publish_due(seen.loop.clock())
+    assert numbers(seen.screen()) == [2]
+    assert seen.spectators.deadline() is None
+
+
+def test_who_enters_late_sees_the_moment_that_is_shown() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(delay_plies=2))
+    for _ in range(4):
+        seen.play()
+    seen.spectators.add(seen.outbox)
+    [snapshot] = seen.screen()
+    assert (snapshot["seq"], snapshot["ply"], snapshot["to_act"]) == (2, 2, 0)
+    assert sum(cell != 0 for cell in snapshot["view"]["cells"]) == 2
+    seen.play()
+    assert numbers(seen.screen()) == [3]
+
+
+def test_absence_is_as_late_as_everything_else() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(delay_plies=1))
+    seen.play()
+    seen.do(Leave(1, "disconnect"))
+    seen.spectators.add(seen.outbox)
+    assert seen.screen()[0]["away"] == []
+    seen.do(Return(1))
+    seen.spectators.send_snapshot(seen.outbox)
+    assert seen.screen()[0]["away"] == []
+    seen.play()
+    assert numbers(seen.screen()) == [1, 2, 3]
+
+
+def test_all_is_revealed_at_the_end() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(delay_plies=50, delay_ms=3_600_000))
+    seen.spectators.add(seen.outbox)
+    while seen.shell.match.state.result is None:
+        seen.play()
+    assert numbers(seen.screen()) == []
+    seen.spectators.publish_rest()
+    assert numbers(seen.screen()) == list(range(1, seen.shell.match.state.seq + 1))
+
+
+@pytest.mark.parametrize(
+    "spectating", [Spectating(delay_plies=3), Spectating(delay_ms=2500), Spectating()]
+)
+def test_a_restart_shows_nothing_earlier(spectating: Spectating) -> None:
+    seen = SpectatorScenario(Grid(), spectating)
+    for _ in range(6):
+        seen.play(wait=1000)
+    shown = seen.spectators.seq
+    game, log, begun = seen.shell.game, seen.shell.log, seen.shell.setup
+    match = MatchEngine.restore(game, begun, log)
+    again = spectators_of(match, seen.loop)
+    again.restore_delay(replay(game, begun, log), seen.loop.clock())
+    assert again.seq == shown
+    again.add(seen.outbox)
+    assert seen.screen()[-1]["seq"] == shown
+
+
+def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
+    seen = SpectatorScenario(Grid(), Spectating())
+    seen.spectators.add(seen.outbox)
+    seen.screen()
+    seen.outbox.pause()
+    for _ in range(3):
+        seen.play()
+    seen.outbox.resume()
+    [snapshot] = seen.screen()
+    assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
+    seen.play()
+    assert numbers(seen.screen()) == [4]
+
+
+@pytest.mark.parametrize(
+    "spectating", [Spectating(mode="shoulder", seat=1), Spectating(mode="referee")]
+)
+def test_notes_are_for_no_spectator(spectating: Spectating) -> None:
+    """Whoever's eyes they look through: what a program writes for itself is its author's."""
+    seen = SpectatorScenario(Veil(), spectating)
+    seen.spectators.add(seen.outbox)
+    seen.do(Note(1, "a traceback"))
+    [_, event] = seen.screen()
+    assert event["entry"] == {"seq": 1, "at_ms": 0, "kind": "hidden"}
+
+
+def test_a_snapshot_says_how_much_of_the_running_turn_is_left() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(), clock="10+0")
+    seen.play(wait=500)
+    seen.loop.advance(3)
+    seen.spectators.add(seen.outbox)
+    [snapshot] = seen.screen()
+    assert snapshot["clocks"][1]["main_ms"] == 10_000
+    assert snapshot["left_ms"] == 7_000
+
+
+def test_spectators_who_see_the_match_late_are_not_told_what_is_left_now() -> None:
+    seen = SpectatorScenario(Grid(), Spectating(delay_plies=1), clock="10+0")
+    seen.play(wait=500)
+    seen.spectators.add(seen.outbox)
+    [snapshot] = seen.screen()
+    assert "left_ms" not in snapshot
+    assert snapshot["clocks"][0]["main_ms"] == 10_000
+
+
+def test_a_setup_without_spectating_is_public() -> None:
+    assert isinstance(setup(Grid(), 2, conduct=Conduct()), Setup)
+    assert SpectatorScenario(Grid(), Spectating()).spectators.open

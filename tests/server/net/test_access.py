@@ -1,0 +1,151 @@
+"""Which requests are served: by the name they ask for, who sends them, and from where."""
+
+from __future__ import annotations
+
+import pytest
+from websockets.datastructures import Headers
+
+from kibitz_server.net.access import AccessPolicy, BadHeader, ClientAddress, access_policy
+
+
+def chosen(**fields: object) -> AccessPolicy:
+    usual: dict[str, object] = {"host": "0.0.0.0", "names": (), "origins": (), "proxies": ()}
+    return access_policy(**{**usual, "machine": "box", **fields})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [
+        ("localhost", True),
+        ("a.localhost:80", True),
+        ("127.0.0.1:8765", True),
+        ("[::1]:8765", True),
+        ("203.0.113.4", True),  # an address cannot be made to point elsewhere
+        ("Games.Example.", True),
+        ("box", True),
+        ("box.local", True),
+        ("evil.example", False),
+        ("games.example.evil.example", False),
+        ("localhost.evil.example", False),
+    ],
+)
+def test_a_server_is_known_by_its_names(host: str, known: bool) -> None:
+    assert chosen(names=["games.example"]).knows_host(Headers({"Host": host})) is known
+
+
+def test_any_name_is_known_where_the_operator_says_so() -> None:
+    assert chosen(names=["*"]).knows_host(Headers({"Host": "evil.example"}))
+
+
+@pytest.mark.parametrize(
+    "headers", [[], [("Host", "a"), ("Host", "b")], [("Host", "")], [("Host", "a/b")]]
+)
+def test_a_request_has_one_host(headers: list[tuple[str, str]]) -> None:
+    with pytest.raises(BadHeader, match="Host"):
+        chosen().knows_host(Headers(headers))
+
+
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)"}
+GOOD = "https://good.example"
+
+
+@pytest.mark.parametrize(
+    ("headers", "let_in"),
+    [
+        ({}, True),  # programs
+        ({"User-Agent": "Python/3.11 websockets/15.0"}, True),
+        ({"User-Agent": "node", "Sec-Fetch-Mode": "websocket", "Accept-Language": "*"}, True),
+        ({"Origin": GOOD, **BROWSER}, True),
+        ({"Origin": "HTTPS://Good.Example", **BROWSER}, True),
+        ({"Origin": "https://evil.example"}, False),
+        ({"Origin": "https://good.example.evil.example"}, False),
+        ({"Origin": "null"}, False),
+        (BROWSER, False),
+        ({"Sec-Fetch-Site": "same-origin"}, False),
+        ({"Cookie": "a=b"}, False),
+        ({"Referer": "https://good.example/"}, False),
+    ],
+)
+def test_browsers_come_from_listed_origins_only(headers: dict[str, str], let_in: bool) -> None:
+    assert chosen(origins=[GOOD + "/"]).allows_handshake(Headers(headers)) is let_in
+
+
+def test_the_origin_of_sandboxed_pages_cannot_be_listed() -> None:
+    with pytest.raises(ValueError, match="'null'"):
+        chosen(origins=["null"])
+
+
+@pytest.mark.parametrize(
+    ("headers", "let_in"),
+    [
+        ({}, True),
+        (BROWSER, True),
+        ({"Origin": GOOD}, True),
+        ({"Origin": "null"}, False),
+        ({"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, True),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, True),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, False),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, False),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}, True),
+    ],
+)
+def test_pages_are_not_for_other_sites_scripts(headers: dict[str, str], let_in: bool) -> None:
+    assert chosen(origins=[GOOD]).allows_page(Headers(headers)) is let_in
+
+
+HERE, PROXY, CLIENT = "127.0.0.1", "10.0.0.1", "192.0.2.9"
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "place"),
+    [
+        (HERE, [], ClientAddress(HERE, True)),
+        (HERE, [("X-Forwarded-For", CLIENT)], ClientAddress(CLIENT, False)),
+        (HERE, [("X-Forwarded-For", HERE)], ClientAddress(HERE, False)),
+        (HERE, [("X-Real-IP", CLIENT)], ClientAddress(HERE, False)),
+        (PROXY, [("X-Forwarded-For", CLIENT)], ClientAddress(CLIENT, False)),
+        (PROXY, [("X-Forwarded-For", f"127.0.0.1, {CLIENT}")], ClientAddress(CLIENT, False)),
+        (PROXY, [("X-Forwarded-For", f"{CLIENT}, 10.0.0.2")], ClientAddress(CLIENT, False)),
+        (
+            PROXY,
+            [("X-Forwarded-For", "spoof"), ("X-Forwarded-For", CLIENT)],
+            ClientAddress(CLIENT, False),
+        ),
+        (PROXY, [("X-Forwarded-For", f"{CLIENT}:4711")], ClientAddress(CLIENT, False)),
+        (PROXY, [("X-Forwarded-For", "[2001:db8::1]:4711")], ClientAddress("2001:db8::1", False)),
+        (PROXY, [("X-Forwarded-For", "unknown")], ClientAddress(PROXY, False)),
+        (PROXY, [("Forwarded", f"for={CLIENT};proto=https")], ClientAddress(CLIENT, False)),
+        (
+            PROXY,
+            [("Forwarded", 'for=1.2.3.4, for="[2001:db8::1]:47"')],
+            ClientAddress("2001:db8::1", False),
+        ),
+        (PROXY, [("Forwarded", "for=_hidden")], ClientAddress(PROXY, False)),
+        (
+            PROXY,
+            [("Forwarded", "for=1.2.3.4"), ("X-Forwarded-For", CLIENT)],
+            ClientAddress(PROXY, False),
+        ),
+        (PROXY, [], ClientAddress(PROXY, False)),
+        (CLIENT, [("X-Forwarded-For", "127.0.0.1")], ClientAddress(CLIENT, False)),
+        ("::ffff:10.0.0.1", [("X-Forwarded-For", CLIENT)], ClientAddress(CLIENT, False)),
+    ],
+)
+def test_a_trusted_proxy_is_believed_and_nobody_else(
+    address: str, headers: list[tuple[str, str]], place: ClientAddress
+) -> None:
+    trusting = chosen(proxies=["127.0.0.1", "10.0.0.0/8"])
+    assert trusting.client_address(Headers(headers), address) == place
+
+
+def test_what_came_through_a_proxy_is_not_local_though_nobody_trusts_it() -> None:
+    assert chosen().client_address(Headers({"X-Forwarded-For": HERE}), HERE) == ClientAddress(
+        HERE, False
+    )
+    assert chosen().client_address(Headers({"Via": "1.1 x"}), HERE) == ClientAddress(HERE, False)
+    assert chosen().client_address(Headers(), HERE) == ClientAddress(HERE, True)
+
+
+def test_what_is_no_network_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected an address or a network"):
+        chosen(proxies=["proxy.example"])

@@ -1,0 +1,200 @@
+"""Deadlines of all peers, by one timer."""
+
+from __future__ import annotations
+
+from kibitz_server.net.loop_clock import ServerClock
+from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from tests.server.fakes import FakeLoop
+
+
+class FakePeer:
+    """A peer that keeps what is done to it."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.waiting = 0
+
+    def ping(self) -> None:
+        self.done.append("ping")
+
+    def overdue(self) -> None:
+        self.done.append("overdue")
+
+    def abort(self) -> None:
+        self.done.append("abort")
+
+    def write_buffer_size(self) -> int:
+        return self.waiting
+
+
+def timeouts_and_peer() -> tuple[FakeLoop, Timeouts, FakePeer]:
+    loop = FakeLoop()
+    sweep = Timeouts(loop.loop, TimeoutConfig())
+    sweep.start()
+    return loop, sweep, FakePeer()
+
+
+def test_a_handshake_that_does_not_come_is_overdue() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.connected(peer)
+    loop.advance(4.4)
+    assert peer.done == []
+    loop.advance(1.2)
+    assert peer.done == ["overdue"]
+
+
+def test_a_hello_has_its_own_deadline() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.connected(peer)
+    sweep.opened(peer)
+    sweep.ponged(peer)
+    loop.advance(9.4)
+    assert "overdue" not in peer.done
+    loop.advance(1.2)
+    assert "overdue" in peer.done
+
+
+def test_a_peer_that_answers_pings_is_pinged_for_ever() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.opened(peer)
+    sweep.greeted(peer)
+    for _ in range(10):
+        sweep.ponged(peer)
+        loop.advance(10.6)
+    assert peer.done == ["ping"] * 11
+
+
+def test_the_first_pings_follow_each_other_soon() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.opened(peer)
+    sweep.greeted(peer)
+    for _ in range(3):
+        sweep.ponged(peer, soon=True)
+        loop.advance(1.1)
+    assert peer.done == ["ping"] * 4
+    sweep.ponged(peer)
+    loop.advance(9.4)
+    assert peer.done == ["ping"] * 4
+
+
+def test_a_peer_that_is_forgotten_is_not_pinged_soon_either() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.opened(peer)
+    sweep.ponged(peer, soon=True)
+    sweep.forget(peer)
+    loop.advance(12)
+    assert peer.done == ["ping"]
+
+
+def test_a_peer_that_does_not_answer_is_aborted_within_30_seconds() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.opened(peer)
+    sweep.greeted(peer)
+    sweep.ponged(peer)
+    loop.advance(30)
+    assert peer.done[:2] == ["ping", "ping"]
+    assert "abort" in peer.done
+
+
+def test_a_close_that_takes_too_long_is_an_abort() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.leaving(peer)
+    loop.advance(3.6)
+    assert peer.done == ["abort"]
+
+
+def test_a_full_transport_without_progress_is_aborted() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    peer.waiting = 40_000
+    sweep.paused(peer)
+    loop.advance(2.4)
+    assert peer.done == []
+    loop.advance(1.2)
+    assert peer.done == ["abort"]
+
+
+def test_a_full_transport_with_progress_is_left_alone() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    peer.waiting = 40_000
+    sweep.paused(peer)
+    for _ in range(10):
+        loop.advance(2)
+        peer.waiting -= 1
+    assert peer.done == []
+    sweep.resumed(peer)
+    loop.advance(10)
+    assert peer.done == []
+
+
+def test_a_forgotten_peer_is_left_alone() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.connected(peer)
+    sweep.opened(peer)
+    sweep.paused(peer)
+    sweep.forget(peer)
+    loop.advance(60)
+    assert peer.done == ["ping"]
+
+
+def test_the_lag_of_the_loop_is_observed() -> None:
+    loop, lags = FakeLoop(), list[float]()
+    sweep = Timeouts(loop.loop, TimeoutConfig(sweep_s=1), lags.append)
+    sweep.start()
+    loop.call_later(0.5, lambda: setattr(loop, "now", loop.now + 3))
+    loop.advance(4)
+    assert max(lags) == 2.5
+    sweep.stop()
+    assert loop.armed == 0
+
+
+def test_a_pong_that_waits_for_a_stopped_server_is_in_time() -> None:
+    loop, peer = FakeLoop(), FakePeer()
+    clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
+    sweep = Timeouts(loop.loop, TimeoutConfig(), seconds=clock.seconds)
+    clock.start()
+    sweep.start()
+    sweep.opened(peer)
+    sweep.greeted(peer)
+    loop.advance(4)
+    loop.now += 60
+    loop.call_soon(lambda: sweep.ponged(peer))  # read after the timers of that turn have run
+    loop.advance(5)
+    assert peer.done == ["ping"]
+
+
+def test_a_pong_that_waits_in_the_socket_is_read_before_the_peer_is_given_up() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.opened(peer)
+    sweep.greeted(peer)
+    loop.advance(9.9)
+    loop.now += 0.3  # the sweep that is due runs first
+    loop.call_at(loop.now, loop.call_soon, lambda: sweep.ponged(peer))
+    loop.advance(5)
+    assert peer.done == ["ping"]
+
+
+class AnsweringPeer(FakePeer):
+    """Answers every ping at once."""
+
+    def __init__(self, sweep: Timeouts) -> None:
+        super().__init__()
+        self._sweep = sweep
+
+    def ping(self) -> None:
+        super().ping()
+        self._sweep.ponged(self)
+
+
+def test_a_crowd_that_came_at_one_moment_is_pinged_evenly() -> None:
+    loop, sweep, _ = timeouts_and_peer()
+    crowd = [AnsweringPeer(sweep) for _ in range(1000)]
+    for peer in crowd:
+        sweep.opened(peer)
+        sweep.greeted(peer)
+    counts = []
+    for _ in range(205):
+        before = sum(len(peer.done) for peer in crowd)
+        loop.advance(0.1)
+        counts.append(sum(len(peer.done) for peer in crowd) - before)
+    assert max(counts) <= 10  # 1,000 of them in 10 s, in sweeps of a tenth of a second
+    assert {len(peer.done) for peer in crowd} <= {2, 3}

@@ -1,0 +1,107 @@
+"""The bouncer: who came with a token that is void now has to go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+import pytest
+from websockets.frames import Opcode
+
+from kibitz_protocol.wire.refusals import CloseCode
+from kibitz_server.net.token_watch import CHECK_INTERVAL_S, TokenWatch
+from tests.server.fakes import PeerRig, ScriptedConnection
+
+
+class FakeTokens:
+    """Says which tokens are void, and how often it was asked."""
+
+    def __init__(self) -> None:
+        self.void: set[bytes] = set()
+        self.asked = 0
+        self.broken = False
+
+    def void_tokens(self, present: Collection[bytes]) -> Collection[bytes]:
+        self.asked += 1
+        self.present = sorted(present)
+        if self.broken:
+            raise OSError("the disk is gone")
+        return self.void & set(present)
+
+
+class Scenario:
+    def __init__(self) -> None:
+        self.rig = PeerRig()
+        self.office = FakeTokens()
+        self.lines: list[ScriptedConnection] = []
+        self.bouncer = TokenWatch(
+            self.rig.loop.loop, lambda: [line.peer for line in self.lines], self.office
+        )
+        self.bouncer.start()
+
+    def come(self, token: bytes | None) -> ScriptedConnection:
+        line = self.rig.open()
+        line.head()
+        line.peer.token = token
+        self.lines.append(line)
+        return line
+
+    def wait(self) -> None:
+        self.rig.loop.advance(CHECK_INTERVAL_S)
+
+
+def test_a_revoked_token_ends_its_connections_and_no_others() -> None:
+    house = Scenario()
+    ours, again, other, guest = map(house.come, (b"one", b"one", b"two", None))
+    house.wait()
+    assert not any(line.peer.leaving for line in house.lines)
+    house.office.void = {b"one", b"three"}
+    house.wait()
+    for line in (ours, again):
+        (told, closed) = line.frames()
+        assert json.loads(told[1])["code"] == "unauthorized"
+        assert closed[0] == Opcode.CLOSE
+        assert int.from_bytes(closed[1][:2], "big") == CloseCode.KICKED
+    assert not other.peer.leaving
+    assert not guest.peer.leaving
+
+
+def test_where_nobody_has_a_token_nothing_is_looked_up() -> None:
+    house = Scenario()
+    house.come(None)
+    house.wait()
+    assert house.office.asked == 0
+    house.come(b"one")
+    house.come(b"one")
+    house.wait()
+    assert (house.office.asked, house.office.present) == (1, [b"one"])
+
+
+def test_who_is_leaving_is_left_alone() -> None:
+    house = Scenario()
+    line = house.come(b"one")
+    line.peer.close(1000)
+    line.frames()
+    house.office.void = {b"one"}
+    house.wait()
+    assert line.frames() == []
+
+
+def test_a_database_that_cannot_be_read_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+    house = Scenario()
+    line = house.come(b"one")
+    house.office.broken = True
+    house.wait()
+    assert "the tokens cannot be looked at" in caplog.text
+    house.office.broken = False
+    house.office.void = {b"one"}
+    house.wait()
+    assert line.peer.leaving
+
+
+def test_it_stops() -> None:
+    house = Scenario()
+    house.come(b"one")
+    house.bouncer.stop()
+    house.wait()
+    assert house.office.asked == 0

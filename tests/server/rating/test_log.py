@@ -1,0 +1,152 @@
+"""The ledger: a rated match is on the disk exactly when its result is, and counts once."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from kibitz_server.rating.ladder import RatedMatch, RatedPlayer
+from kibitz_server.rating.log import FOLD_BATCH, RatingLog
+from kibitz_server.storage.store import Store, Stream
+from tests.server.storage import old_databases
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = Store(tmp_path / "kibitz.db", asyncio.get_running_loop())
+    yield opened
+    await opened.close()
+
+
+def counted(number: int, *, winner: str = "ada") -> RatedMatch:
+    names = ["ada", "bob"]
+    return RatedMatch(
+        match=f"m{number}",
+        game="toy",
+        entrants=[RatedPlayer(key=name, name=name, kind="bot") for name in names],
+        ranks=[1 if name == winner else 2 for name in names],
+        ended=number,
+    )
+
+
+def end(store: Store, ledger: RatingLog, number: int) -> None:
+    """Close a match's log and count it, as a table does: in one turn of the loop."""
+    stream = Stream(0, f"m{number}", "match")
+    store.create(stream, b"head", owner=None, waiter=None)
+    store.append(stream, 1, b"entry", None)
+    store.finish(stream, b"footer", b"summary")
+    ledger.append(counted(number))
+
+
+async def test_the_ladder_is_what_is_on_the_disk(store: Store) -> None:
+    ledger = RatingLog(store)
+    end(store, ledger, 1)
+    await store.flush()
+    assert (await ledger.ladder()).matches("toy") == 1
+    assert (await ledger.ladder()).matches("toy") == 1
+    end(store, ledger, 2)
+    await store.flush()
+    assert (await ledger.ladder()).matches("toy") == 2
+
+
+async def test_a_match_that_is_entered_twice_counts_once(store: Store) -> None:
+    ledger = RatingLog(store)
+    ledger.append(counted(1))
+    await store.flush()
+    ledger.append(counted(1, winner="bob"))
+    await store.flush()
+    ladder = await ledger.ladder()
+    assert ladder.matches("toy") == 1
+    assert ladder.lines("toy")[0].key == "ada"
+
+
+async def test_a_restart_folds_the_same_ladder(store: Store) -> None:
+    before = RatingLog(store)
+    for number in range(FOLD_BATCH + 20):
+        before.append(counted(number, winner="bob" if number % 3 else "ada"))
+        if number % 100 == 0:
+            await store.flush()
+            await before.ladder()
+    await store.flush()
+    after = RatingLog(store)
+    assert (await after.ladder()).lines("toy") == (await before.ladder()).lines("toy")
+    assert (await after.ladder()).matches("toy") == FOLD_BATCH + 20
+
+
+async def test_many_may_ask_at_the_same_time(store: Store) -> None:
+    ledger = RatingLog(store)
+    for number in range(FOLD_BATCH + 1):
+        ledger.append(counted(number))
+    await store.flush()
+    ladders = await asyncio.gather(*(ledger.ladder() for _ in range(5)))
+    assert {ladder.matches("toy") for ladder in ladders} == {FOLD_BATCH + 1}
+
+
+async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
+    """Whenever the server dies: a copy of the database has both, or neither."""
+    path = tmp_path / "kibitz.db"
+    seen: list[tuple[int, int]] = []
+
+    def copied() -> tuple[int, int]:
+        dead = tmp_path / "dead"
+        shutil.rmtree(dead, ignore_errors=True)
+        dead.mkdir()
+        for part in tmp_path.glob("kibitz.db*"):
+            shutil.copy(part, dead / part.name)
+        with sqlite3.connect(dead / "kibitz.db") as db:
+            ended = db.execute("SELECT count(*) FROM stream WHERE state = 'closed'").fetchone()[0]
+            rated = db.execute("SELECT count(*) FROM ledger").fetchone()[0]
+        db.close()
+        return ended, rated
+
+    store = Store(
+        path,
+        asyncio.get_running_loop(),
+        observe=lambda entries, seconds: seen.append(copied()),
+    )
+    ledger = RatingLog(store)
+    for number in range(12):
+        end(store, ledger, number)
+        seen.append(copied())
+        if number % 2:
+            await asyncio.sleep(0)
+    await store.close()
+    assert seen[-1] == (12, 12)
+    assert len(set(seen)) > 2
+    assert all(ended == rated for ended, rated in seen)
+
+
+async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "kibitz.db"
+    loop = asyncio.get_running_loop()
+    old_databases.make_database(path, 1)
+    store = Store(path, loop)
+    ledger = RatingLog(store)
+    end(store, ledger, 1)
+    await store.close()
+    store = Store(path, loop)
+    assert (await RatingLog(store).ladder()).matches("toy") == 1
+    await store.close()
+
+
+@pytest.mark.parametrize("line", [b"{}", b"\xff", b"no JSON"])
+async def test_a_damaged_line_counts_for_nobody_and_the_others_count(
+    store: Store, line: bytes
+) -> None:
+    ledger = RatingLog(store)
+    ledger.append(counted(1))
+    store.execute("INSERT INTO ledger (match, line) VALUES ('m2', ?)", (line,))
+    uneven = counted(3).model_copy(update={"ranks": [1]})
+    store.execute(
+        "INSERT INTO ledger (match, line) VALUES ('m3', ?)", (uneven.model_dump_json().encode(),)
+    )
+    ledger.append(counted(4, winner="bob"))
+    await store.flush()
+    ladder = await ledger.ladder()
+    assert ladder.matches("toy") == 2
+    assert [each.matches for each in ladder.lines("toy")] == [2, 2]

@@ -1,0 +1,191 @@
+"""The pending queue: nothing is told before it is durable, no request is lost or answered twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.storage.pending import MAX_POSTPONED, PendingQueue, Request
+
+
+@dataclass
+class FakeStream:
+    tail: int = 0
+    durable: int = 0
+    failed: bool = False
+
+
+@dataclass
+class FakePeer:
+    leaving: bool = False
+    failures: list[tuple[int, Code]] = field(default_factory=list)
+
+    def fail(self, request: int, code: Code = Code.INTERNAL, message: str = "") -> None:
+        self.failures.append((request, code))
+
+
+class Runner:
+    """A queue, and what it has told so far."""
+
+    def __init__(self) -> None:
+        self.stream = FakeStream()
+        self.errors = 0
+        self.told: list[str] = []
+        self.pending: PendingQueue[Runner] = PendingQueue("match m", self.stream, self._failed)
+
+    def _failed(self) -> None:
+        self.errors += 1
+
+    def tell(self, text: str) -> Callable[[], object]:
+        return lambda: self.told.append(text)
+
+    def append(self, text: str) -> None:
+        self.stream.tail += 1
+        self.pending.hold(self.stream.tail, self.tell(text))
+
+    def commit(self, seq: int) -> bool:
+        self.stream.durable = seq
+        return self.pending.durable(seq)
+
+    def request(self, number: int, peer: FakePeer) -> Request[Runner]:
+        def retry(runner: Runner) -> None:
+            runner.told.append(f"again {number}")
+
+        return Request(retry, peer, number, self.tell(f"answer {number}"))
+
+
+def broken() -> None:
+    raise RuntimeError("it cannot be told")
+
+
+def test_what_is_durable_is_told_at_once_and_what_is_not_waits() -> None:
+    runner = Runner()
+    runner.pending.hold(0, runner.tell("now"))
+    assert runner.told == ["now"]
+    runner.append("later")
+    assert runner.told == ["now"]
+    assert runner.commit(1)
+    assert runner.told == ["now", "later"]
+
+
+def test_nothing_overtakes_what_is_held() -> None:
+    runner = Runner()
+    runner.append("first")
+    runner.pending.hold(0, runner.tell("second"))
+    assert runner.told == []
+    runner.commit(1)
+    assert runner.told == ["first", "second"]
+
+
+def test_a_commit_releases_up_to_its_entry() -> None:
+    runner = Runner()
+    runner.append("first")
+    runner.append("second")
+    assert not runner.commit(1)
+    assert runner.told == ["first"]
+    assert runner.commit(2)
+
+
+def test_what_waits_until_all_is_settled_waits_for_what_comes_meanwhile() -> None:
+    runner = Runner()
+    runner.pending.when_settled(runner.tell("at once"))
+    runner.append("first")
+    runner.pending.when_settled(runner.tell("settled"))
+    runner.append("second")
+    runner.commit(1)
+    assert runner.told == ["at once", "first"]
+    runner.commit(2)
+    assert runner.told == ["at once", "first", "second", "settled"]
+
+
+def test_what_raises_is_reported_once_and_the_rest_is_told() -> None:
+    runner, peer = Runner(), FakePeer()
+    runner.stream.tail = 1
+    runner.pending.hold(1, Request(lambda runner: None, peer, 7, broken))
+    runner.pending.hold(1, broken)
+    runner.pending.hold(1, runner.tell("the rest"))
+    assert not runner.commit(1)
+    assert (runner.told, runner.errors) == (["the rest"], 1)
+    assert peer.failures == [(7, Code.INTERNAL)]
+    runner.pending.hold(1, broken)
+    assert runner.errors == 2
+
+
+def test_what_is_released_may_hold_more() -> None:
+    runner = Runner()
+
+    def first() -> None:
+        runner.told.append("first")
+        runner.append("third")
+
+    runner.stream.tail = 1
+    runner.pending.hold(1, first)
+    runner.pending.hold(1, runner.tell("second"))
+    assert not runner.commit(1)
+    assert runner.told == ["first", "second"]
+    assert runner.commit(2)
+    assert runner.told == ["first", "second", "third"]
+
+
+def test_requests_whose_entries_are_lost_are_carried_out_by_the_next_runner() -> None:
+    runner, other, peer = Runner(), Runner(), FakePeer()
+    runner.append("never told")
+    runner.pending.hold(1, runner.request(1, peer))
+    runner.pending.when_settled(runner.request(2, peer))
+    runner.pending.lost()
+    runner.pending.postpone(runner.request(3, peer))
+    assert runner.pending.reloading
+    assert not runner.commit(0) or runner.told == []
+    runner.pending.retry_postponed(other)
+    assert other.told == ["again 1", "again 2", "again 3"]
+    assert (runner.told, peer.failures) == ([], [])
+
+
+def test_a_request_that_raises_when_it_is_carried_out_again_is_answered() -> None:
+    runner, peer = Runner(), FakePeer()
+
+    def retry(runner: Runner) -> None:
+        raise RuntimeError("not this time either")
+
+    runner.pending.lost()
+    runner.pending.postpone(Request(retry, peer, 4))
+    runner.pending.retry_postponed(Runner())
+    assert peer.failures == [(4, Code.INTERNAL)]
+
+
+def test_a_state_ahead_of_its_log_is_reloaded_when_the_log_is_durable() -> None:
+    runner, peer = Runner(), FakePeer()
+    runner.append("still told")
+    reloads: list[bool] = []
+    runner.pending.reload_when_durable(lambda: reloads.append(runner.stream.failed))
+    runner.pending.postpone(runner.request(5, peer))
+    assert reloads == []
+    runner.commit(1)
+    assert (runner.told, reloads) == (["still told"], [True])
+    assert runner.pending.reloading
+
+
+def test_requests_are_refused_where_nobody_takes_over() -> None:
+    runner, peer, gone = Runner(), FakePeer(), FakePeer(leaving=True)
+    runner.pending.postpone(runner.request(1, peer))  # nothing is being loaded
+    runner.pending.lost()
+    for number in range(MAX_POSTPONED + 1):
+        runner.pending.postpone(runner.request(number, gone if number % 2 else peer))
+    assert peer.failures == [(1, Code.UNAVAILABLE), (MAX_POSTPONED, Code.UNAVAILABLE)]
+    runner.pending.refuse_postponed("nobody is left")
+    assert len(peer.failures) == 2 + MAX_POSTPONED // 2
+    assert gone.failures == []
+
+
+def test_a_request_that_raised_is_answered_unless_it_waits() -> None:
+    runner, peer = Runner(), FakePeer()
+    runner.stream.tail = 1
+    runner.pending.hold(1, runner.request(1, peer))
+    runner.pending.fail(peer, 1)
+    runner.pending.fail(peer, 2)
+    runner.pending.fail(None, 3)
+    runner.pending.lost()
+    runner.pending.fail(peer, 1)
+    runner.pending.fail(FakePeer(), 1)
+    assert peer.failures == [(2, Code.INTERNAL)]

@@ -1,0 +1,690 @@
+"""Anything that may happen to the store, in any order, with a crash at any moment.
+
+The machine appends to streams, lets commits succeed, fail, or fail after they have happened,
+lets waiters raise and a compaction's rows arrive late, loads again what was lost, closes
+streams, and copies the files as they lie there, which is what a crash leaves. What must hold: an
+entry that was told to be durable is on the disk, once, in its place, whatever happened since.
+On other copies it changes rows of the journal and cuts the write-ahead log: then the stream is
+reported, or the database is refused; none is shorter than what was told without a word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from kibitz_server.storage import journal
+from kibitz_server.storage import store as module
+from kibitz_server.storage.database import CommitsMissing, NotStored, StoreError, connect
+from kibitz_server.storage.store import Store, Stored, Stream
+from tests.tools.virtual_time import Scheduler, VirtualLoop
+
+SUFFIXES = ("", "-wal", "-mark")
+FULL = sqlite3.OperationalError("database or disk is full")
+
+
+class FailingConnection:
+    """A connection some of whose statements fail, before or after they were carried out."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.fails: dict[str, int] = {}
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._db.in_transaction
+
+    def close(self) -> None:
+        self._db.close()
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        for word, times in self.fails.items():
+            if sql.startswith(word) and times:
+                self.fails[word] -= 1
+                raise FULL
+        return self._db.execute(sql, values)
+
+
+class StepStore(Store):
+    """The store, whose commits and readings happen when the machine says so."""
+
+    def __init__(self, path: Path, loop: VirtualLoop) -> None:
+        super().__init__(path, loop.loop, retries=(0.05,), journal_bytes=1500)
+        self._commits.put(None)
+        self._thread.join()
+        self._commits = cast(Any, self)
+        self._db.execute("PRAGMA synchronous = OFF")
+        self.faulty = FailingConnection(self._db)
+        self._db = cast(Any, self.faulty)
+        self.waiting: Any = None
+        """The batch that waits for its commit."""
+        self.committed = False
+        """Whether it has happened, and was not told yet."""
+        self.readings: list[tuple[object, Future[journal.JournalContents]]] = []
+        self.trims = 0
+
+    def put(self, batch: Any) -> None:
+        self.waiting = batch
+        self.committed = False
+
+    def commit(self) -> None:
+        self._commit(self.waiting)
+        self.committed = True
+
+    def settle(self, error: sqlite3.Error | None) -> None:
+        self.waiting = None
+        self._settled(error)
+
+    def _insert(self, batch: Any) -> None:
+        super()._insert(batch)
+        self.trims += batch.trims is not None
+
+    def _read_journal(self, compacting: object) -> None:
+        done: Future[journal.JournalContents] = Future()
+        done.set_result(self._query(lambda db: journal.read(db, weight=self._journal_weight)))
+        self.readings.append((compacting, done))
+
+    def crash(self) -> None:
+        while not self._connections.empty():
+            self._connections.get().close()
+        self._loop_reader.close()
+        self._db.close()
+        os.close(self._watermark)
+        self._readers.shutdown()
+        self._lock.release()
+
+
+@dataclass
+class Model:
+    """A stream as whoever writes it knows it."""
+
+    key: str
+    stream: Stream
+    lines: list[bytes] = field(default_factory=list)
+    """What was appended, from the first entry."""
+    told: int = -1
+    """The last entry that was told to be durable."""
+    lost: bool = False
+    finished: bool = False
+    closed: bool = False
+    """Whether the end was told to be durable."""
+    raises: bool = False
+    wrongs: list[str] = field(default_factory=list)
+    """What a waiter was told wrongly; the store would catch what a waiter raises."""
+
+    def check(self, found: Sequence[bytes], where: str) -> None:
+        """What the disk has begins with what was told, and is part of what was appended."""
+        told = max(0, self.told)
+        assert list(found[:told]) == self.lines[:told], f"{where}: {self.key} lost entries"
+        assert list(found) == self.lines[: len(found)], f"{where}: {self.key} has other entries"
+
+
+class RecordingWaiter:
+    """The waiter of a stream."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def durable(self, seq: int) -> None:
+        model = self.model
+        if seq != model.told + 1 or model.lost:
+            model.wrongs.append(f"{model.key} was told {seq} after {model.told}")
+        model.told = seq
+        if model.raises:
+            raise ValueError("a waiter that raises")
+
+    def lost(self, error: StoreError) -> None:
+        self.model.lost = True
+        if self.model.raises:
+            raise ValueError("a waiter that raises")
+
+
+class Closing:
+    """The waiter of a stream's end."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def durable(self, seq: int) -> None:
+        model = self.model
+        if not seq == len(model.lines) == model.told:
+            model.wrongs.append(f"{model.key} was closed at {seq} after {model.told}")
+        model.closed = True
+
+    def lost(self, error: StoreError) -> None:
+        self.model.lost = True
+
+
+class Statement:
+    """The waiter of a row in another table."""
+
+    def __init__(self, number: int, told: set[int]) -> None:
+        self.number = number
+        self._told = told
+
+    def durable(self, seq: int) -> None:
+        self._told.add(self.number)
+
+    def lost(self, error: StoreError) -> None:
+        pass
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """One database, its streams, and everything that may go wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(prefix="kibitz-store-")
+        self.path = Path(self.folder.name) / "kibitz.db"
+        self.numbers = itertools.count(1)
+        self.models: dict[str, Model] = {}
+        self.rows: set[int] = set()
+        self.quiet = 0
+        """How much has been done since the last crash."""
+        self.store: StepStore | None = None
+
+    def teardown(self) -> None:
+        if self.store is not None:
+            self.store.crash()
+        self.folder.cleanup()
+
+    @initialize()
+    def begin(self) -> None:
+        self.open()
+        for raises in (False, False, True):
+            self.create(raises)
+
+    def open(self) -> None:
+        self.agenda = Scheduler()
+        self.loop = VirtualLoop(self.agenda)
+        self.store = StepStore(self.path, self.loop)
+
+    @property
+    def it(self) -> StepStore:
+        assert self.store is not None
+        return self.store
+
+    def run_due(self, seconds: float = 0.0) -> None:
+        until = self.agenda.now + seconds
+        while self.agenda._calls and self.agenda._calls[0][0] <= until:
+            self.agenda.run_next()
+        self.agenda.now = until
+
+    def writable(self) -> list[Model]:
+        return [m for m in self.models.values() if not (m.lost or m.finished)]
+
+    # --- what happens -----------------------------------------------------------------------
+
+    @rule(raises=st.booleans())
+    def create(self, raises: bool) -> None:
+        key = f"m{next(self.numbers)}"
+        model = Model(key, Stream(0, key, "match"), raises=raises)
+        head = b'{"key":"%s"}' % key.encode()
+        self.it.create(model.stream, head, owner=None, waiter=RecordingWaiter(model))
+        self.models[key] = model
+
+    @rule(pick=st.integers(0, 9), count=st.integers(1, 6))
+    @precondition(lambda self: self.writable())
+    def append(self, pick: int, count: int) -> None:
+        model = self.writable()[pick % len(self.writable())]
+        self.quiet += 1
+        for _ in range(count):
+            line = b'{"n":%d}' % next(self.numbers)
+            model.lines.append(line)
+            self.it.append(model.stream, len(model.lines), line, RecordingWaiter(model))
+
+    @rule(pick=st.integers(0, 9))
+    @precondition(lambda self: self.writable())
+    def finish(self, pick: int) -> None:
+        model = self.writable()[pick % len(self.writable())]
+        model.finished = True
+        self.it.finish(model.stream, b"footer", b"summary", Closing(model))
+
+    @rule()
+    def execute(self) -> None:
+        number = next(self.numbers)
+        self.it.execute(
+            "INSERT INTO ledger (place, match, line) VALUES (?, ?, x'')",
+            (number, f"r{number}"),
+            Statement(number, self.rows),
+        )
+
+    @rule(seconds=st.sampled_from([0.0, 0.06, 5.0]))
+    def let_time_pass(self, seconds: float) -> None:
+        self.run_due(seconds)
+
+    @rule(word=st.sampled_from(["BEGIN", "INSERT INTO stretch", "INSERT INTO journal", "DELETE"]))
+    def statements_fail(self, word: str) -> None:
+        self.it.faulty.fails[word] = 1
+
+    @rule(times=st.integers(1, 3))
+    def questions_fail(self, times: int) -> None:
+        self.it.faulty.fails["SELECT checks"] = times
+
+    @rule()
+    @precondition(lambda self: self.it.waiting is not None and not self.it.committed)
+    def commit_happens(self) -> None:
+        self.it.commit()
+
+    @rule(fails=st.sampled_from([False, False, False, True]))
+    @precondition(lambda self: self.it.waiting is not None)
+    def commit_is_told(self, fails: bool) -> None:
+        self.quiet += 1
+        if not fails and not self.it.committed:
+            self.it.commit()
+        self.it.settle(FULL if fails else None)
+        self.run_due()
+
+    @rule(happens=st.booleans(), doubtful=st.booleans())
+    @precondition(lambda self: self.it.waiting is not None)
+    def batch_is_given_up(self, happens: bool, doubtful: bool) -> None:
+        """The disk is full for longer than the store tries, or says so."""
+        if doubtful:
+            self.it.faulty.fails["SELECT checks"] = 9
+        if happens and not self.it.committed:
+            self.it.commit()
+        for _ in range(3):
+            if self.it.waiting is not None:
+                self.it.settle(FULL)
+            self.run_due(0.06)
+        self.it.faulty.fails.clear()
+
+    @rule(count=st.integers(1, 12))
+    def all_goes_well(self, count: int) -> None:
+        """A while in which nothing fails, so that compactions come to their end."""
+        self.it.faulty.fails.clear()
+        for _ in range(count):
+            if self.writable():
+                self.append(count, 2)
+            self.run_due(0.06)
+            if self.it.waiting is not None:
+                self.commit_is_told(fails=False)
+            if self.it.readings:
+                self.rows_arrive()
+
+    @rule(happens=st.booleans())
+    @precondition(lambda self: self.writable())
+    def compaction_is_cut_off(self, happens: bool) -> None:
+        """A batch that writes a part of a compaction is given up."""
+        self.it.faulty.fails.clear()
+        for turn in range(16):
+            if self.writable():
+                self.append(turn, 1)
+            self.run_due(0.06)
+            if self.it.readings:
+                self.rows_arrive()
+            if self.it.waiting is not None and self.it.waiting.segments:
+                self.batch_is_given_up(happens=happens, doubtful=False)
+                return
+            if self.it.waiting is not None:
+                self.commit_is_told(fails=False)
+
+    @rule()
+    @precondition(lambda self: self.it.readings)
+    def rows_arrive(self) -> None:
+        self.it._journal_read(*self.it.readings.pop(0))
+
+    @rule()
+    @precondition(lambda self: any(m.lost for m in self.models.values()))
+    def reload(self) -> None:
+        lost = {key: model for key, model in self.models.items() if model.lost}
+        work = self.it.reload(list(lost))
+        try:
+            cast(Any, work).send(None)
+        except StopIteration as done:
+            found = done.value
+        for key, model in lost.items():
+            stored = found[key]
+            if isinstance(stored, NotStored):
+                assert model.told == -1, f"nothing of {key} is on the disk"
+                del self.models[key]
+                continue
+            assert isinstance(stored, Stored), stored
+            model.check(stored.lines, "reloaded")
+            self.take_up(model, stored)
+
+    def take_up(self, model: Model, stored: Stored) -> None:
+        model.stream = stored.stream
+        model.lines = list(stored.lines)
+        model.told = stored.stream.durable
+        model.lost = False
+        model.finished = model.closed = stored.stream.closed
+        assert stored.stream.tail == stored.stream.durable == len(stored.lines)
+
+    # --- what a crash leaves ----------------------------------------------------------------
+
+    def copied(self, name: str, suffixes: Sequence[str] = SUFFIXES) -> Path:
+        target = Path(self.folder.name) / name
+        for suffix in SUFFIXES:
+            Path(f"{target}{suffix}").unlink(missing_ok=True)
+        for suffix in suffixes:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copy(f"{self.path}{suffix}", f"{target}{suffix}")
+        return target
+
+    @rule()
+    @precondition(lambda self: self.quiet > 4)
+    def crash(self) -> None:
+        """Go on with what a crash would leave."""
+        self.quiet = 0
+        copy = self.copied("copy.db")
+        self.it.crash()
+        self.store = None
+        for suffix in (*SUFFIXES, "-shm"):
+            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        for suffix in SUFFIXES:
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{copy}{suffix}").rename(f"{self.path}{suffix}")
+        self.open()
+        self.judge_all()
+
+    def judge_all(self) -> None:
+        assert self.it.damaged() == []
+        there = {stored.stream.key: stored for stored in self.it.load("match")}
+        for key, model in list(self.models.items()):
+            closed = self.it.summary(key) is not None
+            if key in there:
+                assert not model.closed, f"{key} was closed"
+                model.check(there[key].lines, "after a crash")
+                self.take_up(model, there[key])
+            elif closed:
+                assert model.finished
+                model.check(self.transcript(key), "closed, after a crash")
+                assert len(self.transcript(key)) == len(model.lines)
+                model.lost = False
+                model.told, model.closed = len(model.lines), True
+            else:
+                assert model.told == -1, f"{key} is gone"
+                del self.models[key]
+        written = [row[0] for row in self.it.rows("SELECT place FROM ledger", ())]
+        assert self.rows <= set(written)
+
+    def transcript(self, key: str) -> list[bytes]:
+        try:
+            cast(Any, self.it.transcript(key)).send(None)
+        except StopIteration as done:
+            return list(done.value.lines)
+        raise AssertionError("it waited")
+
+    # --- damage -----------------------------------------------------------------------------
+
+    @rule(pick=st.integers(0, 99), place=st.integers(0, 9999), how=st.sampled_from("dfcs"))
+    @precondition(lambda self: self.quiet > 4)
+    def damage(self, pick: int, place: int, how: str) -> None:
+        """Change one row of the journal in a copy: nothing ends early without a word."""
+        copy = self.copied("damaged.db")
+        db = connect(copy)
+        first = journal.trimmed(db)
+        rows = db.execute(
+            "SELECT batch, lines FROM journal WHERE batch > ? ORDER BY batch", (first,)
+        ).fetchall()
+        if rows:
+            batch, text = rows[pick % len(rows)]
+            inside = journal.row_at(db, batch)
+            assert inside is not None
+            suspects = self.change(db, batch, bytearray(text), place, how, inside)
+            db.close()
+            self.judge_damaged(copy, suspects)
+        else:
+            db.close()
+
+    def change(
+        self,
+        db: sqlite3.Connection,
+        batch: int,
+        text: bytearray,
+        place: int,
+        how: str,
+        row: journal.Row,
+    ) -> set[int] | None:
+        """Damage a row; return the streams that may suffer, None where any of them may."""
+        contents = row.last_entries
+        assert contents is not None
+        if how == "d":
+            db.execute("DELETE FROM journal WHERE batch = ?", (batch,))
+            return None
+        if how == "s":
+            db.execute("UPDATE journal SET checks = '' WHERE batch = ?", (batch,))
+            return None
+        if not text:
+            return set()
+        place %= len(text)
+        if how == "f":
+            text[place] ^= 1 + place % 255
+        else:
+            del text[place:]
+        db.execute("UPDATE journal SET lines = ? WHERE batch = ?", (bytes(text), batch))
+        return set(contents)
+
+    def judge_damaged(self, copy: Path, suspects: set[int] | None) -> None:
+        logging.disable(logging.CRITICAL)
+        try:
+            store = StepStore(copy, VirtualLoop(Scheduler()))
+        except CommitsMissing:
+            return
+        finally:
+            logging.disable(logging.NOTSET)
+        try:
+            there = {stored.stream.key: stored for stored in store.load("match")}
+            reported = {each.key: each for each in store.damaged()}
+            for key, model in self.models.items():
+                if key in there:
+                    model.check(there[key].lines, "damaged")
+                elif key in reported:
+                    assert suspects is None or model.stream.number in suspects
+                    assert reported[key].sound <= len(model.lines)
+                else:
+                    gone = model.told == -1 or store.summary(key) is not None
+                    assert gone, f"{key} vanished"
+        finally:
+            store.crash()
+
+    @rule(left=st.floats(0, 1), whole=st.booleans())
+    @precondition(lambda self: self.quiet > 4)
+    def cut(self, left: float, whole: bool) -> None:
+        """Cut the write-ahead log of a copy: refused, or nothing that was told was in it."""
+        copy = self.copied("cut.db")
+        wal = Path(f"{copy}-wal")
+        if wal.exists():
+            text = wal.read_bytes()
+            wal.unlink() if whole else wal.write_bytes(text[: int(len(text) * left)])
+        self.judge_damaged(copy, set())
+
+    # --- what must hold ---------------------------------------------------------------------
+
+    @invariant()
+    def it_lives(self) -> None:
+        if self.store is None:
+            return
+        assert self.store.failure is None
+        assert (
+            self.store._begin_scheduled
+            or not self.store._gathering.waiters
+            or (self.store._writing is not None)
+        ), "entries wait for nothing"
+
+    @invariant()
+    def waiters_are_told_in_order_and_once(self) -> None:
+        assert [wrong for model in self.models.values() for wrong in model.wrongs] == []
+
+    @invariant()
+    def memory_has_what_no_stretch_has(self) -> None:
+        if self.store is None:
+            return
+        for stream in self.store._with_recent.values():
+            end = journal.segment_end(self.store._loop_reader, stream.number)
+            assert stream.first_recent <= (end[0] if end else 0) + 1
+
+
+def check(
+    machine: type[StoreMachine], examples: int, steps: int, phases: Sequence[Phase] = tuple(Phase)
+) -> None:
+    logging.getLogger("kibitz.store").setLevel(logging.CRITICAL + 1)
+    try:
+        with (
+            patch.object(module, "SEGMENTS_PER_BATCH", 2),
+            patch.object(module, "TRIM_BYTES_PER_BATCH", 400),
+            patch.object(journal, "SEGMENT_BYTES", 40),
+        ):
+            run_state_machine_as_test(
+                machine,
+                settings=settings(
+                    max_examples=examples,
+                    stateful_step_count=steps,
+                    deadline=None,
+                    phases=phases,
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
+    finally:
+        logging.getLogger("kibitz.store").setLevel(logging.NOTSET)
+
+
+def test_a_store_loses_nothing() -> None:
+    check(StoreMachine, 15, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(40))
+def test_a_store_loses_nothing_for_long(part: int) -> None:
+    """20,000 examples, in parts that are over long before a test is taken for one that hangs."""
+
+    class Part(StoreMachine):
+        """Has a seed of its own."""
+
+    check(seed(part)(Part), 500, 50)
+
+
+# --- the machine is tested: each of these stores has to be found out ---------------------------
+
+
+def _tells_before_the_commit(right: Any, store: Store, batch: Any) -> None:
+    waiters, batch.waiters = batch.waiters, []
+    for stream, seq, waiter in waiters:
+        if stream is not None:
+            stream.durable = seq
+        if waiter is not None:
+            with contextlib.suppress(ValueError):
+                waiter.durable(seq)
+    right(store, batch)
+
+
+def _goes_on_with_a_compaction(right: Any, store: Store) -> None:
+    store._compacting = None
+
+
+def _lets_a_waiter_raise(right: Any, store: Store, batch: Any) -> None:
+    waiters, batch.waiters = batch.waiters, []
+    right(store, batch)
+    store._begin_scheduled = True  # as it was when an exception passed through
+    for stream, seq, waiter in waiters:
+        if stream is not None:
+            stream.durable = seq
+        if waiter is not None:
+            try:
+                waiter.durable(seq)
+            except ValueError:
+                return
+    store._begin_scheduled = False
+
+
+def _does_not_ask_where_stretches_end(
+    right: Any, db: sqlite3.Connection, stretch: journal.Segment
+) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO stretch (stream, first, last, chain, lines) VALUES (?, ?, ?, ?, ?)",
+        (
+            stretch.number,
+            stretch.first,
+            stretch.last,
+            stretch.link,
+            b"\n".join(stretch.lines),
+        ),
+    )
+
+
+def _trims_a_row_too_many(right: Any, db: sqlite3.Connection, last: int) -> None:
+    right(db, last + 1)
+
+
+def _trims_without_stretches(right: Any, store: Store, batch: Any) -> None:
+    right(store, batch)
+    batch.segments.clear()
+
+
+def _drops_more_than_is_stretched(right: Any, stream: Stream, last: int) -> None:
+    right(stream, last + 1)
+
+
+def _reloads_without_the_journal(right: Any, stored: Stored, tail: journal.Tail) -> Stored:
+    return stored
+
+
+def _never_settles_a_doubt(right: Any, store: Store, batch: Any) -> None:
+    store._doubtful_checks = None
+
+
+def _overlooks_holes(right: Any, db: Any, reading: journal.JournalContents, only: Any) -> None:
+    reading.missing.clear()
+
+
+def _writes_no_mark(right: Any, store: Store, row: journal.Row | None) -> None:
+    pass
+
+
+WRONG: list[tuple[object, str, Any]] = [
+    (Store, "_attempt", _tells_before_the_commit),
+    (Store, "_cancel_compaction", _goes_on_with_a_compaction),
+    (Store, "_succeeded", _lets_a_waiter_raise),
+    (journal, "write_segment", _does_not_ask_where_stretches_end),
+    (journal, "trim", _trims_a_row_too_many),
+    (Store, "_assign_compaction", _trims_without_stretches),
+    (Stream, "drop_recent", _drops_more_than_is_stretched),
+    (module, "_continued", _reloads_without_the_journal),
+    (Store, "_resolve_doubt", _never_settles_a_doubt),
+    (journal, "_find_lost_ends", _overlooks_holes),
+    (Store, "_mark_row", _writes_no_mark),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "name", "wrong"), WRONG, ids=[wrong.__name__.strip("_") for *_, wrong in WRONG]
+)
+def test_a_store_that_is_wrong_is_found_out(kind: object, name: str, wrong: Any) -> None:
+    right = getattr(kind, name)
+
+    class Wrong(StoreMachine):
+        """Plays with a store in which one thing is wrong."""
+
+    def planted(*given: Any) -> Any:
+        return wrong(right, *given)
+
+    with (
+        patch.object(kind, name, planted),
+        pytest.raises((AssertionError, StoreError, sqlite3.Error, ExceptionGroup)),
+    ):
+        check(seed(1)(Wrong), 500, 50, [Phase.generate])

@@ -1,0 +1,202 @@
+"""Hundreds of worlds in which things go wrong, each replayed by its number, and their judge.
+
+A seed that fails is looked into with ``simulate(seed, GAME, directory)``: it fails again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from benchmarks.mnk import GAME
+from kibitz_server.match import state as match_state
+from kibitz_server.match.commands import Play
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.visibility import EntryView
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.database import StoreError
+from tests.tools.measurements import ReportFigure
+from tests.tools.simulation import FaultRates, SimulatedStore, Simulation, make_template, simulate
+
+ROOT = Path(__file__).parents[2]
+FEW_RUNS, MANY_RUNS = 40, 5000
+MORE_MATCHES = FaultRates(lobbies=5, games=4)
+FAILING_DISK = FaultRates(lobbies=3, outages=0.15, commit_failures=0.1, crashes=0.1)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where databases are made; in memory where the system has such a place."""
+    made = tmp_path_factory.mktemp("worlds")
+    make_template(made)
+    return made
+
+
+def violations_of(worlds: Iterator[Simulation]) -> dict[int, list[str]]:
+    return {world.seed: world.violations for world in worlds if world.violations}
+
+
+def test_nothing_is_lost_in_any_world(directory: Path) -> None:
+    crashes = moves = losses = trims = 0
+
+    def worlds() -> Iterator[Simulation]:
+        nonlocal crashes, moves, losses, trims
+        rates = [None] * FEW_RUNS + [FAILING_DISK] * (FEW_RUNS // 4)
+        for seed, chosen in enumerate(rates):
+            world = simulate(seed, GAME, directory, chosen)
+            crashes += world.crashes
+            moves += len(world.history)
+            losses += world.losses
+            trims += world.trims
+            yield world
+
+    assert violations_of(worlds()) == {}
+    assert crashes > FEW_RUNS
+    assert moves > 50 * FEW_RUNS
+    assert losses > FEW_RUNS / 10
+    assert trims > FEW_RUNS
+
+
+def test_a_seed_is_a_world(directory: Path) -> None:
+    assert len({simulate(seed, GAME, directory).trace for seed in (1, 2, 3, 1, 2, 3)}) == 3
+
+
+@pytest.mark.e2e
+def test_a_seed_is_the_same_world_in_another_process(directory: Path) -> None:
+    """However sets and dictionaries are hashed there."""
+    program = (
+        "import sys; from pathlib import Path; from benchmarks.mnk import GAME;"
+        "from tests.tools.simulation import simulate;"
+        "print([simulate(seed, GAME, Path(sys.argv[1])).trace for seed in range(10, 15)])"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program, str(directory)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": str(hashing)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for hashing in (1, 2)
+    ]
+    assert told[0] == told[1]
+    assert told[0] == f"{[simulate(seed, GAME, directory).trace for seed in range(10, 15)]}\n"
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_in_thousands_of_worlds(directory: Path, report: ReportFigure) -> None:
+    """T14 at the level of messages."""
+    worlds = (simulate(seed, GAME, directory) for seed in range(FEW_RUNS, FEW_RUNS + MANY_RUNS))
+    assert violations_of(worlds) == {}
+    bigger = (simulate(seed, GAME, directory, MORE_MATCHES) for seed in range(MANY_RUNS // 10))
+    assert violations_of(bigger) == {}
+    worse = (simulate(seed, GAME, directory, FAILING_DISK) for seed in range(MANY_RUNS // 10))
+    assert violations_of(worse) == {}
+    report(f"T14: {MANY_RUNS} small and {MANY_RUNS // 5} bigger worlds, nothing wrong in any")
+
+
+# --- the judge is judged: each of these servers has to be found out ---------------------------
+
+
+class EarlyAcknowledgingStore(SimulatedStore):
+    """A disk that says that everything is there before it is."""
+
+    def _attempt(self, batch: Any) -> None:
+        waiters, batch.waiters = batch.waiters, []
+        for stream, seq, waiter in waiters:
+            if stream is not None:
+                stream.durable = seq
+            if waiter is not None:
+                waiter.durable(seq)
+        super()._attempt(batch)
+
+
+def is_detected(
+    directory: Path, words: str, disk: type[SimulatedStore] = SimulatedStore, **changed: float
+) -> bool:
+    """Whether some world out of 120 is found to be wrong in these words."""
+    rates = dataclasses.replace(FaultRates(), **changed)  # type: ignore[arg-type]
+    for seed in range(120):
+        world = simulate(seed, GAME, directory, rates, disk)
+        if any(words in wrong for wrong in world.violations):
+            return True
+    return False
+
+
+def test_a_server_that_answers_before_the_commit_is_found_out(directory: Path) -> None:
+    assert is_detected(directory, "was acknowledged as", EarlyAcknowledgingStore, crashes=1.0)
+
+
+def patched_method(kind: object, name: str, wrong: Callable[..., Any]) -> Any:
+    """Put a method in the place of another one, which it gets as its first argument."""
+    right = getattr(kind, name)
+    return patch.object(kind, name, lambda *given: wrong(right, *given))
+
+
+def test_a_server_that_forgets_what_it_has_answered_is_found_out(directory: Path) -> None:
+    def play(right: Callable[..., Any], match: MatchEngine, play: Play, at: int) -> Any:
+        match.state.last_moves[play.seat] = None
+        return right(match, play, at)
+
+    with patched_method(MatchEngine, "_play", play):
+        assert is_detected(directory, "was refused and is in the log")
+
+
+def test_a_server_that_plays_a_move_again_is_found_out(directory: Path) -> None:
+    def play(right: Callable[..., Any], match: MatchEngine, play: Play, at: int) -> Any:
+        match.state.last_moves[play.seat] = None
+        return right(match, play._replace(ply=match.state.ply), at)
+
+    with patched_method(MatchEngine, "_play", play):
+        assert is_detected(directory, "is not the move", duplicate_moves=0.6)
+
+
+def test_a_server_that_forgets_the_requests_of_a_lost_log_is_found_out(directory: Path) -> None:
+    def lost(right: Callable[..., None], table: MatchRunner, error: StoreError) -> None:
+        table.pending._waiting.clear()
+        right(table, error)
+
+    with patched_method(MatchRunner, "lost", lost):
+        assert is_detected(directory, "ms left", outages=0.15, crashes=0.0, resets=0.05)
+
+
+def test_a_server_that_drops_a_spectators_event_is_found_out(directory: Path) -> None:
+    def frames(right: Callable[..., Any], view: EntryView, line: Any, seats: Any, live: Any) -> Any:
+        told, shown = right(view, line, seats, live)
+        return told, (shown if view.entry.seq % 5 else b"")
+
+    with patched_method(EntryView, "frames", frames):
+        assert is_detected(directory, "heard")
+
+
+def test_a_server_that_lets_anybody_move_is_found_out(directory: Path) -> None:
+    def seat_of(right: Callable[..., Any], table: MatchRunner, peer: Peer) -> int:
+        return table.engine.state.to_act
+
+    def move(right: Callable[..., bool], table: MatchRunner, peer: Peer, move: Any) -> bool:
+        seat = table.engine.state.to_act
+        if seat >= 0:
+            table.seats.peers[seat] = peer
+        return right(table, peer, move)
+
+    with patched_method(MatchRunner, "seat_of", seat_of), patched_method(MatchRunner, "move", move):
+        assert is_detected(directory, "never sent", invalid_requests=0.5)
+
+
+def test_a_server_that_charges_wrong_times_is_found_out(directory: Path) -> None:
+    def spend(right: Callable[..., Any], control: Any, clock: Any, charged: int) -> Any:
+        return right(control, clock, charged // 2)
+
+    with patched_method(match_state, "spend", spend):
+        assert is_detected(directory, "ms left, its moves leave it")

@@ -1,0 +1,105 @@
+"""What a house bot compiles or loads during its turns that its warm-up had not compiled.
+
+``python -m tests.tools.compile_audit GAME/NAME ...`` prints a line of JSON for each personality:
+its name, how many signatures its warm-up asked the compiler for, and those that its turns asked
+for on top, as ``module.function(types)``. Every personality is measured in a process that has
+compiled nothing yet: a copy (`os.fork`) of this one, which has only imported the modules.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from kibitz_bots import inprocess
+from kibitz_bots import warmup as bots_warmup
+from kibitz_bots.catalog import PERSONALITIES, Personality
+from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_games.compiled import cache
+from kibitz_games.core import registry
+from kibitz_games.core.game import TERMINAL
+from kibitz_games.core.position import Position
+from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+THINK_MS = 4
+PLIES = 160
+"""No play goes on for longer."""
+
+
+@contextlib.contextmanager
+def requested_signatures() -> Iterator[list[str]]:
+    """Collect the signatures that the compiler is asked for within the block."""
+    found: list[str] = []
+    cached = cache._is_cached
+
+    def noted(dispatcher: Any, signature: Any) -> bool:
+        function = dispatcher.py_func
+        found.append(f"{function.__module__}.{function.__name__}{signature}")
+        return cached(dispatcher, signature)
+
+    cache._is_cached = noted
+    try:
+        yield found
+    finally:
+        cache._is_cached = cached
+
+
+def measure(personality: Personality) -> tuple[int, list[str]]:
+    """Return how much the warm-up of a personality asks for, and what its turns ask for then.
+
+    It plays a whole play against itself, on the game's usual board, with the fewest seats.
+    """
+    seats = min(personality.seats or registry.get(personality.game).info.seats)
+    bot, play = personality.make(), Position(registry.get(personality.game), seats=seats)
+    matches = [inprocess.local_match(play, seat) for seat in range(seats)]
+    bots = [bot, *(personality.make() for _ in range(seats - 1))]
+    with requested_signatures() as before:
+        bots_warmup.warm_up(bot, [ProgrammeItem(game=personality.game, seats=seats)])
+    after: list[str] = []
+    while (seat := play.to_act) != TERMINAL and len(play.history) < PLIES:
+        turn = inprocess.local_turn(play, matches[seat], THINK_MS)
+        with requested_signatures() as more:
+            answer = bots[seat].choose(turn)
+        after += more
+        play.push(inprocess.action_from(answer, play, turn))
+    return len(before), after
+
+
+def measure_in_fork(personality: Personality) -> tuple[int, list[str]]:
+    """Measure a personality in a copy of this process."""
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        status = 1
+        try:
+            os.write(writer, json.dumps(measure(personality)).encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    before, after = json.loads(said)
+    return before, after
+
+
+def main(names: list[str]) -> None:
+    """Measure the personalities of these names."""
+    for name in names:
+        build = PERSONALITIES[name].build
+        for part in (build.search, build.evaluation) if isinstance(build, EngineSpec) else ():
+            if part is not None:
+                part()
+        registry.get(PERSONALITIES[name].game)
+    for name in names:
+        before, after = measure_in_fork(PERSONALITIES[name])
+        sys.stdout.write(json.dumps([name, before, sorted(set(after))]) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,127 @@
+"""The way of one move through the server: which files it enters, and how often the file changes.
+
+A match of five in a row with two players and a spectator runs on a `virtual_server`; the calls of
+one accepted move are recorded from the bytes of its frame to the last write to a socket.
+`python -m tests.tools.data_path` prints the way.
+
+*Files* are the modules of `kibitz_server` in which a function of theirs runs. A *change of file* is
+a call from a function of one of these modules into a function of another one.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import kibitz_server
+from kibitz.builtin_games import load_games
+from kibitz.output import echo
+from tests.tools.simulation import make_template
+from tests.tools.virtual_server import ScriptedClient, virtual_server
+
+SERVER = str(Path(kibitz_server.__file__).parent)
+
+
+@dataclass
+class DataPath:
+    """The calls between modules while something was done, in their order."""
+
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    """Module and function, for each call that came from another module."""
+    files: set[str] = field(default_factory=set)
+
+    @property
+    def changes(self) -> int:
+        return len(self.calls)
+
+
+class Recorder:
+    """Records the calls between modules of the server while its block runs."""
+
+    def __init__(self) -> None:
+        self.path = DataPath()
+
+    def __enter__(self) -> DataPath:
+        sys.setprofile(self._called)
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _called(self, frame: FrameType, event: str, _: Any) -> None:
+        module = _module(frame.f_code)
+        if event != "call" or module is None:
+            return
+        self.path.files.add(module)
+        if module != _caller(frame):
+            self.path.calls.append((module, frame.f_code.co_name))
+
+
+def _module(code: CodeType) -> str | None:
+    """Return the module of a function of the server, None for the functions of others."""
+    if not code.co_filename.startswith(SERVER) or code.co_name == "<module>":
+        return None
+    return code.co_filename[len(SERVER) + 1 : -3].replace("/", ".")
+
+
+def _caller(frame: FrameType) -> str | None:
+    """Return the module of the server that a call came from, through functions of others."""
+    outer = frame.f_back
+    while outer is not None:
+        module = _module(outer.f_code)
+        if module is not None:
+            return module
+        outer = outer.f_back
+    return None
+
+
+def path_of_a_move(directory: Path) -> DataPath:
+    """Play a match up to its sixth move and record the sixth; `directory` is an empty one."""
+    make_template(directory)
+    with virtual_server(load_games("compiled"), directory) as server:
+        host, *players = (server.guest_client(name) for name in ("host", "one", "two"))
+        item = {"game": "five-in-a-row", "options": {}, "seats": 2, "games": 1, "rotate": False}
+        settings = {"seats": [{"kind": "open"}] * 2, "programme": [item]}
+        lobby = host.ask("host", settings=settings)["lobby"]
+        for player in players:
+            player.ask("join", lobby=lobby)
+        for player in players:
+            player.ask("ready", lobby=lobby)
+        host.ask("watch", match=f"{lobby}-1-1")
+        server.advance(1.0)
+        for _ in range(5):
+            move(players)
+        with Recorder() as path:
+            move(players)
+    return path
+
+
+def move(players: list[ScriptedClient]) -> None:
+    """Let whoever has the turn put a stone where nobody wins."""
+    turns = [
+        (message["ply"], player, message)
+        for player in players
+        for message in player.messages()
+        if message["type"] == "your_turn"
+    ]
+    ply, player, turn = max(turns, key=lambda each: each[0])
+    player.ask("move", match=turn["match"], ply=ply, action={"x": ply, "y": ply % 2})
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = path_of_a_move(Path(directory))
+    for number, (module, function) in enumerate(path.calls, 1):
+        echo(f"{number:3} {module}.{function}")
+    echo(f"{len(path.files)} files, {path.changes} changes of file")
+    for module, count in Counter(module for module, _ in path.calls).most_common():
+        echo(f"{count:4} {module}")
+
+
+if __name__ == "__main__":
+    main()

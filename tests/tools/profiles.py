@@ -1,0 +1,37 @@
+"""Hypothesis profiles: how many examples a property test draws, chosen by an environment variable.
+
+``HYPOTHESIS_PROFILE`` is ``quick`` (10 examples, what ``make test`` runs and the default),
+``default`` (100, ``make test-e2e`` and continuous integration) or ``thorough`` (1000,
+``make test-all``). A test that needs more or fewer examples than others says how many it draws
+under ``default``, as ``@settings(max_examples=examples(150))``; the other profiles draw the same
+share of it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+PROFILES = {"quick": 10, "default": 100, "thorough": 1000}
+"""Examples of a test that pins nothing, by profile."""
+VARIABLE = "HYPOTHESIS_PROFILE"
+
+
+def load() -> None:
+    """Register the profiles and load the one that the environment names.
+
+    Raises `ValueError` for a name that is no profile.
+    """
+    for name, count in PROFILES.items():
+        settings.register_profile(name, max_examples=count, deadline=None, print_blob=True)
+    chosen = os.environ.get(VARIABLE) or "quick"
+    if chosen not in PROFILES:
+        raise ValueError(f"{VARIABLE} is {chosen!r}, not one of {', '.join(PROFILES)}")
+    settings.load_profile(chosen)
+
+
+def examples(under_default: int) -> int:
+    """Return how many examples the profile in force draws where `default` draws so many."""
+    count: int = settings().max_examples
+    return max(1, under_default * count // PROFILES["default"])

@@ -1,0 +1,121 @@
+"""A server with a past: a finished match, two running ones, and their lobbies.
+
+What is done to its database, while it runs or between two starts, is the caller's.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from kibitz_server.match import checkpoint
+from tests.server.match.toy_games import Grid, Race
+from tests.tools.simulation import make_template
+from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
+
+LARGE_BOARD = {"columns": 8, "rows": 8, "row": 8}
+GAMES = {game.info.name: game for game in (Grid(), Race())}
+PLIES = 11
+
+
+@dataclass
+class UsedServer:
+    """A server with a match that gets damaged, one that does not, and a finished."""
+
+    server: VirtualServer
+    guests: dict[str, ScriptedClient]
+    damaged: str
+    """A running match of ada and bob, in a lobby of ada's."""
+    intact: str
+    """A running match of cat and dan."""
+    finished: str
+    """A rated match that is over."""
+
+    @property
+    def lobby(self) -> str:
+        return self.damaged.partition("-")[0]
+
+    def running(self, match: str) -> tuple[bytes, int] | None:
+        """Return state and last entry of a running match."""
+        table = self.server.hall.matches.get(match)
+        return (
+            None
+            if table is None
+            else (table.engine.state.game_state.tobytes(), table.engine.state.ply)
+        )
+
+    def restart(self, damage: Callable[[Path], object]) -> None:
+        self.server.restart(damage)
+        self.server.advance(0.1)
+
+    def reconnect(self, *names: str) -> list[ScriptedClient]:
+        for name in names:
+            self.guests[name].reconnect()
+        return [self.guests[name] for name in names]
+
+
+def start_match(server: VirtualServer, *players: ScriptedClient, **settings: Any) -> str:
+    """Play a match; return its identifier."""
+    item = {
+        "game": "toy-grid",
+        "seats": len(players),
+        "options": settings.pop("options", LARGE_BOARD),
+    }
+    seats = [{"kind": "open"}] * len(players)
+    done = players[0].ask("host", settings={"seats": seats, "programme": [item], **settings})
+    assert done["type"] == "done", done
+    for player in players:
+        player.ask("join", lobby=done["lobby"])
+    for player in players:
+        player.ask("ready", lobby=done["lobby"])
+    return f"{done['lobby']}-1-1"
+
+
+def play_plies(server: VirtualServer, match: str, plies: int, *players: ScriptedClient) -> None:
+    for _ in range(plies):
+        table = server.hall.matches[match]
+        game, state = table.engine.state.game, table.engine.state.game_state
+        action = game.dump_moves(state, [game.legal(state)[0]])[0]
+        mover = players[table.engine.state.to_act]
+        done = mover.ask("move", match=match, ply=table.engine.state.ply, action=action)
+        assert done["type"] == "done", done
+
+
+@contextmanager
+def used_server(directory: Path) -> Iterator[UsedServer]:
+    """Run a server on virtual time until the block ends; its checkpoints are four entries apart."""
+    make_template(directory)
+    with (
+        patch.object(checkpoint, "CHECKPOINT_INTERVAL", 4),
+        virtual_server(dict(GAMES), directory) as server,
+    ):
+        guests = {name: server.guest_client(name) for name in ("ada", "bob", "cat", "dan")}
+        rated = [server.account_client("eve"), server.account_client("fay")]
+        ada, bob, cat, dan = guests.values()
+        small = {"columns": 2, "rows": 2, "row": 2}
+        finished = start_match(server, *rated, options=small, rated=True)
+        play_plies(server, finished, 3, *rated)
+        damaged, intact = start_match(server, ada, bob), start_match(server, cat, dan)
+        play_plies(server, damaged, PLIES, ada, bob)
+        play_plies(server, intact, PLIES - 2, cat, dan)
+        yield UsedServer(server, guests, damaged, intact, finished)
+
+
+def flip_bit(path: Path, table: str, column: str, where: str, place: float = 0.5) -> None:
+    """Change a bit of a value, at a share of its length."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        rowid, value = db.execute(
+            f"SELECT rowid, {column} FROM {table} WHERE {where} ORDER BY rowid DESC LIMIT 1"
+        ).fetchone()
+        changed = bytearray(value)
+        changed[int(place * (len(changed) - 1))] ^= 1
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (bytes(changed), rowid))
+
+
+def where_stream(key: str) -> str:
+    return f"stream = (SELECT number FROM stream WHERE key = '{key}')"

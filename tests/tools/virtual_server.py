@@ -1,0 +1,234 @@
+"""A whole server without a network, on virtual time, with clients scripted byte by byte.
+
+As in `simulation` everything above the sockets is the real thing, but no fault is injected and
+nothing is random: keys, seeds and secrets come from a source that starts anew with each server,
+commits take a millisecond, every request is answered before the next one is made. Two servers
+that are sent the same send the same bytes to everybody.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
+
+from websockets.frames import Opcode
+
+from kibitz_games.core.game import Game
+from kibitz_server.accounts import identity
+from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.directory import directory as directory_directory
+from kibitz_server.directory import match_setup
+from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers.pages import ServerPages
+from kibitz_server.handlers.requests import RequestHandlers
+from kibitz_server.housebots.process import HouseBots
+from kibitz_server.metrics import Metrics
+from kibitz_server.net.connections import Connections, Quotas
+from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.net.rate_limit import Rate, RateLimits
+from kibitz_server.net.send_queue import SendLimits, WriteBatcher
+from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from kibitz_server.storage.store import Store
+from tests.server.fakes import HANDSHAKE, FakeTransport, client_frame, split_frames
+from tests.tools.simulation import FIXED_UTC, SeededSecrets, SimulatedStore
+from tests.tools.virtual_time import Scheduler, VirtualLoop
+
+UNLIMITED = Rate(1e9, 1e9)
+ANSWER_SECONDS = 0.02
+"""Seconds in which a request is answered and what it causes is told."""
+
+
+class ReliableStore(SimulatedStore):
+    """A disk whose commits take a millisecond and never fail."""
+
+    def put(self, batch: Any) -> None:
+        self._virtual_loop.call_later(0.001, self._write_now, batch)
+
+    def _insert(self, batch: Any) -> None:
+        Store._insert(self, batch)
+
+    def _write_now(self, batch: Any) -> None:
+        self._commit(batch)
+        self._settled(None)
+
+
+class ScriptedClient:
+    """A client on a connection of its own; `heard` is every message that it was sent."""
+
+    def __init__(self, server: VirtualServer, name: str, token: str = "") -> None:
+        self._server = server
+        self.name = name
+        self._token = token
+        self.received: list[bytes] = []
+        self.resume = ""
+        self._id = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        self._transport = FakeTransport()
+        self._peer = Peer(self._server.port)
+        self._peer.connection_made(self._transport)
+        bearer = f"Authorization: Bearer {self._token}\r\n" if self._token else ""
+        self._peer.data_received(HANDSHAKE.format(path="/", more=bearer).encode())
+        self._server.advance(ANSWER_SECONDS)
+        _, _, self._transport.written = self._transport.written.partition(b"\r\n\r\n")
+
+    def say_hello(self) -> ScriptedClient:
+        """Say hello for the first time."""
+        named = {} if self._token else {"name": self.name}
+        self.resume = self.ask("hello", versions=[1], **named)["resume"]
+        return self
+
+    def reconnect(self) -> None:
+        """Go on on a new connection, beside the old one."""
+        self.receive()
+        self._connect()
+        came = {} if self._token else {"resume": self.resume}
+        self.ask("hello", versions=[1], **came)
+
+    def ask(self, type: str, **fields: object) -> dict[str, Any]:
+        """Send a request and return its answer."""
+        self._id += 1
+        request = json.dumps({"type": type, "id": self._id, **fields}).encode()
+        self._peer.data_received(client_frame(request))
+        self._server.advance(ANSWER_SECONDS)
+        answers = [json.loads(text) for text in self.receive()]
+        found = [answer for answer in answers if answer.get("re") == self._id]
+        assert len(found) == 1, f"{self.name} asked {type} and got {answers}"
+        return cast("dict[str, Any]", found[0])
+
+    def receive(self) -> list[bytes]:
+        """Take what came since the last time."""
+        frames, self._transport.written = split_frames(self._transport.written)
+        new = [data for opcode, data in frames if opcode == Opcode.TEXT]
+        self.received += new
+        return new
+
+    def messages(self, start: int = 0) -> list[dict[str, Any]]:
+        self.receive()
+        return [json.loads(text) for text in self.received[start:]]
+
+
+class VirtualServer:
+    """A server that lives in `with`; made by `opened` only."""
+
+    def __init__(self, games: Mapping[str, Game], path: Path) -> None:
+        self._scheduler = Scheduler()
+        self.games = games
+        self.path = path
+        self._start()
+
+    def _start(self) -> None:
+        loop = self._loop = VirtualLoop(self._scheduler)
+        door = Connections(
+            loop.loop, RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
+        )
+        figures = Metrics()
+        self.store = ReliableStore(self.path, loop, cast(Any, None))
+        self._running = True
+        self.hall = Directory(
+            loop=loop.loop,
+            clock=self._milliseconds,
+            store=self.store,
+            games=self.games,
+            house_bots=HouseBots(None, self._spawn, lambda: "ws://nowhere"),
+            metrics=figures,
+            name="virtual",
+            guests="anyone",
+            connections=door,
+            spawn=self._spawn,
+        )
+        figures.gauges = self.hall.gauges
+        sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9))
+        self.port = PeerContext(
+            loop=loop.loop,
+            clock=self._milliseconds,
+            handler=RequestHandlers(self.hall, door),
+            pages=ServerPages(self.hall, figures, self.store, notes=False),
+            metrics=figures,
+            batcher=WriteBatcher(loop.loop),
+            timeouts=sweep,
+            rate_limits=door.rate_limits,
+            send_limits=SendLimits(),
+            spawn=self._spawn,
+        )
+        try:
+            self.hall.restore()
+        except BaseException:
+            self.close()
+            raise
+        sweep.start()
+
+    def _milliseconds(self) -> int:
+        return round(self._scheduler.now * 1000)
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        self._loop.spawn(work, 0.001)
+
+    def advance(self, seconds: float) -> None:
+        """Let everything happen that is due within `seconds`."""
+        over: list[bool] = []
+        self._scheduler.call_after(seconds, lambda: over.append(True))
+        while not over:
+            self._scheduler.run_next()
+
+    def restart(self, between: Callable[[Path], object] = lambda path: None) -> None:
+        """Kill the server and start it again with what is on the disk; all connections are lost.
+
+        `between` is called with the database's path while no server runs.
+        """
+        self.close()
+        between(self.path)
+        self._start()
+
+    def guest_client(self, name: str) -> ScriptedClient:
+        return ScriptedClient(self, name).say_hello()
+
+    def account_client(self, name: str) -> ScriptedClient:
+        """Let somebody in with a token, which every handshake carries in a header."""
+        with TokenAdmin(self.path) as register:
+            token = register.issue(name, "human").token
+        return ScriptedClient(self, name, token).say_hello()
+
+    def page(self, path: str) -> bytes:
+        """Get a page over HTTP, head and body."""
+        transport = FakeTransport()
+        peer = Peer(self.port)
+        peer.connection_made(transport)
+        peer.data_received(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        self.advance(ANSWER_SECONDS)
+        peer.connection_lost(None)
+        head, _, body = transport.written.partition(b"\r\n\r\n")
+        lines = [line for line in head.split(b"\r\n") if not line.startswith(b"Date:")]
+        return b"\r\n".join([*lines, b"", body])
+
+    def close(self) -> None:
+        if self._running:
+            self._running = False
+            self._loop.stop()
+            self.store.crash()
+
+
+@contextmanager
+def virtual_server(games: Mapping[str, Game], directory: Path) -> Iterator[VirtualServer]:
+    """Run a server in `directory`, which has a `simulation.template`, until the block ends."""
+    path = directory / "virtual.db"
+    shutil.copy(directory / "template.db", path)
+    with ExitStack() as stack:
+        chances = SeededSecrets("parlour")
+        for module in (directory_directory, identity):
+            stack.enter_context(patch.object(module, "secrets", chances))
+        for module in (directory_directory, match_setup):
+            stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
+        server = VirtualServer(games, path)
+        try:
+            yield server
+        finally:
+            server.close()
+            for left in directory.glob("virtual.db*"):
+                left.unlink()

@@ -1,0 +1,100 @@
+"""Compile what a set of tests runs, on every core, before the tests start.
+
+``python -m tests.tools.warm_cache fast`` does it for ``make test``, ``e2e`` for ``make test-e2e``.
+The machine code stays where the project keeps it (``KIBITZ_CACHE`` moves that place), and a stamp
+in the same directory says that a set is complete, so the next call with the same sources and
+libraries returns after half a second.
+
+Each task is a game or a house bot, and each core takes the next one. Kernels that two tasks share
+are compiled by the first and loaded by the second. A kernel that no task reaches is compiled by
+the first test that calls it; those that only slow tests call are left to them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled.cache import kernel_directory
+from kibitz_games.core import registry
+from kibitz_games.core.warmup import warm_up as warm_up_game
+
+BOTS = {
+    "fast": (
+        "tanks/mcts",
+        "five-in-a-row/mcts",
+        "chinese-checkers/alphabeta-hand",
+        "line-nim/mcts",
+        "number-merge/mcts",
+        "five-in-a-row/alphabeta",
+        "number-merge/alphabeta",
+        "tanks/hunter",
+        "chinese-checkers/maxn-hand",
+        "chinese-checkers/brs-hand",
+        "chinese-checkers/minimax-hand",
+        "line-nim/greedy",
+    ),
+    "e2e": (
+        "chinese-checkers/iddfs-hand",
+        "tanks/greedy",
+        "five-in-a-row/greedy",
+        "chinese-checkers/greedy-euclid",
+        "line-nim/greedy",
+        "number-merge/greedy",
+    ),
+}
+"""The house bots whose searches and evaluations each set needs, the longest to compile first."""
+
+
+def prepare(task: str) -> str:
+    """Compile the kernels of a game, or of a house bot and its game; return the task."""
+    game, _, bot = task.partition("/")
+    if bot:
+        from kibitz.process.warmup import warm_up
+        from kibitz_bots.catalog import PERSONALITIES
+
+        warm_up(lambda line: None, [PERSONALITIES[task]])
+    else:
+        rules = registry.get(game)
+        for seats in rules.info.seats:
+            warm_up_game(rules, seats=seats)
+    return task
+
+
+def run(tasks: Sequence[str], workers: int) -> None:
+    """Prepare every task in `workers` processes; raise what one of them raises."""
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(prepare, task) for task in tasks]):
+            done.result()
+
+
+def stamp(name: str, tasks: Sequence[str]) -> Path:
+    """Return the file that exists once these tasks are done for the present sources."""
+    from kibitz_search.algorithms.result import root_moves
+
+    directory = kernel_directory(root_moves)  # that of all searches, keyed by their sources too
+    digest = hashlib.sha256(" ".join(tasks).encode()).hexdigest()
+    return directory / f"{name}-{digest[:16]}.warm"
+
+
+def main(name: str) -> None:
+    """Make a set complete in the cache, unless it is."""
+    tasks = [*BOTS[name], *registry.names()]
+    if not kernels.compiled() or (done := stamp(name, tasks)).exists():
+        return
+    began = time.monotonic()
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    run(tasks, workers or 1)
+    done.touch()
+    sys.stdout.write(f"compiled what the tests run in {time.monotonic() - began:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
