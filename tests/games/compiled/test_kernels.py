@@ -226,16 +226,16 @@ def test_copies_of_a_record_share_nothing() -> None:
     copy["side"] = 1
     copy["row"][1] = 5
     assert not any(record.tobytes())
-    assert kernels.as_array(copy)[0]["side"] == 1
+    assert copy.base[0]["side"] == 1
     assert pickle.loads(pickle.dumps(copy)).tobytes() == copy.tobytes()
 
 
-def test_only_a_record_of_its_own_has_a_box() -> None:
+def test_only_a_record_of_its_own_has_an_array() -> None:
     dtype = kernels.record_type("game", [("side", np.int32)], source=__file__)
     many = np.zeros(3, dtype)
     with pytest.raises(TypeError, match="copy"):
         kernels.as_array(many[1])
-    assert kernels.as_array(many[1].copy()).shape == (1,)
+    assert len(kernels.as_array(many[1].copy())) == 1
 
 
 @pytest.mark.parametrize("name", registry.names())
