@@ -90,14 +90,18 @@ Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note |
 
 
 class Append(NamedTuple):
-    """Make `entry` durable, then send each viewer ``view.event(viewer)``."""
+    """Make `entry` durable, then send each viewer ``view.event(viewer)``.
+
+    Behind it goes the answer to the request that made it, where it is a move that was accepted.
+    """
 
     entry: Entry
     view: EntryView
+    request: int | None = None
 
 
 class Accepted(NamedTuple):
-    """Answer the request `id` of a seat: its move is entry `seq`, now or since long ago."""
+    """Answer the request `id` of a seat, which has sent a move again: it is entry `seq`."""
 
     seat: int
     id: int

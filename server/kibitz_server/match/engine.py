@@ -247,9 +247,7 @@ class MatchEngine:
             "id": play.id,
             "comment": play.comment,
         }
-        effects = self._append(construct(Moved, values), action)
-        effects.insert(1, Accepted(seat, play.id, state.seq))
-        return effects
+        return self._append(construct(Moved, values), action, play.id)
 
     def _turn_time(self, at: int) -> tuple[int, int, int]:
         """Return when the turn was opened, what it took, and the lag, which is no part of that."""
@@ -456,8 +454,10 @@ class MatchEngine:
 
     # --- into the state ---------------------------------------------------------------------
 
-    def _append(self, entry: Entry, action: int | None = None) -> list[Effect]:
-        """Make an entry of the log; `action` is its own, if already decoded."""
+    def _append(
+        self, entry: Entry, action: int | None = None, request: int | None = None
+    ) -> list[Effect]:
+        """Make an entry of the log; `action` is its own, if decoded, `request` what it answers."""
         state = self.state
         began = state.began
         view = self.views.advance(entry, action)
@@ -467,7 +467,7 @@ class MatchEngine:
             still = [seat for seat in self._substitutes_wanted if seat in state.away]
             self._substitutes_wanted = frozenset(still)
         self._due = self._next_due()
-        effects: list[Effect] = [Append(entry, view)]
+        effects: list[Effect] = [Append(entry, view, request)]
         if state.result is not None:
             effects.append(MatchOver(state.result))
         return effects

@@ -429,23 +429,17 @@ class MatchRunner:
     ) -> None:
         """Do what the engine asks for; `now` is when the request of a peer arrived."""
         hold = self.pending.hold
-        appended: Append | None = None
-        line = b""
         for effect in effects:
-            if type(effect) is Accepted and appended is not None and peer is not None:
-                tell = partial(self._tell_move, appended.view, line, peer, effect, now)
-                retry = partial(_retry, command, peer, request)
-                hold(effect.seq, Request(retry, peer, effect.id, tell))
-                appended = None
-                continue
-            if appended is not None:
-                hold(appended.entry.seq, partial(self._publish, appended.view, line))
-                appended = None
             match effect:
-                case Append(entry):
+                case Append(entry, view, answered):
                     line = encode(entry)
                     self._context.store.append(self.stream, entry.seq, line, self)
-                    appended = effect
+                    if answered is None or peer is None:
+                        hold(entry.seq, partial(self._publish, view, line))
+                    else:
+                        tell = partial(self._tell_move, view, line, peer, answered, now)
+                        retry = partial(_retry, command, peer, request)
+                        hold(entry.seq, Request(retry, peer, answered, tell))
                 case Accepted(_, id, seq):
                     answer = partial(self._answer_move, peer, id, seq)
                     hold(seq, Request(partial(_retry, command, peer, request), peer, id, answer))
@@ -461,8 +455,6 @@ class MatchRunner:
                     self._context.want_substitute(self, effect)
                 case _:
                     assert_never(effect)
-        if appended is not None:
-            hold(appended.entry.seq, partial(self._publish, appended.view, line))
         if self.stream.tail >= self._checkpoint_at and self.engine.state.result is None:
             self._write_checkpoint()
 
@@ -484,11 +476,11 @@ class MatchRunner:
     # --- telling ------------------------------------------------------------------------------
 
     def _tell_move(
-        self, view: EntryView, line: bytes, peer: Peer, accepted: Accepted, arrived: int
+        self, view: EntryView, line: bytes, peer: Peer, request: int, arrived: int
     ) -> None:
         """Send everybody a move, and its answer to the connection that it came on."""
-        self._publish(view, line, peer, done_frame(accepted.id, accepted.seq))
-        peer.unanswered.discard(accepted.id)
+        self._publish(view, line, peer, done_frame(request, view.entry.seq))
+        peer.unanswered.discard(request)
         self._context.metrics.move_ms[self._durable_at - arrived] += 1
 
     def _answer_move(self, peer: Peer | None, request: int, seq: int) -> None:

@@ -226,7 +226,7 @@ def test_copies_of_a_record_share_nothing() -> None:
     copy["side"] = 1
     copy["row"][1] = 5
     assert not any(record.tobytes())
-    assert copy.base[0]["side"] == 1
+    assert np.asarray(copy.base)[0]["side"] == 1
     assert pickle.loads(pickle.dumps(copy)).tobytes() == copy.tobytes()
 
 

@@ -96,11 +96,11 @@ def refusal(effects: list[Effect]) -> Refuse:
 # --- moves ----------------------------------------------------------------------------------
 
 
-def test_a_move_is_appended_before_it_is_accepted() -> None:
+def test_a_move_that_is_accepted_answers_its_request() -> None:
     shell = grid()
     effects = shell.play(wait=250, rtt_ms=40, x=1, y=2)
-    assert kinds(effects) == ["move", "Accepted"]
-    assert effects[1] == Accepted(seat=0, id=1, seq=1)
+    assert kinds(effects) == ["move"]
+    assert isinstance(effects[0], Append) and effects[0].request == 1
     assert shell.log == [
         Moved(
             seq=1,
@@ -121,7 +121,7 @@ def test_the_last_move_ends_the_match_by_the_rules() -> None:
     for x, y in [(0, 0), (0, 1), (1, 0), (1, 1)]:
         shell.play(x=x, y=y)
     effects = shell.play(x=2, y=0)
-    assert kinds(effects) == ["move", "Accepted", "MatchOver"]
+    assert kinds(effects) == ["move", "MatchOver"]
     (result,) = shell.finished
     assert (result.cause, result.reason, result.plies) == (Cause.RULES, "row", 5)
     assert [(seat.rank, seat.score, seat.cause) for seat in result.seats] == [
@@ -295,7 +295,7 @@ def test_nobody_pays_for_the_time_before_a_turn_is_open() -> None:
     match.handle(Play(0, 1, 0, {"x": 0, "y": 0}), 600)
     assert match.deadline is None
     match.open_turn(900)
-    (append, _) = match.handle(Play(1, 1, 1, {"x": 1, "y": 0}), 1_000).effects
+    (append,) = match.handle(Play(1, 1, 1, {"x": 1, "y": 0}), 1_000).effects
     assert isinstance(append, Append)
     assert isinstance(append.entry, Moved)
     assert (append.entry.elapsed_ms, append.entry.wait_ms) == (100, 300)
@@ -319,7 +319,7 @@ def test_the_timer_waits_for_the_allowance_too() -> None:
 
 def test_inside_the_allowance_the_network_flags_nobody() -> None:
     shell = grid(clock="move=1")
-    assert kinds(shell.play(wait=1_049, rtt_ms=50, x=0, y=0)) == ["move", "Accepted"]
+    assert kinds(shell.play(wait=1_049, rtt_ms=50, x=0, y=0)) == ["move"]
 
 
 def test_a_late_move_is_decided_by_the_ledger_before_any_tick() -> None:
@@ -398,7 +398,7 @@ def test_every_flag_in_a_skipping_game_is_one_turn() -> None:
     for ply in range(4):
         assert kinds(shell.tick(1_100)) == ["flag"]
         assert shell.match.state.turn == shell.match.state.seq == ply + 1
-    assert kinds(shell.play(wait=10, steps=3)) == ["move", "Accepted"]
+    assert kinds(shell.play(wait=10, steps=3)) == ["move"]
     assert run_of(shell)[:2] == [3, 0]
 
 
@@ -407,7 +407,7 @@ def test_a_late_move_in_a_skipping_game_is_stale() -> None:
     effects = shell.play(wait=1_000, steps=1)
     assert kinds(effects) == ["flag", "Refuse"]
     assert (refusal(effects).code, refusal(effects).ply) == (Code.STALE, 1)
-    assert kinds(shell.play(wait=10, steps=1)) == ["move", "Accepted"]
+    assert kinds(shell.play(wait=10, steps=1)) == ["move"]
 
 
 def test_a_skipped_turn_may_be_the_last_of_the_match() -> None:
@@ -456,7 +456,7 @@ def test_the_turns_of_an_absent_seat_pass_until_its_grace_is_over() -> None:
     assert kinds(shell.tick(1_100)) == ["flag"]
     shell.play(wait=100, steps=1)
     assert kinds(shell.tick(1_100)) == ["flag"]
-    assert kinds(shell.play(wait=100, steps=1)) == ["move", "Accepted"]
+    assert kinds(shell.play(wait=100, steps=1)) == ["move"]
     assert kinds(shell.tick(600)) == ["forfeit", "MatchOver"]
     assert [seat.cause for seat in shell.finished[0].seats] == [Cause.DISCONNECT, None]
 
@@ -467,7 +467,7 @@ def test_an_absent_seat_that_comes_back_has_lost_its_turns_and_nothing_else() ->
     shell.tick(1_100)
     shell.do(Return(0), 100)
     shell.play(wait=100, steps=1)
-    assert kinds(shell.play(wait=100, steps=2)) == ["move", "Accepted"]
+    assert kinds(shell.play(wait=100, steps=2)) == ["move"]
     assert run_of(shell)[:2] == [2, 1]
 
 
@@ -484,7 +484,7 @@ def test_no_turn_is_skipped_while_a_stand_in_is_on_its_way() -> None:
     assert kinds(shell.tick(500)) == ["WantSubstitute"]
     assert shell.tick(60_000) == []
     shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
-    assert kinds(shell.play(wait=900, steps=1)) == ["move", "Accepted"]
+    assert kinds(shell.play(wait=900, steps=1)) == ["move"]
 
 
 def test_a_flag_takes_all_time_and_the_increment_still_comes() -> None:

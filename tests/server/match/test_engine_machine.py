@@ -196,11 +196,14 @@ class MatchMachine(RuleBasedStateMachine):
             if isinstance(effect, WantSubstitute):
                 assert effect.seat not in self.wanted, "asked for twice"
                 self.wanted.add(effect.seat)
+            elif isinstance(effect, Append) and effect.request is not None:
+                entry = effect.entry
+                assert isinstance(entry, Moved) and entry.id == effect.request
+                self.accepted[entry.seat, entry.id, entry.ply] = entry.seq
             elif isinstance(effect, Accepted):
                 entry = self.shell.log[effect.seq - 1]
                 assert isinstance(entry, Moved)
                 assert (entry.seat, entry.id) == (effect.seat, effect.id)
-                self.accepted[effect.seat, effect.id, entry.ply] = effect.seq
             elif isinstance(effect, MatchOver):
                 assert effect.result == self.shell.match.state.result
         self.wanted &= set(self.shell.match.state.away)

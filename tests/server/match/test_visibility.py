@@ -145,7 +145,7 @@ def test_a_comment_is_framed_for_its_seat_only() -> None:
 def require_frames(effects: Sequence[object]) -> None:
     shown = [each for each in effects if isinstance(each, Append)]
     assert shown
-    for entry, view in shown:
+    for entry, view, _ in shown:
         events = [view.event(viewer) for viewer in (0, 1, PUBLIC, REFEREE)]
         again = replace(view, _frames={})  # without what was framed before
         for viewer, event in zip((0, 1, PUBLIC, REFEREE), events, strict=True):
