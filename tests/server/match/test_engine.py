@@ -100,7 +100,8 @@ def test_a_move_that_is_accepted_answers_its_request() -> None:
     shell = grid()
     effects = shell.play(wait=250, rtt_ms=40, x=1, y=2)
     assert kinds(effects) == ["move"]
-    assert isinstance(effects[0], Append) and effects[0].request == 1
+    assert isinstance(effects[0], Append)
+    assert effects[0].request == 1
     assert shell.log == [
         Moved(
             seq=1,

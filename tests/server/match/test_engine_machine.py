@@ -198,7 +198,8 @@ class MatchMachine(RuleBasedStateMachine):
                 self.wanted.add(effect.seat)
             elif isinstance(effect, Append) and effect.request is not None:
                 entry = effect.entry
-                assert isinstance(entry, Moved) and entry.id == effect.request
+                assert isinstance(entry, Moved)
+                assert entry.id == effect.request
                 self.accepted[entry.seat, entry.id, entry.ply] = entry.seq
             elif isinstance(effect, Accepted):
                 entry = self.shell.log[effect.seq - 1]
