@@ -70,7 +70,7 @@ class Fixture(NamedTuple):
     players: tuple[Player, ...]
 
 
-_Waiting = TypeVar("_Waiting", Fixture, PlannedMatch, Fixture | PlannedMatch)
+_Waiting = TypeVar("_Waiting", bound=Fixture | PlannedMatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +209,8 @@ def next_matches(
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)
-    for planned in running:
-        _occupy(free, planned)
+    for each in running:
+        _occupy(free, each)
     room = at_once - len(running)
     chosen: list[_Waiting] = []
     last: int | None = None
@@ -218,10 +218,10 @@ def next_matches(
         full = len(chosen) >= room or len(free) < fewest
         if full or (last is not None and planned.number > last):
             break
-        if all(each.player in free for each in planned.players):
+        if all(who.player in free for who in planned.players):
             chosen.append(planned)
             _occupy(free, planned)
-        elif last is None and all(each.player in here for each in planned.players):
+        elif last is None and all(who.player in here for who in planned.players):
             last = planned.number + MAX_OVERTAKE
     return chosen
 

@@ -128,7 +128,7 @@ def _bytes_of_lobby(games: int) -> int:
         )
         for seat in (0, 1)
     ]
-    log = [opened, *joined, entries.Started(seq=3, round=1, base_seed=0)]
+    log: list[entries.Entry] = [opened, *joined, entries.Started(seq=3, round=1, base_seed=0)]
     gc.collect()
     tracemalloc.start()
     try:
