@@ -444,7 +444,7 @@ async def bot_ready(personality: str) -> float:
         ready = asyncio.Event()
 
         def on_text(text: bytes) -> None:
-            if text.startswith(b'{"type":"lobby"') and b'"ready":true' in text:
+            if text.startswith(b'{"type":"lobby') and b'"ready":true' in text:
                 ready.set()
 
         host.connection.on_text = on_text

@@ -233,10 +233,20 @@ class ConformanceServer:
             return
         lobby = LOBBY if isinstance(request, messages.Join) else None
         self.send(messages.Done(re=request.id, lobby=lobby))
-        if isinstance(request, messages.Ready):
-            self.ready.set()
         self._member = not isinstance(request, messages.Leave)
-        self.send_lobby()
+        match request:
+            case messages.Join():
+                self.send_lobby()
+            case messages.Ready():
+                self.ready.set()
+                changed = self._view()
+                self.send(
+                    messages.LobbyChanged(
+                        lobby=LOBBY, state=changed.state, members=changed.members
+                    )
+                )
+            case messages.Leave():
+                self.send(messages.LobbyChanged(lobby=LOBBY, left=[self.player.player]))
 
     def _handle_match_request(self, request: _MatchRequest) -> None:
         match = self.matches.get(request.match)

@@ -24,7 +24,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.wire.messages import ClientMessage, Move
+from kibitz_protocol.client.lobby_views import LobbyViews
+from kibitz_protocol.wire.codec import decode_server_message, encode
+from kibitz_protocol.wire.messages import ClientMessage, LobbyChanged, LobbyNews, Move
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
@@ -371,6 +373,7 @@ class JsonClient:
         self.news: list[dict[str, Any]] = []
         self.player = ""
         self._id = 0
+        self._lobbies = LobbyViews()
 
     async def ask(self, type: str, **fields: object) -> dict[str, Any]:
         """Send a request and return its answer; news that come before it are kept."""
@@ -391,9 +394,28 @@ class JsonClient:
     async def next(self, type: str) -> dict[str, Any]:
         """Return the next news of this type; what came before it is forgotten."""
         while True:
-            message = self.news.pop(0) if self.news else json.loads(await self.socket.recv())
+            message = await self.take()
             if message["type"] == type:
-                return cast("dict[str, Any]", message)
+                return message
+
+    async def next_lobby(self) -> dict[str, Any]:
+        """Return the lobby that the next news of one tells of, with all changes so far put in."""
+        while True:
+            message = await self.take()
+            lobby = message["lobby"] if message["type"] == "lobby_changed" else None
+            lobby = message["lobby"]["lobby"] if message["type"] == "lobby" else lobby
+            if lobby in self._lobbies.views:
+                return dict(json.loads(encode(self._lobbies.views[lobby])))
+
+    async def take(self) -> dict[str, Any]:
+        """Return the next message, with what it says of a lobby put into the lobbies known."""
+        message = self.news.pop(0) if self.news else json.loads(await self.socket.recv())
+        match decode_server_message(json.dumps(message)):
+            case LobbyNews(lobby=view):
+                self._lobbies.tell(view)
+            case LobbyChanged() as changed:
+                self._lobbies.change(changed)
+        return cast("dict[str, Any]", message)
 
     async def move(self, turn: dict[str, Any], **action: int) -> dict[str, Any]:
         chosen = action or turn["legal"][0]

@@ -521,7 +521,7 @@ async def test_a_house_bot_that_fails_is_news_in_the_lobby_and_to_its_host(
         await bob.ask("join", lobby=lobby)
         for caller in (ada, bob):
             while True:
-                view = (await caller.next("lobby"))["lobby"]
+                view = await caller.next_lobby()
                 if any(each["given_up"] for each in view["house_trouble"]):
                     break
             [trouble] = view["house_trouble"]
@@ -546,7 +546,7 @@ async def test_a_house_bot_that_does_not_come_is_news(
     ):
         await ada.hello("ada")
         await ada.ask("host", settings=housed("sleepy"))
-        while not (trouble := (await ada.next("lobby"))["lobby"]["house_trouble"]):
+        while not (trouble := (await ada.next_lobby())["house_trouble"]):
             pass
         assert trouble[0]["failures"] == 1
         assert "did not come within" in trouble[0]["reason"]
@@ -562,8 +562,8 @@ async def test_house_bots_end_with_their_server(tmp_path: Path) -> None:
         await ada.hello("ada")
         lobby = (await ada.ask("host", settings=housed("steady")))["lobby"]
         while True:
-            news = await ada.next("lobby")
-            if news["lobby"]["lobby"] == lobby and news["lobby"]["members"]:
+            view = await ada.next_lobby()
+            if view["lobby"] == lobby and view["members"]:
                 break
         assert server.directory.gauges()["house_bots"] == 1
     assert server.directory.gauges()["house_bots"] == 0

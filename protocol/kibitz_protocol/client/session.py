@@ -25,7 +25,8 @@ What the session does by itself: it says hello, and says it again with the secre
 first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
 matches of the connection before; sends unanswered requests again where that is harmless (see
 `requests.REPEATABLE`); finds holes in a match's numbers and asks for a snapshot; drops
-duplicates; keeps below the server's limit of messages a second.
+duplicates; puts what changes in a lobby into what it was told of it, so that its owner hears of
+whole lobbies only; keeps below the server's limit of messages a second.
 """
 
 from __future__ import annotations
@@ -45,10 +46,12 @@ from kibitz_protocol.client.errors import (
     SessionError,
     UnreachableError,
 )
+from kibitz_protocol.client.lobby_views import LobbyViews
 from kibitz_protocol.client.requests import PendingRequest, PendingRequests
 from kibitz_protocol.client.retry import Backoff, RandomSource, RequestThrottle
 from kibitz_protocol.client.sequence import EventOrder, SequenceTracker
 from kibitz_protocol.wire.codec import DecodeError, decode_server_message, encode
+from kibitz_protocol.wire.lobbies import LobbyView
 from kibitz_protocol.wire.messages import (
     COSTS,
     VERSIONS,
@@ -61,6 +64,7 @@ from kibitz_protocol.wire.messages import (
     Join,
     Leave,
     LeaveMatch,
+    LobbyChanged,
     LobbyClosed,
     LobbyNews,
     MatchEnded,
@@ -79,7 +83,7 @@ from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.values import MAX_FRAME
 from kibitz_protocol.wire.visibility import WantedViews
 
-_Unsolicited: TypeAlias = (
+_Told: TypeAlias = (
     Snapshot
     | Event
     | YourTurn
@@ -90,8 +94,9 @@ _Unsolicited: TypeAlias = (
     | LobbyClosed
     | Farewell
 )
-News: TypeAlias = _Unsolicited | Refused
-"""What the server sends unasked; a `Refused` here is of a message whose id it could not read."""
+News: TypeAlias = _Told | Refused
+"""What the server sends unasked, with changes of a lobby as the lobby that comes of them; a
+`Refused` here is of a message whose id the server could not read."""
 
 TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
 """Refusals of hello that waiting may cure; all others end the session."""
@@ -231,6 +236,7 @@ class Session:
         self._requests = PendingRequests(first_id)
         self._sequences = SequenceTracker()
         self._lobbies: dict[str, Join] = {}
+        self._views = LobbyViews()
         # Ids of requests in the order in which they go out; those not known to
         # `_requests` any more were withdrawn and are passed over.
         self._outgoing: deque[int] = deque()
@@ -442,6 +448,7 @@ class Session:
         self._outgoing.clear()
         self._postponed.clear()
         self._sequences.await_snapshots()
+        self._views = LobbyViews()
         self._throttle = None
 
     def _is_overdue(self, now: int) -> bool:
@@ -570,8 +577,18 @@ class Session:
 
     # --- news -----------------------------------------------------------------------------
 
-    def _on_news(self, news: _Unsolicited, now: int) -> list[SessionEvent]:
+    def _on_news(self, news: _Told | LobbyChanged, now: int) -> list[SessionEvent]:
         match news:
+            case LobbyChanged():
+                return self._lobby_news(self._views.change(news))
+            case LobbyNews(lobby=view):
+                self._views.tell(view)
+            case MatchStarted(lobby=lobby, match=brief):
+                begun = self._views.match_started(lobby, brief)
+                return [NewsReceived(news), *self._lobby_news(begun)]
+            case MatchEnded(lobby=lobby, match=brief):
+                ended = self._views.match_ended(lobby, brief.match)
+                return [NewsReceived(news), *self._lobby_news(ended)]
             case Event():
                 return self._on_event(news)
             case Snapshot():
@@ -583,11 +600,15 @@ class Session:
                 self._sequences.drop(match)
             case LobbyClosed(lobby=lobby):
                 self._lobbies.pop(lobby, None)
+                self._views.forget(lobby)
             case Farewell(retry_after_ms=wait):
                 self._not_before = now + (wait or 0)
             case _:
                 pass
         return [NewsReceived(news)]
+
+    def _lobby_news(self, view: LobbyView | None) -> list[SessionEvent]:
+        return [] if view is None else [NewsReceived(LobbyNews(lobby=view))]
 
     def _on_event(self, event: Event) -> list[SessionEvent]:
         match self._sequences.classify(event):

@@ -331,6 +331,15 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
             ],
         )
     ),
+    messages.LobbyChanged(
+        lobby="L1",
+        done=2,
+        standings=[
+            lobbies.Standing(
+                player="p1", name="ada", played=2, wins=2, draws=0, losses=0, points=2.0
+            )
+        ],
+    ),
     messages.MatchStarted(lobby="L1", match=_BRIEF),
     messages.MatchEnded(lobby="L1", match=_BRIEF.model_copy(update={"result": RESULT})),
     messages.LobbyClosed(lobby="L1", reason="expired"),

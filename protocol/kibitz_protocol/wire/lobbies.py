@@ -160,6 +160,11 @@ class Standing(Tolerant):
     )
 
 
+def standing_order(line: Standing) -> tuple[float, int, int, str, str]:
+    """Return what a table is sorted by: points, then wins, then fewer matches, then the name."""
+    return -line.points, -line.wins, line.played, line.name, line.player
+
+
 class MatchBrief(Tolerant):
     """A match in a list."""
 

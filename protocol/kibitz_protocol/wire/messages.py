@@ -23,11 +23,15 @@ from pydantic import Field
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import (
     Arrangement,
+    HouseTrouble,
     LadderTable,
     LobbyBrief,
+    LobbyPhase,
     LobbySettings,
     LobbyView,
     MatchBrief,
+    Member,
+    Standing,
 )
 from kibitz_protocol.wire.records import AnyEntry, Comment, Conduct, Player, Result, Spectating
 from kibitz_protocol.wire.refusals import Code
@@ -529,14 +533,42 @@ class Finished(Tolerant):
 
 
 class LobbyNews(Tolerant):
-    """A lobby has changed. A newer one replaces an older one that was not sent yet."""
+    """A lobby as it is now, in place of all that was told of it before.
+
+    Sent to whoever hosts, joins, enters or comes back, and to those who read too slowly for the
+    changes; everybody else is told what changes from then on.
+    """
 
     type: Literal["lobby"] = "lobby"
     lobby: LobbyView
 
 
+class LobbyChanged(Tolerant):
+    """What has changed in a lobby; what is absent is as it was.
+
+    It says how things are, not how they came about, so one that is heard twice does no harm.
+    Which matches run is told by `match_started` and `match_ended` alone.
+    """
+
+    type: Literal["lobby_changed"] = "lobby_changed"
+    lobby: Key
+    state: LobbyPhase | None = None
+    round: int | None = None
+    members: list[Member] | None = Field(None, description="who has come, or is not as before")
+    left: list[Key] | None = Field(None, description="who is a member no longer")
+    spectators: int | None = None
+    planned: int | None = None
+    done: int | None = None
+    void: int | None = None
+    house_trouble: list[HouseTrouble] | None = Field(None, description="all of it")
+    standings: list[Standing] | None = Field(
+        None, description="lines that are new or have changed, each in place of the player's last"
+    )
+    unranked: list[Key] | None = Field(None, description="whose lines are no longer in the table")
+
+
 class MatchStarted(Tolerant):
-    """A match of a lobby has begun; spectators may `watch` it."""
+    """A match of a lobby has begun: it is in `live` now. Spectators may `watch` it."""
 
     type: Literal["match_started"] = "match_started"
     lobby: Key
@@ -544,7 +576,7 @@ class MatchStarted(Tolerant):
 
 
 class MatchEnded(Tolerant):
-    """A match of a lobby is over."""
+    """A match of a lobby is over: it is in `live` no longer."""
 
     type: Literal["match_ended"] = "match_ended"
     lobby: Key
@@ -587,6 +619,7 @@ ServerMessage: TypeAlias = Annotated[
     | YourTurn
     | Finished
     | LobbyNews
+    | LobbyChanged
     | MatchStarted
     | MatchEnded
     | LobbyClosed

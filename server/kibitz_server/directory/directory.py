@@ -230,8 +230,7 @@ class Directory:
             self.registry.finished_briefs.append(brief)
         lobby = self.registry.lobby_of(match)
         if lobby is not None:
-            lobby.match_ended(brief)
-            lobby.result(match.key, result)
+            lobby.match_ended(brief, result)
 
     def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
         """Have a match loaded again."""
@@ -274,7 +273,7 @@ class Directory:
         else:
             match = self._create_match(lobby, begin)
         if match is None:
-            lobby.result(begin.match, aborted_result(len(begin.planned.players)))
+            lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
             return
         self.registry.add_match(match)
         match.start(partial(self._seated_peer, match))

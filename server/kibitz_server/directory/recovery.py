@@ -126,7 +126,7 @@ class Recovery:
                 ended[key] = result
         lobby.command(Resume(there | ended.keys()))
         for key, result in ended.items():
-            lobby.result(key, result)
+            lobby.match_lost(key, result)
 
     def _end_without_lobby(self, match: MatchRunner) -> None:
         """End a match whose lobby is set aside, where it cannot be played on without it.
@@ -196,7 +196,7 @@ class Recovery:
         if never_stored:
             self._context.begin_match(lobby, BeginMatch(former.key, planned))
         else:
-            lobby.result(former.key, aborted_result(len(planned.players), DAMAGED_LOG))
+            lobby.match_lost(former.key, aborted_result(len(planned.players), DAMAGED_LOG))
 
     def lobby_reloaded(self, former: LobbyRunner, stored: Stored) -> None:
         """Put another runner in the place of one whose log was lost."""

@@ -114,7 +114,7 @@ class HelloHandler:
         )
         for lobby in lobbies:
             lobby.command(Connected(key))
-            lobby.news.send_to(peer, key)
+            lobby.news.send_whole(peer, key)
         self._directory.substitutes.seat_arrived(key, peer)
 
 

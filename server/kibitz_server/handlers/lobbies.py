@@ -56,6 +56,7 @@ class LobbyHandlers:
         elif lobby.join(peer, identity.player, request.invite, request.id):
             lobby.unwatch(peer)
             self._directory.registry.add_membership(identity.key, lobby)
+            lobby.news.send_whole(peer, identity.key)
             lobby.news.schedule()
 
     def _enter_as_spectator(

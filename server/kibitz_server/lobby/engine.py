@@ -425,18 +425,19 @@ class LobbyEngine:
 
     def _begin_matches(self) -> None:
         state = self.state
+        if not state.waiting or len(state.running) >= state.settings.at_once:
+            return
         chosen = next_matches(
-            state.waiting.values(),
+            state.waiting,
             state.running.values(),
             at_once=state.settings.at_once,
             capacity=self._capacity(),
             fewest=min((item.seats for item in state.played_items()), default=1),
         )
-        for planned in chosen:
-            match = state.match_key(planned.number)
-            players = list(planned.players)
-            self._append(entries.MatchBegun, number=planned.number, match=match, players=players)
-            self._effects.append(BeginMatch(match, planned))
+        for number, players in [(each.number, list(each.players)) for each in chosen]:
+            match = state.match_key(number)
+            self._append(entries.MatchBegun, number=number, match=match, players=players)
+            self._effects.append(BeginMatch(match, state.running[match]))
 
     def _capacity(self) -> dict[str, int]:
         """Return how many matches each connected member plays at the same time."""

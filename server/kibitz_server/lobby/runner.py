@@ -33,7 +33,7 @@ from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.news import NewsContext, NewsFeed
 from kibitz_server.lobby.seat_bots import BotContext, SeatBots
-from kibitz_server.lobby.views import arranged_briefs
+from kibitz_server.lobby.views import arranged_briefs, match_brief
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.database import StoreError
@@ -77,7 +77,7 @@ class LobbyRunner:
         self.stream = stream
         self.pending: PendingQueue[LobbyRunner] = PendingQueue(f"lobby {self.key}", stream)
         """What is told once the entries before it are durable."""
-        self.news = NewsFeed(context, engine, self.pending.when_settled)
+        self.news = NewsFeed(context, engine, self.pending)
         self.bots = SeatBots(context, engine.state, self._bot_failed)
         self.closed = False
         """Whether nothing is carried out here any more."""
@@ -100,7 +100,7 @@ class LobbyRunner:
         done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
         answer = partial(peer.answer, done)
         self.pending.hold(0, Request(lambda lobby: answer(), peer, request, answer))
-        self.pending.hold(0, self.news.schedule)
+        self.news.send_whole(peer, self.engine.state.host.player)
         self._attempt(lambda: step._replace(effects=step.effects[1:]), peer, request)
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
@@ -118,6 +118,8 @@ class LobbyRunner:
             return False
         work = partial(self.engine.handle, command, self._context.clock())
         step = self._attempt(work, peer, request, retry)
+        if isinstance(command, commands.Connected | commands.Disconnected):  # in no entry
+            self.pending.hold(self.stream.tail, self.news.schedule)
         return step is not None and not any(
             isinstance(effect, commands.Refuse) for effect in step.effects
         )
@@ -132,19 +134,23 @@ class LobbyRunner:
         """Tell everybody that a match of this lobby has begun."""
         self.news.broadcast(MatchStarted(lobby=self.key, match=brief))
 
-    def match_ended(self, brief: MatchBrief) -> None:
-        """Tell everybody that a match of this lobby is over."""
+    def match_ended(self, brief: MatchBrief, result: Result) -> None:
+        """Tell everybody that a match of this lobby is over, and count its result."""
         self.news.broadcast(MatchEnded(lobby=self.key, match=brief))
+        self.command(commands.MatchFinished(brief.match, result))
 
-    def result(self, match: str, result: Result) -> None:
-        """Count the result of a match of this lobby."""
-        self.command(commands.MatchFinished(match, result))
+    def match_lost(self, match: str, result: Result) -> None:
+        """Count the result of a match that is not there: it could not be made, or read."""
+        if match in self.engine.state.running:
+            brief = match_brief(self.engine.state, match)
+            self.match_ended(brief.model_copy(update={"result": result}), result)
 
     # --- spectators -------------------------------------------------------------------------
 
     def watch(self, peer: Peer) -> None:
         """Let a spectator in, who was found entitled to it."""
         self.news.spectators[peer] = None
+        self.news.send_whole(peer, None)
         self.pending.hold(self.stream.tail, self.news.schedule)
 
     def unwatch(self, peer: Peer) -> bool:
@@ -155,7 +161,8 @@ class LobbyRunner:
 
     def disconnected(self, peer: Peer) -> None:
         """A spectator's connection is gone; players' presence is told by `Disconnected`."""
-        self.unwatch(peer)
+        if self.unwatch(peer):
+            self.news.schedule()
 
     # --- effects ----------------------------------------------------------------------------
 
@@ -195,7 +202,8 @@ class LobbyRunner:
             match effect:
                 case commands.Append(entry):
                     self._context.store.append(self.stream, entry.seq, next(lines), self)
-                    self.pending.hold(entry.seq, self.news.schedule)
+                    if not isinstance(entry, entries.MatchBegun):  # told by `match_started`
+                        self.pending.hold(entry.seq, self.news.schedule)
                 case commands.Accepted() | commands.AnswerArranged():
                     if peer is not None and retry is not None:
                         answer = partial(self._answer, effect, peer, request)
@@ -247,10 +255,9 @@ class LobbyRunner:
                 assert_never(effect)
 
     def _notify_removed(self, player: str, notice: LobbyClosed) -> None:
+        self.news.send_changes()  # as it ended, which changes due soon would not tell any more
         peer = self._context.peer_of(player)
         if peer is not None:
-            # The lobby as it ended, which news that is only due soon would not tell any more.
-            self.news.send_to(peer, player)
             peer.send(notice)
         if player != self.engine.state.host.player:
             self._context.remove_membership(player, self)
@@ -261,8 +268,8 @@ class LobbyRunner:
         if host not in state.members:
             self._notify_removed(host, notice)
         self._context.remove_membership(host, self)
+        self.news.send_changes()
         for peer in self.news.spectators:
-            self.news.send_to(peer, None)
             peer.send(notice)
         self.bots.stop_all()
         self.suspend()
@@ -288,7 +295,8 @@ class LobbyRunner:
         """Take the spectators of a lobby whose log was lost, and do what was asked of it."""
         for peer in former.news.spectators:
             if not peer.leaving:
-                self.watch(peer)
+                self.news.spectators[peer] = None
+        self.news.send_whole_to_all()
         former.pending.retry_postponed(self)
 
     def _handle_failure(self) -> None:

@@ -1,21 +1,12 @@
-"""Programmes: which matches a lobby plays, who sits where, and which may begin now. Pure.
+"""Programmes: which matches a lobby plays, from which seeds, and which may begin now. Pure.
 
-*Patterns.* A group of an item with n seats is n of the m members who are able, and a pattern
-says who: the steps from the first seat's member to each seat's, the first of them 0. Group g of
-a pattern is the members g + step, modulo m. The patterns come in order, 0, 1, .., n-1 first,
-and begin anew when all have been; of those that are turns of each other only the smallest one
-comes. So over the groups of a pattern everybody takes part equally often, and over all patterns
-everybody meets everybody in every order.
+A programme is computed, not stored: match k follows from k and from what is fixed when a round
+starts, the items, who can play them, and the round's seed. Nothing is kept of matches that have
+not begun.
 
-*Blocks.* The n turns of one group are a block: everybody moves up by one seat, until all have
-had every seat. What luck gives to one seat of the start, everybody in the group is given in turn,
-because the block shares one *deal*, and so one seed. A balanced game is planned block by block, and
-the matches of a block carry its number: they are one unit, which nobody should read apart.
-
-*Laps.* Every other game says enough in a single match, and then it matters more that everybody
-plays soon. It is planned in laps of m matches: the first turn of group 0, 1, .., m-1, in which
-everybody takes every seat once, then the next turn of the same groups, until the blocks of the
-pattern are complete.
+*Blocks and laps.* A balanced game is planned block by block (`rotation`), and the matches of a
+block carry its number: they are one unit, which nobody should read apart. Every other game says
+enough in a single match, and then it matters more that everybody plays soon: it is planned in laps.
 
 *Secrets.* Where a game hides something each match has a seed of its own, also inside a block:
 the seed is published when its match is over, and would tell what the others of the block hide,
@@ -27,24 +18,21 @@ that the host gave is not counted up there but hashed, so that one tells nothing
 from __future__ import annotations
 
 import hashlib
-import itertools
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeVar
 
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
+from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap_lineup
 
 SEED_LIMIT = 2**53
 """Seeds are below this number, which every JSON implementation reads back exactly."""
 MAX_OVERTAKE = 256
 """How far a match may overtake another that waits for a busy player."""
-
-Steps: TypeAlias = tuple[int, ...]
-"""Who sits at a match, counted in members from the first seat's: ``(0, 1, 2)``."""
 
 
 class Unplayable(ValueError):
@@ -75,42 +63,101 @@ class PlannedMatch:
     """The host's name for it, where the host arranged it."""
 
 
-class Lineup(NamedTuple):
-    """The members of one match by seat, and the number of its deal."""
+class Fixture(NamedTuple):
+    """A match that waits: its number and its players, by seat."""
 
-    seats: tuple[int, ...]
-    deal: int
+    number: int
+    players: tuple[Player, ...]
 
 
-def plan(
-    items: Sequence[ProgrammeItem],
-    candidates: Sequence[Candidate],
-    *,
-    round: int,
-    base_seed: int,
-    hidden: Collection[str],
-    balanced: Collection[str] = (),
-) -> list[PlannedMatch]:
-    """Plan one round, item after item; `hidden` and `balanced` name games that are so.
+_Waiting = TypeVar("_Waiting", bound=Fixture | PlannedMatch)
 
-    Each round after the first rotates all seats by one. Raises `Unplayable` when an item has
-    more seats than there are members able to play it.
-    """
-    planned: list[PlannedMatch] = []
-    blocks = 0
-    for index, item in enumerate(items):
-        able = _able_players(item, candidates)
-        size = block_size(item, balanced)
-        lineups = _lineups(item, len(able), round - 1, blocks=size > 1)
-        seed_of = _hidden_game_seed if item.game in hidden else _seed
-        for game, lineup in enumerate(itertools.islice(lineups, match_count(item, balanced))):
-            deal = game if item.game in hidden else lineup.deal
-            players = tuple(able[seat] for seat in lineup.seats)
-            seed = seed_of(item, index, base_seed, deal)
-            block = blocks + game // size + 1 if size > 1 else None
-            planned.append(PlannedMatch(len(planned) + 1, item, players, seed, block))
-        blocks += match_count(item, balanced) // size if size > 1 else 0
-    return planned
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The matches of one item: `index` is its place in the programme."""
+
+    item: ProgrammeItem
+    index: int
+    able: Sequence[Player]
+    first: int
+    """The number of its first match."""
+    first_block: int
+    block_size: int
+    hidden: bool
+
+    def lineup(self, game: int, shift: int) -> Lineup:
+        if not self.item.rotate:
+            return fixed_lineup(self.item.seats, game, shift)
+        of_rotation = block_lineup if self.block_size > 1 else lap_lineup
+        return of_rotation(len(self.able), self.item.seats, game, shift)
+
+    def block(self, game: int) -> int | None:
+        return self.first_block + game // self.block_size if self.block_size > 1 else None
+
+    def seed(self, game: int, deal: int, base_seed: int) -> int:
+        if self.hidden:
+            deal = game
+        given = self.item.seed
+        if given is None:
+            return derive_seed(base_seed, "match", self.index, deal)
+        return derive_seed(given, "deal", deal) if self.hidden else (given + deal) % SEED_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Programme:
+    """The matches of one round, item after item, numbered from 1 to `count`."""
+
+    _parts: Sequence[_Part]
+    _shift: int
+    _base_seed: int
+    count: int
+
+    @classmethod
+    def of_round(
+        cls,
+        items: Sequence[ProgrammeItem],
+        candidates: Sequence[Candidate],
+        *,
+        round: int,
+        base_seed: int,
+        hidden: Collection[str],
+        balanced: Collection[str] = (),
+    ) -> Programme:
+        """Return the programme of a round; `hidden` and `balanced` name games that are so.
+
+        Each round after the first rotates all seats by one. Raises `Unplayable` when an item has
+        more seats than there are members able to play it.
+        """
+        parts: list[_Part] = []
+        count = blocks = 0
+        for index, item in enumerate(items):
+            size, matches = block_size(item, balanced), match_count(item, balanced)
+            able = _able_players(item, candidates)
+            parts.append(_Part(item, index, able, count + 1, blocks + 1, size, item.game in hidden))
+            count += matches
+            blocks += matches // size if size > 1 else 0
+        return cls(parts, round - 1, base_seed, count)
+
+    def players(self, number: int) -> tuple[Player, ...]:
+        """Return who plays a match, by seat."""
+        part = self._part_of(number)
+        able = part.able
+        return tuple(able[each] for each in part.lineup(number - part.first, self._shift).seats)
+
+    def match(self, number: int) -> PlannedMatch:
+        """Return a match with all that is fixed of it."""
+        part = self._part_of(number)
+        game = number - part.first
+        lineup = part.lineup(game, self._shift)
+        players = tuple(part.able[each] for each in lineup.seats)
+        seed = part.seed(game, lineup.deal, self._base_seed)
+        return PlannedMatch(number, part.item, players, seed, part.block(game))
+
+    def _part_of(self, number: int) -> _Part:
+        if not 1 <= number <= self.count:
+            raise KeyError(f"a programme of {self.count} matches has no match {number}")
+        return self._parts[bisect_right(self._parts, number, key=lambda part: part.first) - 1]
 
 
 def block_size(item: ProgrammeItem, balanced: Collection[str]) -> int:
@@ -139,42 +186,42 @@ def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str
 
 
 def require_playable(items: Sequence[ProgrammeItem], candidates: Sequence[Candidate]) -> None:
-    """Raise `Unplayable` where `plan` would."""
+    """Raise `Unplayable` where `Programme.of_round` would."""
     for item in items:
         _able_players(item, candidates)
 
 
 def next_matches(
-    waiting: Iterable[PlannedMatch],
+    waiting: Iterable[_Waiting],
     running: Collection[PlannedMatch],
     *,
     at_once: int,
     capacity: Mapping[str, int],
     fewest: int = 1,
-) -> list[PlannedMatch]:
+) -> list[_Waiting]:
     """Choose what may begin now, in order, with at most `at_once` matches running in all.
 
     `waiting` is in the order of the numbers. `capacity` says how many matches each player
     plays at the same time; 0, or no line, is a player who is not here: its matches wait and
     hold nobody up. Where a player is busy, later matches go first, but none that is more than
-    `AHEAD` numbers later than the first one that waits for a busy player, so that it comes to
+    `MAX_OVERTAKE` numbers later than the first one that waits for a busy player, so that it comes to
     its turn. `fewest` is the smallest number of seats of any waiting match.
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)
-    for planned in running:
-        _occupy(free, planned)
+    for each in running:
+        _occupy(free, each)
     room = at_once - len(running)
-    chosen: list[PlannedMatch] = []
+    chosen: list[_Waiting] = []
     last: int | None = None
     for planned in waiting:
         full = len(chosen) >= room or len(free) < fewest
         if full or (last is not None and planned.number > last):
             break
-        if all(each.player in free for each in planned.players):
+        if all(who.player in free for who in planned.players):
             chosen.append(planned)
             _occupy(free, planned)
-        elif last is None and all(each.player in here for each in planned.players):
+        elif last is None and all(who.player in here for who in planned.players):
             last = planned.number + MAX_OVERTAKE
     return chosen
 
@@ -215,18 +262,6 @@ def assured_ms(control: TimeControl) -> int:
     return control.move_ms + control.increment_ms + period
 
 
-def _seed(item: ProgrammeItem, index: int, base_seed: int, deal: int) -> int:
-    if item.seed is not None:
-        return (item.seed + deal) % SEED_LIMIT
-    return derive_seed(base_seed, "match", index, deal)
-
-
-def _hidden_game_seed(item: ProgrammeItem, index: int, base_seed: int, deal: int) -> int:
-    if item.seed is not None:
-        return derive_seed(item.seed, "deal", deal)
-    return derive_seed(base_seed, "match", index, deal)
-
-
 def derive_seed(seed: int, *path: str | int) -> int:
     """Return a seed that `seed` and `path` determine and that tells nothing about others."""
     text = "/".join(str(part) for part in (seed, *path))
@@ -244,71 +279,7 @@ def arranged_seed(item: ProgrammeItem, tag: str, base_seed: int, hidden: Collect
     return derive_seed(item.seed, "tag", tag) if item.game in hidden else item.seed
 
 
-def _lineups(item: ProgrammeItem, members: int, shift: int, *, blocks: bool) -> Iterator[Lineup]:
-    if not item.rotate:
-        seats = tuple((seat + shift) % item.seats for seat in range(item.seats))
-        return (Lineup(seats, game) for game in itertools.count())
-    return (_blocks if blocks else _laps)(members, item.seats, shift)
-
-
-def _blocks(members: int, seats: int, shift: int) -> Iterator[Lineup]:
-    deal = 0
-    for pattern in itertools.cycle(_patterns(members, seats)):
-        for start in range(_groups(pattern, members)):
-            group = tuple((start + shift + step) % members for step in pattern)
-            for first in range(seats):
-                yield Lineup(group[first:] + group[:first], deal)
-            deal += 1
-
-
-def _laps(members: int, seats: int, shift: int) -> Iterator[Lineup]:
-    first_deal = 0
-    for pattern in itertools.cycle(_patterns(members, seats)):
-        turns = _turns(pattern, members)
-        groups = _groups(pattern, members)
-        for turn, steps in enumerate(turns):
-            for start in range(members):
-                who = tuple((start + shift + step) % members for step in steps)
-                # The group that starts here in this turn started pattern[turn] earlier in
-                # the first one, and every `groups` starts the same members come again.
-                yield Lineup(who, first_deal + (start - pattern[turn]) % groups)
-        first_deal += groups
-
-
-def _groups(pattern: Steps, members: int) -> int:
-    """Return after how many starts a pattern comes to the same members again."""
-    return members * len(_turns(pattern, members)) // len(pattern)
-
-
-def _patterns(members: int, seats: int) -> Iterator[Steps]:
-    """Yield every pattern once, of all that are turns of each other the smallest.
-
-    Where everybody plays, only those whose lap is one group in all its turns.
-    """
-    if members == seats:
-        for step in range(1, members + 1):
-            if math.gcd(step, members) == 1:
-                yield tuple(seat * step % members for seat in range(seats))
-        return
-    for rest in itertools.permutations(range(1, members), seats - 1):
-        pattern = (0, *rest)
-        if pattern == min(_turns(pattern, members)):
-            yield pattern
-
-
-def _turns(pattern: Steps, members: int) -> list[Steps]:
-    """Return the different patterns that come of letting everybody move up by one seat."""
-    turns = [pattern]
-    for first in range(1, len(pattern)):
-        moved = pattern[first:] + pattern[:first]
-        turned = tuple((step - moved[0]) % members for step in moved)
-        if turned == pattern:
-            break
-        turns.append(turned)
-    return turns
-
-
-def _occupy(free: dict[str, int], planned: PlannedMatch) -> None:
+def _occupy(free: dict[str, int], planned: Fixture | PlannedMatch) -> None:
     """Take a place of every player; who has none left is not in `free`."""
     for each in planned.players:
         places = free.pop(each.player, 0) - 1

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kibitz_protocol.wire.lobbies import Standing
+from kibitz_protocol.wire.lobbies import Standing, standing_order
 from kibitz_protocol.wire.records import Cause, Player, Result
 
 
@@ -40,9 +40,13 @@ class StandingsTable:
                 tally.causes[seat.cause] += 1
 
     def lines(self, players: Iterable[Player]) -> list[Standing]:
-        """Return a line for each of `players`, best first; equals in the order given."""
-        lines = [self._line(player) for player in players]
-        return sorted(lines, key=lambda line: (-line.points, -line.wins, line.played))
+        """Return a line for each of `players`, best first."""
+        return sorted(map(self._line, players), key=standing_order)
+
+    def played(self, player: str) -> int:
+        """Return how many matches a player's line counts: it changes with each, and only then."""
+        tally = self.tallies.get(player)
+        return 0 if tally is None else tally.played
 
     def _line(self, player: Player) -> Standing:
         tally = self.tallies.get(player.player, Tally())

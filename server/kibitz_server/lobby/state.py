@@ -55,12 +55,13 @@ from kibitz_server.lobby.entries import (
 from kibitz_server.lobby.schedule import (
     Candidate,
     PlannedMatch,
+    Programme,
     arranged_seed,
     derive_seed,
-    plan,
     require_playable,
 )
 from kibitz_server.lobby.standings import StandingsTable
+from kibitz_server.lobby.waiting import ArrangedQueue, MatchQueue, ProgrammeQueue, Waiting
 
 MAX_BOT_FAILURES = 3
 """How often a house bot may fail in a round until its seat is open to anybody."""
@@ -112,7 +113,8 @@ class LobbyState:
     """Who was a member at the start of the round, whether or not still here."""
     planned: int = 0
     """Matches of the round in all."""
-    waiting: dict[int, PlannedMatch] = field(default_factory=dict)
+    waiting: MatchQueue = field(default_factory=ArrangedQueue)
+    """Matches of the round that have not begun."""
     running: dict[str, PlannedMatch] = field(default_factory=dict)
     """By match."""
     repeated: set[int] = field(default_factory=set)
@@ -237,19 +239,8 @@ class LobbyState:
             seed=arranged_seed(wanted.item, wanted.tag, self.round_seed(), hidden),
         )
 
-    def plan_round(self) -> list[PlannedMatch]:
-        """Plan the present round for the present members; raises `Unplayable`."""
-        return plan(
-            self.settings.programme,
-            self._candidates(),
-            round=self.round,
-            base_seed=self.round_seed(),
-            hidden=self.opened.hidden,
-            balanced=self.opened.balanced,
-        )
-
     def require_playable(self) -> None:
-        """Raise `Unplayable` where `plan` would."""
+        """Raise `Unplayable` where the present members cannot play the programme."""
         require_playable(self.settings.programme, self._candidates())
 
     def match_key(self, number: int) -> str:
@@ -281,16 +272,27 @@ class LobbyState:
                 for allotted in entry.matches:
                     self._add_arranged(allotted)
             case MatchBegun():
-                self.running[entry.match] = self.waiting.pop(entry.number)
+                self.running[entry.match] = self.waiting.take(entry.number)
             case MatchEnded():
                 self._end_match(entry)
             case Rematched():
                 self._rematch(entry.round)
             case Closing():
                 self.closing = True
-                self._void(list(self.waiting))
+                self._void(self.waiting.drop())
             case Closed():
                 self.closed = entry.reason
+
+    def _programme(self) -> Programme:
+        """Return the present round's for the present members; raises `Unplayable`."""
+        return Programme.of_round(
+            self.settings.programme,
+            self._candidates(),
+            round=self.round,
+            base_seed=self.round_seed(),
+            hidden=self.opened.hidden,
+            balanced=self.opened.balanced,
+        )
 
     def _candidates(self) -> list[Candidate]:
         return [Candidate(each.player, each.capabilities) for each in self.by_seat()]
@@ -306,18 +308,13 @@ class LobbyState:
 
     def _remove(self, player: str) -> None:
         del self.members[player]
-        self._void(
-            [
-                number
-                for number, planned in self.waiting.items()
-                if any(each.player == player for each in planned.players)
-            ]
-        )
+        self._void(self.waiting.drop(player))
 
-    def _void(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            self._settle(self.waiting.pop(number), None)
-        self.void += len(numbers)
+    def _void(self, dropped: Sequence[Waiting]) -> None:
+        for each in dropped:
+            if isinstance(each, PlannedMatch):
+                self._settle(each, None)
+        self.void += len(dropped)
 
     def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
         """Keep what became of an arranged match, for the host to ask."""
@@ -352,7 +349,7 @@ class LobbyState:
 
     def _start(self) -> None:
         if not self.settings.arranged:
-            self.waiting = {planned.number: planned for planned in self.plan_round()}
+            self.waiting = ProgrammeQueue(self._programme())
         self.planned = len(self.waiting)
         self.started = True
         self.roster = tuple(each.player for each in self.by_seat())
@@ -363,9 +360,10 @@ class LobbyState:
         item = self.item_kinds.setdefault(item.model_dump_json(), item)
         players = tuple(self.members[player].player for player in allotted.players)
         self.tags[allotted.tag] = self.planned
-        self.waiting[self.planned] = PlannedMatch(
-            self.planned, item, players, allotted.seed, tag=allotted.tag
-        )
+        queue = self.waiting
+        if not isinstance(queue, ArrangedQueue):
+            raise ValueError(f"match {allotted.tag!r} is arranged in a lobby with a programme")
+        queue.add(PlannedMatch(self.planned, item, players, allotted.seed, tag=allotted.tag))
 
     def _end_match(self, entry: MatchEnded) -> None:
         planned = self.running.pop(entry.match)
@@ -381,7 +379,7 @@ class LobbyState:
             self.void += 1
         else:
             self.repeated.add(planned.number)
-            self.waiting = dict(sorted([*self.waiting.items(), (planned.number, planned)]))
+            self.waiting.put_back(planned)
 
     def _rematch(self, round: int) -> None:
         self.round = round

@@ -41,15 +41,15 @@ def lobby_view(
         host=state.host.player,
         state=state.phase,
         round=state.round,
-        members=[_member(each, connected) for each in state.by_seat()],
+        members=[member(each, connected) for each in state.by_seat()],
         spectators=spectators,
         invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
         planned=state.planned,
         done=state.done,
         void=state.void,
-        house_trouble=_bot_failures(state),
+        house_trouble=house_trouble(state),
         live=[match_brief(state, match, plies=plies) for match in state.running],
-        standings=state.standings.lines(_ranked_players(state)),
+        standings=state.standings.lines(ranked_players(state)),
     )
 
 
@@ -134,7 +134,8 @@ def _settled_brief(state: LobbyState, number: int, tag: str, durable: int) -> Ma
     )
 
 
-def _bot_failures(state: LobbyState) -> list[HouseTrouble]:
+def house_trouble(state: LobbyState) -> list[HouseTrouble]:
+    """Return the house bots that failed in this round, by seat."""
     failures = []
     for seat, count in sorted(state.failures.items()):
         spec = state.settings.seats[seat]
@@ -166,7 +167,8 @@ def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
     return item.model_copy(update={"seed": None})
 
 
-def _member(each: SeatedMember, connected: Collection[str]) -> Member:
+def member(each: SeatedMember, connected: Collection[str]) -> Member:
+    """Return a member as everybody sees it."""
     return Member(
         player=each.player.player,
         name=each.player.name,
@@ -177,7 +179,8 @@ def _member(each: SeatedMember, connected: Collection[str]) -> Member:
     )
 
 
-def _ranked_players(state: LobbyState) -> Sequence[Player]:
+def ranked_players(state: LobbyState) -> Sequence[Player]:
+    """Return who has a line in the table: who was there when the round began, or came later."""
     if state.started:
         return state.roster
     return [each.player for each in state.by_seat()]

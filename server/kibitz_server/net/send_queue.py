@@ -8,7 +8,7 @@ news has a policy of its own:
 
     answers, a player's news    kept, up to `SendLimits.frames_bytes`; then the peer is too slow
     a match's news, spectator   dropped; when the peer reads again it gets a fresh snapshot
-    a lobby's news              the newest replaces the one before it
+    a lobby's changes           dropped; when the peer reads again it gets the whole lobby
 
 So a slow spectator costs a few names, a slow player a bounded queue, and nobody waits for
 either. A transport that stays paused without any progress is aborted by `timeouts`.
@@ -94,7 +94,6 @@ class SendQueue:
         "_batcher",
         "_frames",
         "_limits",
-        "_lobbies",
         "_on_overflow",
         "_queued_bytes",
         "_skipped",
@@ -119,9 +118,7 @@ class SendQueue:
         self._queued_bytes = 0
         """Bytes in `_frames` while paused."""
         self._skipped: dict[SnapshotSource, None] | None = None
-        """Matches whose news was dropped, and is until the peer knows where they are."""
-        self._lobbies: dict[str, bytes] | None = None
-        """The newest news of each lobby while paused."""
+        """Matches and lobbies of which news was dropped, and is until the peer knows how they are."""
         self.paused = False
         self.closed = False
 
@@ -138,7 +135,7 @@ class SendQueue:
         frames.append(frame)
 
     def send_droppable(self, frame: bytes, source: SnapshotSource) -> None:
-        """Send a spectator's news of a match, unless the peer is behind."""
+        """Send a spectator's news of a match, or a change of a lobby, unless the peer is behind."""
         skipped = self._skipped
         if not self.paused and (skipped is None or source not in skipped):
             self.send(frame)
@@ -146,15 +143,6 @@ class SendQueue:
             if skipped is None:
                 skipped = self._skipped = {}
             skipped[source] = None
-
-    def send_replacing(self, frame: bytes, lobby: str) -> None:
-        """Send news of a lobby, which replaces older news that still waits."""
-        if not self.paused:
-            self.send(frame)
-        elif not self.closed:
-            if self._lobbies is None:
-                self._lobbies = {}
-            self._lobbies[lobby] = frame
 
     def flush(self) -> None:
         frames = self._frames
@@ -174,14 +162,11 @@ class SendQueue:
         self._queued_bytes = 0
         if self._frames:
             self._batcher.add(self)
-        lobbies, self._lobbies = self._lobbies, None
-        for frame in (lobbies or {}).values():
-            self.send(frame)
         for source in list(self._skipped or {}):
             source.send_snapshot(self)
 
     def caught_up(self, source: SnapshotSource) -> None:
-        """The peer is told the present state of a match: what comes after it may follow."""
+        """The peer is told the present state of a match or a lobby: what comes after it may follow."""
         if self._skipped is not None:
             self._skipped.pop(source, None)
             self._skipped = self._skipped or None
@@ -190,7 +175,7 @@ class SendQueue:
         """Drop what waits; nothing is sent any more."""
         self.closed = True
         self._frames = []
-        self._skipped = self._lobbies = None
+        self._skipped = None
 
     def _enqueue(self, frame: bytes) -> None:
         self._frames.append(frame)

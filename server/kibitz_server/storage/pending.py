@@ -111,7 +111,12 @@ class PendingQueue(Generic[_Runner]):
     @property
     def settled(self) -> bool:
         """Whether all entries are durable, and all that was held was released."""
-        return not self._waiting and self._stream.tail <= self._stream.durable
+        return not self._waiting and self.durable_to_tail
+
+    @property
+    def durable_to_tail(self) -> bool:
+        """Whether all entries are durable, though what waited for them may still be held."""
+        return self._stream.tail <= self._stream.durable
 
     def hold(self, seq: int, release: Release) -> None:
         """Release once entry `seq` is durable and what is held already was released.

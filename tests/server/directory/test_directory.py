@@ -79,7 +79,7 @@ async def play_out(players: list[JsonClient]) -> dict[str, Any]:
 
     async def play(player: JsonClient) -> dict[str, Any]:
         while True:
-            message = player.news.pop(0) if player.news else json.loads(await player.socket.recv())
+            message = await player.take()
             if message["type"] == "your_turn":
                 await player.move(message)
             elif message["type"] == "finished":
@@ -394,9 +394,9 @@ async def test_spectators_of_a_lobby_get_its_news(house: Scenario) -> None:
     ada, bob, eve = [await house.guest(name) for name in ("ada", "bob", "eve")]
     lobby = (await ada.ask("host", settings=settings()))["lobby"]
     assert (await eve.ask("join", lobby=lobby, role="spectator"))["type"] == "done"
-    news = await eve.next("lobby")
-    assert news["lobby"].get("invite") is None
-    assert news["lobby"]["spectators"] == 1
+    view = await eve.next_lobby()
+    assert view.get("invite") is None
+    assert view["spectators"] == 1
     for player in (ada, bob):
         await player.ask("join", lobby=lobby)
         await player.ask("ready", lobby=lobby)
@@ -596,11 +596,11 @@ async def test_a_programme_is_played_to_its_end(house: Scenario) -> None:
     players, lobby = await house.match("ada", "bob", item={"games": 3, "seats": 2})
     ends = [await play_out(players) for _ in range(3)]
     assert [end["match"] for end in ends] == [f"{lobby}-1-{number}" for number in (1, 2, 3)]
-    news = await players[0].next("lobby")
-    while news["lobby"]["done"] < 3:
-        news = await players[0].next("lobby")
-    assert news["lobby"]["state"] == "finished"
-    assert sum(line["played"] for line in news["lobby"]["standings"]) == 6
+    view = await players[0].next_lobby()
+    while view["done"] < 3:
+        view = await players[0].next_lobby()
+    assert view["state"] == "finished"
+    assert sum(line["played"] for line in view["standings"]) == 6
 
 
 async def test_seats_three_and_four(house: Scenario) -> None:

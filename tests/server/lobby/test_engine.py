@@ -56,6 +56,7 @@ from kibitz_server.lobby.commands import (
 from kibitz_server.lobby.engine import IDLE_MS, MIN_GRACE_MS, LobbyEngine
 from kibitz_server.lobby.entries import Entry
 from kibitz_server.lobby.settings import settings_problem
+from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.state import MAX_BOT_FAILURES
 from kibitz_server.lobby.views import arranged_briefs, lobby_brief, lobby_view
 
@@ -358,12 +359,10 @@ def test_a_bot_that_would_leave_too_few_for_an_item_is_refused() -> None:
     room.seat("bob", "cyd")
     room.command(Ready("ada"))
     assert room.engine.state.phase == "running"
-    assert all(
-        each.player != "ada"
-        for planned in room.engine.state.waiting.values()
-        if planned.item.game == "hex"
-        for each in planned.players
-    )
+    state = room.engine.state
+    hex_match = [*state.waiting, *state.running.values()][0 if len(state.waiting) else 1]
+    assert hex_match.number == 2
+    assert {each.player for each in hex_match.players} == {"bob", "cyd"}
 
 
 # --- starting -----------------------------------------------------------------------------
@@ -1161,7 +1160,9 @@ def test_one_seed_is_one_deal_but_never_of_what_is_hidden() -> None:
     veil = [match(f"v.{n}", "ada", "bob", game="veil", seed=7) for n in (1, 2)]
     arrange(room, *veil, hidden=("veil",))
     seeds = [planned.seed for planned in room.engine.state.running.values()]
-    seeds += [planned.seed for planned in room.engine.state.waiting.values()]
+    seeds += [
+        planned.seed for planned in room.engine.state.waiting if isinstance(planned, PlannedMatch)
+    ]
     assert seeds[:2] == [7, 7]
     assert len({7, *seeds[2:]}) == 5
     again = arranged("ada", "bob")
@@ -1361,7 +1362,7 @@ class LobbyMachine(RuleBasedStateMachine):
             void = [each for each in kept.settled.values() if each.result is None]
             assert len(void) == kept.void
             at_play = [planned.number for planned in kept.running.values()]
-            numbers = [*kept.waiting, *at_play, *kept.settled]
+            numbers = [*(each.number for each in kept.waiting), *at_play, *kept.settled]
             assert sorted(numbers) == sorted(kept.tags.values())
 
     @invariant()

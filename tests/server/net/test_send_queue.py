@@ -115,22 +115,12 @@ def test_nothing_comes_between_what_was_missed_and_the_snapshot() -> None:
     assert desk.sent() == b"snapshot;event;"
 
 
-def test_newer_news_of_a_lobby_replaces_older() -> None:
-    desk = Scenario()
-    desk.outbox.pause()
-    for frame, lobby in ((b"1", "x"), (b"2", "y"), (b"3", "x")):
-        desk.outbox.send_replacing(frame, lobby)
-    desk.outbox.resume()
-    assert desk.sent() == b"32"
-
-
 def test_a_closed_outbox_sends_and_keeps_nothing() -> None:
     desk, match = Scenario(), FakeSource()
     desk.outbox.send(b"a")
     desk.outbox.close()
     desk.outbox.send(b"b")
     desk.outbox.send_droppable(b"c", match)
-    desk.outbox.send_replacing(b"d", "x")
     assert desk.sent() == b""
 
 

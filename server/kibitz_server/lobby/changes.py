@@ -1,0 +1,94 @@
+"""What has changed in a lobby since those who follow it were told. Pure.
+
+Everybody who follows a lobby was told all of it once, and every change since; a change says how
+something is now and not how it came about, so whoever knows it already may be told again. The
+matches that run are not part of it: of them tell `match_started` and `match_ended`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from kibitz_protocol.wire.messages import LobbyChanged
+from kibitz_server.lobby.state import LobbyState, SeatedMember
+from kibitz_server.lobby.views import house_trouble, member, ranked_players
+
+
+class ToldLobby:
+    """What the followers of one lobby know of it.
+
+    Of members and of lines of the table it keeps just enough to tell that they have changed.
+    """
+
+    __slots__ = ("_counts", "_members", "_played", "_trouble")
+
+    def __init__(self) -> None:
+        """Nothing was told yet."""
+        self._counts: dict[str, Any] = {}
+        self._members: dict[str, tuple[SeatedMember, bool]] = {}
+        self._played: dict[str, tuple[int, int]] = {}
+        """The round of each line of the table, and how many matches it counts."""
+        self._trouble: tuple[object, ...] = ()
+
+    def take_changes(
+        self, state: LobbyState, connected: Collection[str], spectators: int
+    ) -> LobbyChanged | None:
+        """Return what is new, which counts as told now; None where nothing is."""
+        changes = {
+            **self._changed_counts(state, spectators),
+            **self._changed_members(state, connected),
+            **self._changed_standings(state),
+            **self._changed_trouble(state),
+        }
+        return LobbyChanged(lobby=state.id, **changes) if changes else None
+
+    def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
+        told = self._counts
+        counts = self._counts = {
+            "state": state.phase,
+            "round": state.round,
+            "spectators": spectators,
+            "planned": state.planned,
+            "done": state.done,
+            "void": state.void,
+        }
+        return {name: value for name, value in counts.items() if told.get(name) != value}
+
+    def _changed_members(self, state: LobbyState, connected: Collection[str]) -> dict[str, Any]:
+        told = self._members
+        present = self._members = {
+            player: (each, player in connected) for player, each in state.members.items()
+        }
+        if told == present:
+            return {}
+        left = [player for player in told if player not in present]
+        changed = [
+            member(each, connected)
+            for player, (each, here) in present.items()
+            if told.get(player) != (each, here)
+        ]
+        return _without_empty(members=changed, left=left)
+
+    def _changed_standings(self, state: LobbyState) -> dict[str, Any]:
+        table, told = state.standings, self._played
+        ranked = {each.player: each for each in ranked_players(state)}
+        played = self._played = {
+            player: (state.round, table.played(player)) for player in ranked
+        }
+        if told == played:
+            return {}
+        changed = [ranked[player] for player in ranked if told.get(player) != played[player]]
+        unranked = [player for player in told if player not in played]
+        return _without_empty(standings=table.lines(changed), unranked=unranked)
+
+    def _changed_trouble(self, state: LobbyState) -> dict[str, Any]:
+        failures = (*state.failures.items(), *state.failure_reasons.items(), *state.abandoned_seats)
+        if failures == self._trouble:
+            return {}
+        self._trouble = failures
+        return {"house_trouble": house_trouble(state)}
+
+
+def _without_empty(**lists: list[Any]) -> dict[str, Any]:
+    return {name: values for name, values in lists.items() if values}
