@@ -35,6 +35,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.net.send_queue import SendLimits, WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.database import StoreError, WriteFailed
 from kibitz_server.storage.store import Store, Stream, Waiter
 
@@ -94,6 +95,15 @@ class FakeLoop:
                 handle.call()
         self.now = until
 
+    def run_turn(self) -> None:
+        """Run what is due now, and nothing that is scheduled meanwhile."""
+        due = sorted(call for call in self._calls if call[0] <= self.now)
+        self._calls = [call for call in self._calls if call[0] > self.now]
+        heapq.heapify(self._calls)
+        for _, _, handle in due:
+            if not handle.cancelled:
+                handle.call()
+
     @property
     def armed(self) -> int:
         """How many timers would still fire."""
@@ -112,6 +122,7 @@ class FakeTransport(asyncio.Transport):
         self.ended = False
         self.closed = False
         self.aborted = False
+        self.reading = True
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return (self.address, 4711) if name == "peername" else default
@@ -137,6 +148,12 @@ class FakeTransport(asyncio.Transport):
 
     def abort(self) -> None:
         self.aborted = True
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        self.reading = True
 
 
 def client_frame(data: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
@@ -232,7 +249,8 @@ class PeerRig:
     downloads: Downloads = field(default_factory=Downloads)
 
     def __post_init__(self) -> None:
-        self.timeouts = Timeouts(self.loop.loop, self.timeout_config)
+        self.turns = TurnBudget(self.loop.loop)
+        self.timeouts = Timeouts(self.loop.loop, self.timeout_config, self.turns)
         self.context = PeerContext(
             loop=self.loop.loop,
             clock=self.loop.clock,
@@ -241,6 +259,7 @@ class PeerRig:
             metrics=self.metrics,
             batcher=WriteBatcher(self.loop.loop),
             timeouts=self.timeouts,
+            turns=self.turns,
             rate_limits=self.rate_limits,
             send_limits=SendLimits(),
             access=self.access,

@@ -58,6 +58,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_queue import SendLimits, WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage import journal
 from kibitz_server.storage.database import StoreError
 from kibitz_server.storage.store import COMPACT_BYTES, Store
@@ -213,6 +214,12 @@ class SimulatedConnection(asyncio.Transport):
 
     def get_write_buffer_size(self) -> int:
         return 0
+
+    def pause_reading(self) -> None:
+        """What comes all the same waits in the peer."""
+
+    def resume_reading(self) -> None:
+        """Nothing waits here."""
 
     def is_closing(self) -> bool:
         return self.server_gone
@@ -371,7 +378,8 @@ class Simulation:
             connections=door,
             spawn=spawn,
         )
-        sweep = Timeouts(loop.loop, TimeoutConfig(sweep_s=0.5))
+        turns = TurnBudget(loop.loop)
+        sweep = Timeouts(loop.loop, TimeoutConfig(sweep_s=0.5), turns)
         self._port = PeerContext(
             loop=loop.loop,
             clock=clock,
@@ -380,6 +388,7 @@ class Simulation:
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
             timeouts=sweep,
+            turns=turns,
             rate_limits=tariff,
             send_limits=SendLimits(),
             spawn=spawn,

@@ -34,6 +34,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_queue import SendLimits, WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.store import Store
 from tests.server.fakes import HANDSHAKE, FakeTransport, client_frame, split_frames
 from tests.tools.simulation import FIXED_UTC, SeededSecrets, SimulatedStore
@@ -149,7 +150,8 @@ class VirtualServer:
             spawn=self._spawn,
         )
         figures.gauges = self.hall.gauges
-        sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9))
+        turns = TurnBudget(loop.loop)
+        sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9), turns)
         self.port = PeerContext(
             loop=loop.loop,
             clock=self._milliseconds,
@@ -158,6 +160,7 @@ class VirtualServer:
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
             timeouts=sweep,
+            turns=turns,
             rate_limits=door.rate_limits,
             send_limits=SendLimits(),
             spawn=self._spawn,

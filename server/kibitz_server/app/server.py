@@ -26,6 +26,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.token_watch import TokenWatch
+from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.database import StoreError
 from kibitz_server.storage.store import Store
 
@@ -33,6 +34,8 @@ LOG = logging.getLogger("kibitz.app")
 LISTEN_BACKLOG = 1024
 SEND_BUFFER = 128 * 1024
 """Bytes that the kernel keeps for a peer that does not read."""
+RECEIVE_BUFFER = 64 * 1024
+"""Bytes that it keeps of what a peer sends before it is read, and about the most in one read."""
 USER_TIMEOUT_MS = 15_000
 """Milliseconds after which Linux gives up a peer that acknowledges nothing."""
 
@@ -152,7 +155,8 @@ async def _start(config: Config, games: Mapping[str, Game], launcher: BotLaunche
     rate_limits = config.rate_limits()
     connections = Connections(loop, rate_limits, config.quota())
     clock = ServerClock(loop)
-    timeouts = Timeouts(loop, config.patience, metrics.lagged, clock.seconds)
+    turns = TurnBudget(loop)
+    timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)
     url = config.url("ws", port)
     directory = Directory(
         loop=loop,
@@ -176,6 +180,7 @@ async def _start(config: Config, games: Mapping[str, Game], launcher: BotLaunche
         metrics=metrics,
         batcher=WriteBatcher(loop),
         timeouts=timeouts,
+        turns=turns,
         rate_limits=rate_limits,
         send_limits=config.allowance,
         access=config.access_policy(),
@@ -209,6 +214,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT_MS)

@@ -3,7 +3,9 @@
 A timer for every peer would cost more than the peers do. All peers get the same intervals, so
 the dictionaries below are queues in the order of their deadlines: a check looks at the front
 of each and at the few peers that are in trouble. A check pings its share of the peers and no
-more, so that a crowd that came at one moment does not answer at one moment for ever.
+more, so that a crowd that came at one moment does not answer at one moment for ever. Those that
+are late together, such as a crowd of handshakes that never end, are ended a few in each turn of the
+loop (`turn_budget`).
 
     late with                 deadline           then
     handshake                 handshake_s        aborted
@@ -23,6 +25,10 @@ from math import ceil
 from typing import Protocol
 
 from kibitz_server.net.loop_clock import AfterInput
+from kibitz_server.net.turn_budget import TurnBudget
+
+ENDING_COST = 0.5
+"""What ending a connection costs, of what a turn of the loop may (`turn_budget`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +68,14 @@ class Timeouts:
         self,
         loop: AbstractEventLoop,
         patience: TimeoutConfig,
+        turns: TurnBudget,
         observe_lag: Callable[[float], None] | None = None,
         seconds: Callable[[], float] | None = None,
     ) -> None:
         """Measure deadlines in `seconds`, the server's own clock: usually the loop's."""
         self._loop = loop
         self._config = patience
+        self._turns = turns
         self._observe_lag = observe_lag
         self._seconds = loop.time if seconds is None else seconds
         self._awaiting_hello: dict[TimedPeer, float] = {}
@@ -140,12 +148,13 @@ class Timeouts:
         now = self._seconds()
         for peer in [peer for peer, due in self._awaiting_hello.items() if due <= now]:
             del self._awaiting_hello[peer]
-            peer.overdue()
+            self._turns.run(ENDING_COST, peer.overdue)
         for peer in [peer for peer, due in self._leaving.items() if due <= now]:
             del self._leaving[peer]
-            peer.abort()
+            self._turns.run(ENDING_COST, peer.abort)
         for peer in _expired(self._pinged, now):
-            peer.abort()
+            del self._pinged[peer]
+            self._turns.run(ENDING_COST, peer.abort)
         for queue, every_s in (
             (self._to_ping, self._config.ping_every_s),
             (self._to_ping_soon, self._config.ping_soon_s),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 from collections.abc import AsyncIterator, Coroutine
@@ -14,16 +15,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.wire.messages import ListGames, Move, Ready
+from kibitz_protocol.wire.messages import ListGames, ListLobbies, Move, Ready
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net.access import AccessPolicy, network
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.downloads import DownloadLimits, Downloads
+from kibitz_server.net.frames import FrameReader
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.round_trip import SAMPLES
+from kibitz_server.net.turn_budget import UNITS_A_TURN
 from tests.server.fakes import (
     HANDSHAKE,
     FakeLoop,
@@ -652,6 +655,80 @@ def test_pings_are_paid_for_too() -> None:
     for _ in range(200):
         line.feed(client_frame(b"", Opcode.PING))
     assert line.close_code() == 1008
+
+
+# --- how much is done in one turn of the loop -------------------------------------------------
+
+
+def flooders_of(rig: PeerRig, count: int) -> list[ScriptedConnection]:
+    """Open connections and let each send its whole burst in one piece, within one turn."""
+    lines = [opened(rig) for _ in range(count)]
+    flood = b"".join(
+        client_frame(b'{"type":"list_lobbies","id":%d}' % number) for number in range(1, 100)
+    )
+    for line in lines:
+        line.peer.data_received(flood)
+    return lines
+
+
+def test_a_turn_carries_out_so_many_requests_however_many_ask() -> None:
+    rig = PeerRig()
+    flooders_of(rig, 50)
+    each = rig.rate_limits.cost(ListLobbies)
+    done = [len(rig.handler.requests)]
+    for _ in range(100):
+        rig.loop.run_turn()
+        done.append(len(rig.handler.requests))
+    assert max(b - a for a, b in itertools.pairwise([0, *done])) <= UNITS_A_TURN / each
+    assert done[-1] == 50 * rig.rate_limits.socket.burst / each
+
+
+def test_a_move_does_not_wait_for_a_flood() -> None:
+    rig = PeerRig()
+    player = opened(rig)
+    flooders_of(rig, 50)
+    before = len(rig.handler.requests)
+    player.peer.data_received(
+        client_frame(b'{"type":"move","id":1,"match":"m","ply":1,"action":{}}')
+    )
+    assert [type(request) for request in rig.handler.requests[before:]] == [Move]
+
+
+def test_who_waits_for_a_turn_is_not_read_from_and_loses_nothing() -> None:
+    rig = PeerRig()
+    [*_, last] = flooders_of(rig, 5)
+    assert not last.transport.reading
+    last.peer.data_received(client_frame(b'{"type":"move","id":7,"match":"m","ply":1,"action":{}}'))
+    assert not any(isinstance(request, Move) for request in rig.handler.requests)
+    rig.loop.advance()
+    assert last.transport.reading
+    assert last.close_code() == 1008
+
+
+def test_handshakes_wait_for_their_turn_too_with_what_follows_them() -> None:
+    rig = PeerRig()
+    hello = HANDSHAKE.format(path="/", more="").encode() + client_frame(
+        b'{"type":"list_games","id":1}'
+    )
+    lines = [rig.connect() for _ in range(200)]
+    for line in lines:
+        line.peer.data_received(hello)
+    answered = sum(b"101" in line.transport.written for line in lines)
+    assert 0 < answered <= UNITS_A_TURN
+    lines[-1].peer.data_received(client_frame(b'{"type":"list_games","id":2}'))
+    rig.loop.advance()
+    assert len(rig.handler.requests) == 201
+
+
+def test_what_comes_after_the_end_is_thrown_away_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = PeerRig()
+    line = opened(rig)
+    line.peer.close(1008, "too many messages")
+    assert line.transport.ended  # so that the other side need not wait for the end
+    read = list[bytes]()
+    monkeypatch.setattr(FrameReader, "feed", lambda reader, data: read.append(data))
+    line.feed(client_frame(b'{"type":"list_games","id":1}') * 1000)
+    assert (read, rig.handler.requests) == ([], [])
 
 
 # --- pings, pauses and ends -------------------------------------------------------------------

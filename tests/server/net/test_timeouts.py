@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 from kibitz_server.net.loop_clock import ServerClock
-from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
+from kibitz_server.net.timeouts import ENDING_COST, TimeoutConfig, Timeouts
+from kibitz_server.net.turn_budget import UNITS_A_TURN, TurnBudget
 from tests.server.fakes import FakeLoop
 
 
@@ -29,7 +32,7 @@ class FakePeer:
 
 def timeouts_and_peer() -> tuple[FakeLoop, Timeouts, FakePeer]:
     loop = FakeLoop()
-    sweep = Timeouts(loop.loop, TimeoutConfig())
+    sweep = Timeouts(loop.loop, TimeoutConfig(), TurnBudget(loop.loop))
     sweep.start()
     return loop, sweep, FakePeer()
 
@@ -138,7 +141,7 @@ def test_a_forgotten_peer_is_left_alone() -> None:
 
 def test_the_lag_of_the_loop_is_observed() -> None:
     loop, lags = FakeLoop(), list[float]()
-    sweep = Timeouts(loop.loop, TimeoutConfig(sweep_s=1), lags.append)
+    sweep = Timeouts(loop.loop, TimeoutConfig(sweep_s=1), TurnBudget(loop.loop), lags.append)
     sweep.start()
     loop.call_later(0.5, lambda: setattr(loop, "now", loop.now + 3))
     loop.advance(4)
@@ -150,7 +153,7 @@ def test_the_lag_of_the_loop_is_observed() -> None:
 def test_a_pong_that_waits_for_a_stopped_server_is_in_time() -> None:
     loop, peer = FakeLoop(), FakePeer()
     clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
-    sweep = Timeouts(loop.loop, TimeoutConfig(), seconds=clock.seconds)
+    sweep = Timeouts(loop.loop, TimeoutConfig(), TurnBudget(loop.loop), seconds=clock.seconds)
     clock.start()
     sweep.start()
     sweep.opened(peer)
@@ -171,6 +174,21 @@ def test_a_pong_that_waits_in_the_socket_is_read_before_the_peer_is_given_up() -
     loop.call_at(loop.now, loop.call_soon, lambda: sweep.ponged(peer))
     loop.advance(5)
     assert peer.done == ["ping"]
+
+
+def test_a_crowd_that_is_late_together_is_ended_a_few_in_each_turn() -> None:
+    loop, sweep, _ = timeouts_and_peer()
+    crowd = [FakePeer() for _ in range(2000)]
+    for peer in crowd:
+        sweep.connected(peer)
+    loop.now += TimeoutConfig().handshake_s + 1
+    ended = [0]
+    for _ in range(100):
+        loop.run_turn()
+        ended.append(sum(len(peer.done) for peer in crowd))
+    assert ended[-1] == len(crowd)
+    most = UNITS_A_TURN / ENDING_COST
+    assert max(b - a for a, b in itertools.pairwise(ended)) <= most
 
 
 class AnsweringPeer(FakePeer):

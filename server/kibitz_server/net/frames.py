@@ -1,0 +1,126 @@
+"""Cuts what comes on an open websocket into messages (RFC 6455, section 5). Sans-I/O.
+
+The frame that nearly every one is, a whole masked text message, is unmasked here, and so are
+pongs. Every other one is handed over, whole, to the sans-I/O layer of websockets, which answers
+pings, joins fragments and refuses what the RFC forbids; most connections never need it, and have
+none until they do. It always stands at the beginning of a frame, as we do.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeAlias, cast
+
+from websockets.frames import Close, Frame, Opcode
+from websockets.protocol import Protocol, Side, State
+
+from kibitz_protocol.wire.values import MAX_FRAME
+from kibitz_server.net.frame_header import MASKED, WHOLE_TEXT, frame_bounds
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # where websockets was installed without its compiled part
+    from websockets.utils import apply_mask
+
+_PONG = 0x8A
+"""First byte of an unfragmented pong."""
+_MAX_CONTROL = 125
+"""The longest payload of a control frame."""
+
+
+class Kind(Enum):
+    """What `FrameReader.next` has found."""
+
+    TEXT = "the payload of a whole text message"
+    PONG = "the payload of a pong"
+    OTHER = "a whole frame, for `receive_other`"
+    BROKEN = "what no websocket sends, for `receive_other`; all else is thrown away"
+
+
+Found: TypeAlias = tuple[Kind, bytes | bytearray]
+
+
+class FrameReader:
+    """What one client sends."""
+
+    __slots__ = ("_data", "_parts", "_protocol", "_start")
+
+    def __init__(self) -> None:
+        self._data = b""
+        self._start = 0
+        """Where in `_data` the next frame begins."""
+        self._parts: list[bytes] | None = None
+        """What has come of a fragmented message."""
+        self._protocol: Protocol | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Add what has come. Call `next` until there is nothing."""
+        self._data = self._data[self._start :] + data if self._data else data
+        self._start = 0
+
+    def next(self) -> Found | None:
+        """Take the next frame; None while it is not all there."""
+        data, start = self._data, self._start
+        bounds = frame_bounds(data, start)
+        if bounds is None:
+            self._keep()
+            return None
+        body, end = bounds
+        if data[start + 1] < MASKED or end - body > MAX_FRAME:
+            self._data = b""
+            return Kind.BROKEN, data[start:]  # it is refused for its header alone
+        if end > len(data):
+            self._keep()
+            return None
+        self._start = end
+        if data[start] == WHOLE_TEXT and self._parts is None:
+            return Kind.TEXT, apply_mask(data[body:end], data[body - 4 : body])
+        if data[start] == _PONG and end - body <= _MAX_CONTROL:
+            return Kind.PONG, apply_mask(data[body:end], data[body - 4 : body])
+        return Kind.OTHER, data[start:end]
+
+    def _keep(self) -> None:
+        """Let go of what was taken."""
+        self._data = self._data[self._start :]
+        self._start = 0
+
+    def receive_other(self, data: bytes | bytearray) -> list[Frame]:
+        """Have the library read a frame; return what came of it, fragments of text joined.
+
+        The replies to it are in `replies`; `is_over` says whether it was the last one.
+        """
+        protocol = self._protocol
+        if protocol is None:
+            protocol = self._protocol = Protocol(Side.SERVER, state=State.OPEN, max_size=MAX_FRAME)
+        protocol.receive_data(bytes(data))
+        frames = [cast(Frame, event) for event in protocol.events_received()]
+        return [joined for frame in frames if (joined := self._join(frame)) is not None]
+
+    def replies(self) -> list[bytes]:
+        """Return what has to be written because of what was received; b"" for its end."""
+        return [] if self._protocol is None else self._protocol.data_to_send()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the other side has closed the websocket, or has broken the protocol."""
+        return self._protocol is not None and self._protocol.state is not State.OPEN
+
+    def _join(self, frame: Frame) -> Frame | None:
+        """Return a frame, with all fragments before it; None while more of them follow."""
+        if frame.opcode not in (Opcode.TEXT, Opcode.CONT):
+            return frame
+        self._parts = [*(self._parts or ()), bytes(frame.data)]
+        if not frame.fin:
+            return None
+        whole, self._parts = b"".join(self._parts), None
+        return Frame(Opcode.TEXT, whole)
+
+
+def ping_frame(payload: bytes) -> bytes:
+    return Frame(Opcode.PING, payload).serialize(mask=False)
+
+
+def close_frame(code: int, reason: str) -> bytes:
+    """Return a close frame, with as much of the reason as it holds (RFC 6455, section 5.5)."""
+    clipped = reason.encode()[: _MAX_CONTROL - 5].decode(errors="ignore")
+    return Frame(Opcode.CLOSE, Close(code, clipped).serialize()).serialize(mask=False)

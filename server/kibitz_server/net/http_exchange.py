@@ -1,0 +1,310 @@
+"""The HTTP request that every connection begins with, and its answer: a websocket, or a page.
+
+All headers have to come before anything is done, 16 KiB of them at most. The request is parsed
+by websockets, refused by `http_checks` and `access` where it has to be, and charged to its
+address. A page is written and the connection half-closed; a record is written as its reader
+takes it, a piece at a time (`page_sender`). Who asks for a websocket has one from then on, and
+this exchange is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from asyncio import AbstractEventLoop, Transport
+from collections.abc import Awaitable, Callable, Generator
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from websockets.datastructures import Headers
+from websockets.exceptions import SecurityError
+from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
+
+from kibitz_server.net import http
+from kibitz_server.net.access import AccessPolicy, BadHeader
+from kibitz_server.net.addresses import address_group
+from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.http_checks import forbidden_page, malformed_page
+from kibitz_server.net.page_sender import PageSender, download_refusal
+from kibitz_server.net.rate_limit import RateLimiter, RateLimits
+from kibitz_server.net.send_queue import SendQueue
+from kibitz_server.net.turn_budget import TurnBudget
+
+LOG = logging.getLogger("kibitz.net")
+HEADER_BYTES = 16 * 1024
+"""The longest head of a request."""
+PAGE_TIMEOUT_S = 30.0
+"""How long a page may take to be read."""
+_END_OF_HEAD = b"\r\n\r\n"
+
+
+class HttpMetrics(Protocol):
+    """What exchanges count."""
+
+    def dropped(self, why: str) -> None: ...
+
+
+class HttpContext(Protocol):
+    """What all exchanges of a server share (`peer.PeerContext`)."""
+
+    @property
+    def loop(self) -> AbstractEventLoop: ...
+    @property
+    def access(self) -> AccessPolicy: ...
+    @property
+    def pages(self) -> http.PageSource: ...
+    @property
+    def rate_limits(self) -> RateLimits: ...
+    @property
+    def downloads(self) -> Downloads: ...
+    @property
+    def metrics(self) -> HttpMetrics: ...
+    @property
+    def turns(self) -> TurnBudget: ...
+    @property
+    def spawn(self) -> Callable[[Awaitable[None]], None]: ...
+
+
+class HttpConnection(Protocol):
+    """The connection that a request has come on (`peer.Peer`)."""
+
+    address: str
+    local: bool
+    proxied: bool
+    transport: Transport
+    send_queue: SendQueue
+    rate_limiter: RateLimiter
+
+    def in_turn(self, call: Callable[[], None]) -> None:
+        """Call something now, or in a later turn of the loop, and read nothing until then."""
+
+    def relocate(self, address: str, local: bool) -> bool:
+        """Take note of where the request comes from; return whether there is room for it."""
+
+    def open_websocket(self, request: Request, response: bytes, rest: bytes) -> None:
+        """Answer, and read frames from now on: `rest` has come already."""
+
+    def leave(self, patience_s: float) -> None:
+        """Heed nothing more; the other side has some seconds to take what is written."""
+
+    def abort(self) -> None: ...
+
+
+class HttpExchange:
+    """One request and its answer."""
+
+    __slots__ = ("_answered", "_connection", "_context", "_data", "_eof_received", "_sender")
+
+    def __init__(self, context: HttpContext, connection: HttpConnection) -> None:
+        self._context = context
+        self._connection = connection
+        self._data = b""
+        """What has come: of the request's head, and after it."""
+        self._answered = False
+        """Whether a page was written, or is on its way from the disk."""
+        self._sender: PageSender | None = None
+        """Sends a record; nothing that the other side says counts any more."""
+        self._eof_received = False
+        """Whether the reader of a record has said all."""
+
+    def feed(self, data: bytes) -> None:
+        """Wait for all of the head; what follows it is frames already."""
+        if self._answered:
+            return
+        data = self._data = self._data + data
+        end = data.find(_END_OF_HEAD)
+        if end > HEADER_BYTES or (end < 0 and len(data) > HEADER_BYTES):
+            self.reply(http.HEADERS_TOO_LARGE)
+        elif end >= 0:
+            self._connection.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
+
+    def eof_received(self) -> bool:
+        """The other side has said all; return whether it may still read."""
+        self._eof_received = True
+        return self._sender is not None and not self._sender.done
+
+    def wake(self) -> None:
+        """The transport has room again, or is lost."""
+        if self._sender is not None:
+            self._sender.wake()
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a record is on its way, each piece of which has a deadline."""
+        return self._sender is not None
+
+    def reply(self, page: http.Page, *, head: bool = False) -> None:
+        """Send a page and half-close; the rest is the other side's."""
+        self._write(page.response(head=head))
+
+    # --- answers ----------------------------------------------------------------------------
+
+    def _answer(self, end: int) -> None:
+        """Answer the request whose head ends there."""
+        head, rest, self._data = self._data[:end], self._data[end:], b""
+        self._answered = True
+        self._context.turns.spend(self._context.rate_limits.http)
+        try:
+            request = parse_request(head)
+        except SecurityError:
+            self.reply(http.HEADERS_TOO_LARGE)
+            return
+        except (EOFError, ValueError, NotImplementedError) as error:
+            LOG.debug("no HTTP from %s: %r", self._connection.address, error)
+            self._end()
+            return
+        try:
+            page = self._refusal_page(request)
+        except BadHeader as error:
+            page = http.bad_request(str(error))
+        if page is not None:
+            self.reply(page, head=request.method == "HEAD")
+        elif "Upgrade" in request.headers:
+            self._upgrade(request, rest)
+        else:
+            self._serve_page(request)
+
+    def _upgrade(self, request: Request, rest: bytes) -> None:
+        response = handshake_response(request)
+        if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self._connection.open_websocket(request, response.serialize(), rest)
+        else:
+            self._write(response)
+
+    def _refusal_page(self, request: Request) -> http.Page | None:
+        """Return the page that says why a request is not served. Raises `BadHeader`."""
+        access = self._context.access
+        malformed = malformed_page(access, request)
+        if malformed is not None:
+            return malformed
+        if not self._locate(request.headers):
+            return http.BUSY
+        return forbidden_page(access, request) or self._charge(request.path.partition("?")[0])
+
+    def _locate(self, headers: Headers) -> bool:
+        """Find out where a request really comes from; return whether there is room for it."""
+        here = self._connection
+        place = self._context.access.client_address(headers, here.address)
+        if (place.address, place.local) == (here.address, here.local) and not here.proxied:
+            return True
+        return here.relocate(place.address, place.local)
+
+    def _charge(self, path: str) -> http.Page | None:
+        """Charge a request to its address; return the page for who cannot pay."""
+        limits, now = self._context.rate_limits, self._context.loop.time()
+        limiter = self._connection.rate_limiter
+        dear = path == "/metrics" or http.is_record(path)
+        cost = limits.record if dear else limits.http
+        if limiter.charge_shared(cost, now):
+            return None
+        self._context.metrics.dropped("too many HTTP requests")
+        return http.too_many_requests(math.ceil(limiter.retry_after_ms(cost, now) / 1000))
+
+    # --- pages ------------------------------------------------------------------------------
+
+    def _serve_page(self, request: Request) -> None:
+        head = request.method == "HEAD"
+        path = request.path.partition("?")[0]
+        page = http.page_at(request.method, path, self._context.pages)
+        if isinstance(page, http.Page):
+            self.reply(page, head=head)
+        else:
+            chunked = request.protocol != "HTTP/1.0"
+            self._context.spawn(self._reply_later(page, head, chunked))
+
+    async def _reply_later(
+        self, coming: Awaitable[http.Page | http.StreamedPage], head: bool, chunked: bool
+    ) -> None:
+        page = await coming
+        if isinstance(page, http.Page):
+            self.reply(page, head=head)
+            return
+        here = self._connection
+        address = None if here.local else address_group(here.address)
+        refusal = download_refusal(self._context.downloads, address)
+        if refusal is not None:
+            self._context.metrics.dropped("too many downloads")
+            self.reply(refusal, head=head)
+        elif not self._is_lost():
+            await self._stream(page, address, head, chunked)
+
+    async def _stream(
+        self, page: http.StreamedPage, address: str | None, head: bool, chunked: bool
+    ) -> None:
+        """Send a record and half-close; where it cannot be read its reader misses the end."""
+        context, here = self._context, self._connection
+        download = context.downloads.begin(address)
+        piece_s = context.downloads.limits.piece_s
+        self._sender = PageSender(
+            context.loop, here.transport, here.send_queue, lambda: here.leave(piece_s)
+        )
+        here.leave(PAGE_TIMEOUT_S)
+        try:
+            if await self._sender.send(page, download, head=head, chunked=chunked):
+                half_close(here.transport)
+                if self._eof_received:
+                    here.transport.close()
+        except Exception:
+            LOG.exception("a record cannot be read")
+            here.abort()
+        finally:
+            download.end()
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def _write(self, response: Response) -> None:
+        self._answered = True
+        if not self._is_lost():
+            self._connection.transport.write(response.serialize())
+            self._end()
+
+    def _end(self) -> None:
+        half_close(self._connection.transport)
+        self._connection.leave(PAGE_TIMEOUT_S)
+
+    def _is_lost(self) -> bool:
+        """Whether nothing more can be written."""
+        here = self._connection
+        return here.send_queue.closed or here.transport.is_closing()
+
+
+def parse_request(head: bytes) -> Request:
+    """Parse the head of a request, all of which is there.
+
+    Raises `EOFError`, `ValueError` or `NotImplementedError` where it is no request, and
+    `SecurityError` where it is beyond the library's limits.
+    """
+    lines = iter(head.split(b"\n"))
+
+    def read_line(limit: int, too_long: type[Exception]) -> Generator[None, None, bytes]:
+        line = next(lines, b"") + b"\n"
+        if len(line) > limit:
+            raise too_long(f"over {limit} bytes")
+        return line
+        yield  # which makes it the coroutine that the parser takes
+
+    try:
+        next(Request.parse(read_line))
+    except StopIteration as done:
+        request: Request = done.value
+        return request
+    raise AssertionError("the parser waits for more than the whole head")
+
+
+_NEGOTIATOR: Any = ServerProtocol(logger=LOG)
+"""Answers handshakes. It keeps nothing of one that the next would be answered by."""
+
+
+def handshake_response(request: Request) -> Response:
+    """Return the answer to who wants a websocket: 101, or why it cannot be."""
+    response: Response = _NEGOTIATOR.accept(request)
+    return response
+
+
+def half_close(transport: Transport) -> None:
+    """Say that nothing more is written."""
+    with contextlib.suppress(OSError, RuntimeError):
+        transport.write_eof()
