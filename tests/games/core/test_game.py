@@ -61,7 +61,7 @@ def test_a_game_that_hides_something_makes_its_own_views_or_is_not_made() -> Non
 
 def test_a_game_that_skips_turns_has_the_action_or_is_not_made() -> None:
     made: dict[str, Any] = {"info": replace(ConnectFour.info, on_flag="skip")}
-    with pytest.raises(TypeError, match="connect-four skips turns, .* override `skip`"):
+    with pytest.raises(TypeError, match=r"connect-four skips turns, .* override `skip`"):
         type("Skipping", (ConnectFour,), made)()
     made["skip"] = lambda self, state: 0
     assert type("Skipping", (ConnectFour,), made)().skip(None) == 0
