@@ -137,7 +137,7 @@ class _ScenarioRunner:
 
     @property
     def _runner(self) -> MatchRunner:
-        return self._server.hall.matches[self._match]
+        return self._server.directory.matches[self._match]
 
     # --- the lobby ---
 
