@@ -72,7 +72,7 @@ class Program:
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
     """Return the program of a word like ``gomocup:./engine -x``, None where it names a bot.
 
-    The `options` of `program_options` hold for it as far as they are for its kind.
+    The `options` of a program hold for it as far as they are for its kind.
     """
     kind = next((kind for kind in KINDS if word.startswith(f"{kind}:")), None)
     if kind is None:
@@ -92,7 +92,7 @@ def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
 def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ()) -> Program | None:
     """Return the program after ``--`` of the command that runs, None where there is none.
 
-    `others` are those of `entrant`, for which the options may be meant too.
+    `others` are those of `program_of_word`, for which the options may be meant too.
     """
     command = program_words()
     said = ExternalProgram.from_options(command, options)

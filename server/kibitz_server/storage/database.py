@@ -207,7 +207,7 @@ def lock(path: Path) -> FileLock:
 def connect_writer(path: Path) -> sqlite3.Connection:
     """Open a located database to write to it, and make the file where there is none.
 
-    The caller holds the lock, and calls `prepare` next. Raises `StoreError`.
+    The caller holds the lock, and calls `ensure_schema` next. Raises `StoreError`.
     """
     _create_file(path)
     with translate_errors(path):

@@ -747,7 +747,7 @@ class Store:
                 del self._with_recent[number]
 
     def _read_journal(self, compacting: object) -> None:
-        """Have a reader's thread read the oldest rows, which are `_found` then."""
+        """Have a reader's thread read the oldest rows, which `_journal_read` is given then."""
         weight = self._journal_weight
         reading = self._readers.submit(self._query, lambda db: journal.read(db, weight=weight))
         reading.add_done_callback(
