@@ -75,7 +75,7 @@ class Figure:
 
 @kernel
 def _playout(st: op.Record, ws: op.Record, state: Any, greedy: Any) -> Int:
-    """Play to the end; take any move with probability ``1 - greedy``, else the best `order`.
+    """Play to the end; take any move with probability ``1 - greedy``, else the best `move_score`.
 
     `state` holds a number from 1 on that the random numbers follow from (xorshift64*).
     """
@@ -103,7 +103,7 @@ def _playout(st: op.Record, ws: op.Record, state: Any, greedy: Any) -> Int:
 
 
 def _middle(name: str, seed: int, plies: int, **options: Any) -> np.record:
-    """Return a position of the middle game: mostly the best `order`, sometimes another move."""
+    """Return a position of the middle game: mostly the best `move_score`, sometimes others."""
     game, chance = registry.get(name), random.Random(seed)
     chosen = game.Options.model_validate(options)
     state = game.start(chosen, 2, game.deal(chosen, 2, seed))

@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "arena": ("kibitz.commands.arena", "Hold a whole event: tournaments with ratings."),
     "serve": ("kibitz.commands.serve", "Run a server."),
     "host": ("kibitz.commands.host", "Open a lobby with a programme of matches."),
-    "bot": ("kibitz.bot", "Connect a bot to a server."),
+    "bot": ("kibitz_bots.process", "Connect a bot to a server."),
     "new-bot": ("kibitz.commands.new_bot", "Write a bot to begin with, and its test."),
     "pbrain": ("kibitz.commands.pbrain", "Be an engine for a Gomocup manager."),
     "join": ("kibitz.commands.join", "Sit down at a lobby and play in the terminal."),

@@ -45,7 +45,7 @@ class DemoApp(KibitzApp):
     async def on_event(self, event: events.Event) -> None:
         """The first key or click ends the tour: the person knows where to go."""
         if self._touring and isinstance(event, events.Key | events.MouseDown):
-            self._touring, self.follow = False, True
+            self._touring, self.navigation.follow = False, True
         await super().on_event(event)
 
     def advance_tour(self) -> None:
@@ -58,14 +58,14 @@ class DemoApp(KibitzApp):
             return
         stop = next_match(self._under_way(), self._seen)
         if stop is None:
-            self.show_lobby(self._lobby)
+            self.navigation.show_lobby(self._lobby)
             return
         self._seen.append(stop.game)
         if isinstance(self.screen, MatchScreen):
             if self.screen.timeline.info.match == stop.match:
                 return
-            self._stop_watching(self.screen.timeline)
-        self.watch_match(stop.match)
+            self.navigation.stop_watching(self.screen.timeline)
+        self.navigation.watch_match(stop.match)
 
     def _under_way(self) -> list[MatchBrief]:
         briefs = self.client_state.briefs.values()

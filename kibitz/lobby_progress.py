@@ -1,6 +1,6 @@
 """The progress of a lobby's programme, folded from the server's messages.
 
-`Course.heed` takes the news one by one and answers the lines that a person wants to read.
+`LobbyProgress.apply` takes the news one by one and answers the lines that a person wants to read.
 """
 
 from __future__ import annotations

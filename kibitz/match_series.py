@@ -20,9 +20,7 @@ from kibitz import fault_report
 from kibitz.lobby_progress import LobbyProgress
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
-from kibitz.options.program import (
-    Program,
-)
+from kibitz.options.program import Program
 from kibitz.process.bot_launch import bot_launch
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.event_loop import draining
@@ -63,7 +61,7 @@ class MatchSeries:
     time_control: TimeControl = field(default_factory=TimeControl)
     at_once: int = AT_ONCE
     limits: Sequence[str] = ()
-    """What each bot of ours may use, as `terms.limits` says it."""
+    """What each bot of ours may use, as `options.match.limit_arguments` says it."""
     memory: int | None = None
     """Of `limits`: MiB of all processes of a bot together, where there are cgroups."""
     isolation: Isolation = TRUSTED

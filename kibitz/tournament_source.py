@@ -12,7 +12,6 @@ import click
 
 from kibitz.match_series import distinct_names, player_name
 from kibitz.options import notation
-from kibitz.options.program import program_words
 from kibitz.output import echo
 from kibitz.process.limits import MIB
 from kibitz.tournament_checks import startup_problems
@@ -26,6 +25,7 @@ from kibitz_arena.runner.directory import (
 from kibitz_arena.tournament import Tournament
 from kibitz_arena.yaml_positions import Document
 from kibitz_arena.yaml_positions import Path as Place
+from kibitz_bots.adapters.external_program import program_words
 
 EXIT_UNABLE = 2
 """The exit status of an event that could not begin."""

@@ -1,15 +1,15 @@
 """Block designs for games of three seats and more: which groups of entrants play together.
 
-A design is a list of groups, each of as many entrants as a game has seats. What `groups`
+A design is a list of groups, each of as many entrants as a game has seats. What `design_groups`
 guarantees, for 2 to 64 entrants and 3 to 6 seats:
 
 1. every entrant is in the same number of groups;
 2. every two entrants are together in at least one group;
-3. where there are at most `FEW` ways to choose a group these are the groups, and every two
-   entrants are together equally often;
+3. where there are at most `MAX_COMPLETE_GROUPS` ways to choose a group these are the groups, and
+   every two entrants are together equally often;
 4. else the numbers of times that any two are together differ by at most one.
 
-With more ways than `FEW` the design is *cyclic*: entrants stand on a circle, and a base group
+With more ways than that the design is *cyclic*: entrants stand on a circle, and a base group
 moved on by one place at a time gives as many groups as there are entrants. How often two
 entrants meet then depends only on their distance, so it is enough to balance the distances
 within a few base groups (R. C. Bose, "On the construction of balanced incomplete block

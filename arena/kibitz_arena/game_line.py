@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.shares import beaten_share
 from kibitz_protocol.wire.values import Tolerant
 
 Termination: TypeAlias = Literal[
@@ -53,6 +54,4 @@ class GameLine(Tolerant):
 
     def share(self, seat: int) -> float:
         """Return what a seat won: the share of the others that it finished before, ties half."""
-        own, others = self.places[seat], len(self.places) - 1
-        beaten = sum((own < place) + 0.5 * (own == place) for place in self.places) - 0.5
-        return beaten / others if others else 1.0
+        return beaten_share(self.places, seat, alone=1.0)

@@ -276,7 +276,7 @@ class _ChoiceSets:
         return float(self.weight @ logs)
 
     def moments(self, values: Vector) -> tuple[Vector, Matrix]:
-        """Return the first and second derivatives of `total`: what is expected, and how sure."""
+        """Return both derivatives of `log_normalizer`: what is expected, and how sure."""
         chance = self._probabilities(values)
         share = np.repeat((self.weight[:, None] * chance)[:, :, None], 2, axis=2)
         expected: Vector = np.bincount(self.features.ravel(), share.ravel(), self.size).astype(

@@ -22,6 +22,7 @@ from kibitz_arena.sprt import SprtResult
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Format, Tournament
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
+from kibitz_protocol.wire.shares import seat_outcome
 from kibitz_protocol.wire.values import Options, Tolerant
 
 SCHEMA: Literal["kibitz-results/1"] = "kibitz-results/1"
@@ -178,7 +179,9 @@ class _EntrantTotals:
         """Return its line of the table."""
         games = [*zip(self._games, self._seats, strict=True)]
         tied = [_tied_count(game.result, seat) for game, seat in games]
-        outcomes = Counter(_outcome(game.result, seat) for game, seat in games)
+        outcomes = Counter(
+            seat_outcome([each.rank for each in game.result.seats], seat) for game, seat in games
+        )
         causes = Counter(cause for game, seat in games if (cause := game.result.seats[seat].cause))
         words = Counter(_termination(game.result.seats[seat].cause) for game, seat in games)
         used = [game.used_ms[seat] for game, seat in games if game.used_ms is not None]
@@ -209,12 +212,6 @@ class _EntrantTotals:
 def _tied_count(result: Result, seat: int) -> int:
     """Return how many others share a seat's place."""
     return sum(each.rank == result.seats[seat].rank for each in result.seats) - 1
-
-
-def _outcome(result: Result, seat: int) -> Literal["win", "draw", "loss"]:
-    if result.seats[seat].rank != min(each.rank for each in result.seats):
-        return "loss"
-    return "draw" if _tied_count(result, seat) else "win"
 
 
 def _seat_score(seat: SeatResult) -> float:

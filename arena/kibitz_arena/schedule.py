@@ -10,7 +10,7 @@ the counts of an event that ends early are as even as they can be:
     round-robin    everybody against everybody, by the circle method: an entrant plays again only
                    after (nearly) all others have played
     gauntlet       each challenger against everybody who is none
-    free-for-all   the groups of a design (see `design` for what it guarantees)
+    free-for-all   the groups of a design (see `block_design` for what they guarantee)
     swiss          rounds of pairs (see `pairing`); blocks of one pairing follow each other
 
 In whole blocks everybody has every seat equally often. A last block that is cut short

@@ -25,6 +25,7 @@ from kibitz_arena.journal import (
 from kibitz_arena.schedule import Block, Schedule, ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Cause, Result
+from kibitz_protocol.wire.shares import beaten_share
 
 
 def attempt_tag(tag: str, number: int) -> str:
@@ -239,8 +240,9 @@ class TournamentState:
             raise JournalError(f"the game {entry.tag!r} failed, which never counts")
         del self._outstanding[entry.tag]
         self.ended[own] = entry
-        for name, won in zip(game.players, shares(entry.result), strict=True):
-            self.points[name] += won
+        ranks = [seat.rank for seat in entry.result.seats]
+        for seat, name in enumerate(game.players):
+            self.points[name] += beaten_share(ranks, seat, alone=1.0)
         self._remaining[game.block] -= 1
         if not self._remaining[game.block]:
             self._complete_block(game.block)
@@ -288,12 +290,3 @@ class TournamentState:
 
     def _exhausted(self, tag: str) -> bool:
         return self._attempts[tag] > self.tournament.retries
-
-
-def shares(result: Result) -> list[float]:
-    """Return what each seat won: the share of the others that it has beaten, ties half."""
-    ranks = [seat.rank for seat in result.seats]
-    if len(ranks) == 1:
-        return [1.0]
-    beaten = [sum((rank < each) + 0.5 * (rank == each) for each in ranks) - 0.5 for rank in ranks]
-    return [each / (len(ranks) - 1) for each in beaten]

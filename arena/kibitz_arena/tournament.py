@@ -229,7 +229,10 @@ class StopRule(ConfigModel):
 
 
 class Tournament(ConfigModel):
-    """An event; `load` and `build` make sound ones, the model alone checks each value only."""
+    """A tournament; `config.load` and `config.build` make sound ones.
+
+    The model alone checks each value only.
+    """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]{0,59}$")]
     """Also the name of its directory."""

@@ -22,7 +22,6 @@ A program in any language takes the place of the bot after ``--``, spoken to as 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import ctypes
@@ -34,9 +33,17 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from kibitz_bots.adapters import external_program
+import click
+
+from kibitz_bots.adapters.external_program import (
+    ExternalProgram,
+    WithProgram,
+    add_options,
+    program_options,
+    program_words,
+)
 from kibitz_bots.loading import load
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
@@ -53,54 +60,6 @@ MIN_SECRET_LENGTH = 8
 """Characters of the shortest token that the protocol takes."""
 
 
-def parser(*, spec: bool) -> argparse.ArgumentParser:
-    """Return the command line of a bot; with `spec` its first argument names the bot."""
-    made = argparse.ArgumentParser(description="Connect a bot to a kibitz server and play.")
-    if spec:
-        made.add_argument(
-            "spec", metavar="SPEC", nargs="?", help="game/name[:k=v,..], or a path to a .py file"
-        )
-        external_program.add_options(made)
-    made.add_argument("--url", "--server", help=f"the server (default {URL})")
-    made.add_argument("--lobby", help="the lobby to join")
-    made.add_argument("--invite", help="the lobby's invite code, where it has one")
-    made.add_argument("--name", help="the name at the table")
-    made.add_argument("--matches", type=_positive, help="end after so many matches")
-    made.add_argument("--at-once", type=_positive, help="how many matches at the same time")
-    made.add_argument("--token-file", type=Path, help="a file that holds an account's token")
-    made.add_argument(
-        "--resume-file",
-        type=Path,
-        help="a file that keeps the secret for coming back as the same player; read if it is there",
-    )
-    made.add_argument(
-        "--warm",
-        type=_programme,
-        metavar="JSON",
-        help="a programme to warm up for before connecting: a list of items, as a lobby has it",
-    )
-    made.add_argument(
-        "--hold",
-        type=int,
-        metavar="FD",
-        help="an inherited socket: write a byte when warm, and connect once there is an answer",
-    )
-    made.add_argument(
-        "--on-fault",
-        choices=("resign", "exit"),
-        default="resign",
-        help="after a crash or illegal answers: give up that match only, or end",
-    )
-    made.add_argument("-v", "--verbose", action="store_true", help="say more on stderr")
-    return made
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, not {text!r}")
-    return int(text)
-
-
 def _programme(text: str) -> list[ProgrammeItem]:
     from pydantic import TypeAdapter, ValidationError
 
@@ -111,7 +70,99 @@ def _programme(text: str) -> list[ProgrammeItem]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = ".".join(map(str, first["loc"]))
-        raise argparse.ArgumentTypeError(f"expected a programme: {path}: {first['msg']}") from None
+        raise click.BadParameter(f"expected a programme: {path}: {first['msg']}") from None
+
+
+OPTIONS = (
+    click.option(
+        "--server",
+        "--url",
+        "url",
+        default=URL,
+        show_default=True,
+        envvar="KIBITZ_SERVER",
+        metavar="URL",
+        help="The server; KIBITZ_SERVER says it too.",
+    ),
+    click.option("--lobby", help="The lobby to join; KIBITZ_LOBBY says it too."),
+    click.option("--invite", help="The lobby's invite code, where it has one."),
+    click.option("--name", help="The name at the table; KIBITZ_NAME says it too."),
+    click.option("--matches", type=click.IntRange(1), help="End after so many matches."),
+    click.option("--at-once", type=click.IntRange(1, 1000), help="Matches at the same time."),
+    click.option("--token-file", type=click.Path(path_type=Path), help="Holds an account's token."),
+    click.option(
+        "--resume-file",
+        type=click.Path(path_type=Path),
+        help="Keeps the secret for coming back as the same player; read if it is there.",
+    ),
+    click.option(
+        "--warm",
+        type=_programme,
+        metavar="JSON",
+        hidden=True,
+        help="Warm up for these items of a programme before connecting.",
+    ),
+    click.option(
+        "--hold",
+        type=int,
+        metavar="FD",
+        hidden=True,
+        help="An inherited socket: write a byte when warm, connect once there is an answer.",
+    ),
+    click.option(
+        "--on-fault",
+        type=click.Choice(["resign", "exit"]),
+        default="resign",
+        show_default=True,
+        help="After a crash or illegal answers: give up that match only, or end.",
+    ),
+    click.option("-v", "--verbose", is_flag=True, help="Say more on stderr."),
+)
+"""How a bot connects, and what it does there; the hidden two are for what starts many of them."""
+
+
+@click.command("bot", cls=WithProgram, short_help="Connect a bot to a server.")
+@click.argument("spec", metavar="[BOT]", required=False)
+@functools.partial(add_options, options=OPTIONS)
+@program_options
+@click.option("--game", "games", multiple=True, help="A game that the program plays; else all.")
+@click.pass_context
+def named_bot(
+    context: click.Context, /, spec: str | None, games: tuple[str, ...], **said: Any
+) -> None:
+    """Connect BOT, a house bot like chinese-checkers/random or a file like mybot.py.
+
+    A program in any language takes its place after --, with --stdio or --gomocup before it.
+
+    Plays until its lobby closes. Ctrl-C plays the running matches to their end; a second one
+    leaves at once. The status is 1 when the bot failed, 2 when it could not begin.
+
+    \b
+    kibitz bot mybot.py --lobby CODE
+    kibitz bot --stdio --lobby CODE -- node bot.js
+    kibitz bot --gomocup --lobby CODE -- ./pbrain-engine
+    """
+
+    def factory(stack: contextlib.ExitStack) -> BotFactory:
+        program = ExternalProgram.from_options(program_words(), said, games)
+        return _factory_of(spec, program, stack, is_program=said["kind"] is not None)
+
+    context.exit(_start(factory, said, around=context.obj))
+
+
+@click.command(cls=WithProgram)
+@functools.partial(add_options, options=OPTIONS)
+@click.pass_context
+def _given_bot(context: click.Context, /, **said: Any) -> None:
+    """Connect the bot of this program to a kibitz server, and play."""
+    make, around = context.obj
+
+    def factory(stack: contextlib.ExitStack) -> BotFactory:
+        if command := program_words():
+            raise SpecError(f"expected options only, not {command[0]!r}")
+        return cast(BotFactory, make)
+
+    context.exit(_start(factory, said, around))
 
 
 def main(
@@ -125,20 +176,31 @@ def main(
     `bot` is given by ``Bot.main``; `around` is put around every bot that is made.
     """
     given = sys.argv[1:] if argv is None else list(argv)
-    words, command = split(given)
-    arguments = parser(spec=bot is None).parse_args(words)
-    _log(verbose=arguments.verbose)
+    command, context = (named_bot, around) if bot is None else (_given_bot, (bot, around))
+    try:
+        status: int = command.main(given, standalone_mode=False, obj=context)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return status
+
+
+def _start(
+    factory: Callable[[contextlib.ExitStack], BotFactory],
+    said: Mapping[str, Any],
+    around: Callable[[Bot], Bot] | None,
+) -> int:
+    """Run the bot that `factory` makes, as the options `said`, and return the exit status."""
+    _log(verbose=said["verbose"])
     with contextlib.ExitStack() as stack:
         try:
-            if bot is not None and command:
-                raise SpecError(f"expected options only, not {command[0]!r}")
             # Before code of others runs in this process, or is started by it.
-            token = _token(arguments.token_file, os.environ)
-            resume = _resume(arguments.resume_file, os.environ)
-            make = _around(bot or _factory_of(arguments, command, stack), around)
+            token = _token(said["token_file"], os.environ)
+            resume = _resume(said["resume_file"], os.environ)
+            make = _around(factory(stack), around)
         except SpecError as error:
             return _fail(error)
-        return _run(make, arguments, token, resume)
+        return _run(make, said, token, resume)
 
 
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
@@ -152,23 +214,18 @@ def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoRet
     sys.exit(main(argv, bot=bot))
 
 
-def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Cut a command line in two at its first ``--``, which is in neither part."""
-    at = words.index("--") if "--" in words else len(words)
-    return list(words[:at]), list(words[at + 1 :])
-
-
 def _factory_of(
-    arguments: argparse.Namespace, command: Sequence[str], stack: contextlib.ExitStack
+    spec: str | None, program: ExternalProgram, stack: contextlib.ExitStack, *, is_program: bool
 ) -> BotFactory:
     """Return what makes the bots that a command line names, or raise `SpecError`."""
-    program = external_program.from_arguments(arguments, command)
-    if program is not None and arguments.spec is None:
+    named = [*([] if spec is None else [spec]), *program.command]
+    if is_program and spec is None:
         _deny_inspection()
         return program.factory(stack)
-    named = [*([] if arguments.spec is None else [arguments.spec]), *command]
-    if program is not None:
-        raise SpecError(f"--{program.kind} takes a program after --, not {arguments.spec!r}")
+    if is_program:
+        raise SpecError(f"--{program.kind} takes a program after --, not {spec!r}")
+    if stray := [*program.general, *program.gomocup_options]:
+        raise SpecError(f"{stray[0]} is for a program: add --stdio or --gomocup")
     if len(named) > 1:
         raise SpecError(f"expected --stdio or --gomocup for the program {named[-1]!r}")
     if not named:
@@ -180,14 +237,12 @@ def _around(make: BotFactory, around: Callable[[Bot], Bot] | None) -> BotFactory
     return make if around is None else lambda: around(make())
 
 
-def _run(
-    make: BotFactory, arguments: argparse.Namespace, token: str | None, resume: str | None
-) -> int:
+def _run(make: BotFactory, said: Mapping[str, Any], token: str | None, resume: str | None) -> int:
     from kibitz_bots.connection import NothingToPlay
     from kibitz_protocol.client.errors import RefusedError, SessionError
 
     try:
-        return asyncio.run(_play(make, arguments, token, resume))
+        return asyncio.run(_play(make, said, token, resume))
     except (RefusedError, NothingToPlay, SpecError) as error:
         return _fail(error)
     except SessionError as error:
@@ -196,7 +251,7 @@ def _run(
 
 
 async def _play(
-    make: BotFactory, arguments: argparse.Namespace, token: str | None, resume: str | None
+    make: BotFactory, said: Mapping[str, Any], token: str | None, resume: str | None
 ) -> int:
     from kibitz_bots.connection import Shutdown, run
 
@@ -205,21 +260,21 @@ async def _play(
     _on_signal(stop.detach, signal.SIGTERM)
     tally = await run(
         make,
-        arguments.url or os.environ.get("KIBITZ_SERVER") or URL,
-        lobby=arguments.lobby or _newcomer_setting("KIBITZ_LOBBY", os.environ),
-        invite=arguments.invite,
-        name=arguments.name or _newcomer_setting("KIBITZ_NAME", os.environ),
+        said["url"],
+        lobby=said["lobby"] or _newcomer_setting("KIBITZ_LOBBY", os.environ),
+        invite=said["invite"],
+        name=said["name"] or _newcomer_setting("KIBITZ_NAME", os.environ),
         token=token,
         resume=resume,
-        matches=arguments.matches,
-        at_once=arguments.at_once,
-        on_fault=arguments.on_fault,
+        matches=said["matches"],
+        at_once=said["at_once"],
+        on_fault=said["on_fault"],
         stop=stop,
-        warm=arguments.warm,
+        warm=said["warm"],
         hold=None
-        if arguments.hold is None
-        else functools.partial(_wait_for_start, arguments.hold, stop),
-        keep=arguments.resume_file and functools.partial(_write_secret, arguments.resume_file),
+        if said["hold"] is None
+        else functools.partial(_wait_for_start, said["hold"], stop),
+        keep=said["resume_file"] and functools.partial(_write_secret, said["resume_file"]),
     )
     if tally.failure:
         _fail(tally.failure)
@@ -332,3 +387,7 @@ def _log(*, verbose: bool) -> None:
     logger = logging.getLogger("kibitz_bots")
     logger.handlers[:] = [handler]
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+bot = named_bot
+"""What `kibitz bot` is."""

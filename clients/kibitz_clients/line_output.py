@@ -3,7 +3,7 @@
     [evening] match 3 chinese-checkers  12 ● greedy-hand 3-14  clock 0:59
     [evening] match 3 chinese-checkers  ● greedy-hand wins, goal, 118 plies
 
-With `results_json` every line is a JSON object of the same facts: `kind` says which, the kinds of
+With `as_json` every line is a JSON object of the same facts: `kind` says which, the kinds of
 record entries (`move`, `flag`, `resign`, ...) and `start`, `result`, `gone` for the match.
 """
 

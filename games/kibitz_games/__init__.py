@@ -1,1 +1,1 @@
-"""The rules of kibitz's games: `api` is the interface, `registry` the list, one folder a game."""
+"""The rules of the games: `core.game` is the interface, `core.registry` the list of them."""

@@ -15,7 +15,6 @@ import click
 
 from kibitz.options import connection
 from kibitz.options import match as options_match
-from kibitz.options.program import WithProgram
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import EXIT_INTERRUPTED, draining, run
 from kibitz.process.isolation.backends import BackendError
@@ -36,6 +35,7 @@ from kibitz_arena.runner.publish import publish
 from kibitz_arena.runner.tournament_runner import TournamentRunner
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_bots.adapters.external_program import WithProgram
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 

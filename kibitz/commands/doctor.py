@@ -9,9 +9,10 @@ from typing import Literal
 import click
 
 from kibitz.options import notation
-from kibitz.options.program import WithProgram, bot_or_program, program_words
+from kibitz.options.program import bot_or_program
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
+from kibitz_bots.adapters.external_program import WithProgram, program_words
 from kibitz_protocol.wire.clocks import TimeControl
 
 EXIT_UNABLE = 2

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
-from kibitz_clients import line_output
-
-if TYPE_CHECKING:
-    pass
-
 from kibitz.options.lists import ask, json_option, print_lines
+from kibitz_clients import line_output
 
 
 @click.command(short_help="List the matches of a server.")

@@ -19,15 +19,10 @@ from kibitz.match_series import (
 from kibitz.options import match as options_match
 from kibitz.options import notation
 from kibitz.options.notation import GameChoice
-from kibitz.options.program import (
-    Program,
-    WithProgram,
-    program_of_word,
-    program_options,
-    trailing_program,
-)
+from kibitz.options.program import Program, program_of_word, trailing_program
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
+from kibitz_bots.adapters.external_program import WithProgram, program_options
 
 
 def _tell(line: str) -> None:

@@ -14,8 +14,9 @@ from pydantic import ValidationError
 
 from kibitz.builtin_games import load_games
 from kibitz.options.notation import error_message
-from kibitz.options.program import WithProgram, bot_or_program, program_words
+from kibitz.options.program import bot_or_program
 from kibitz.output import echo
+from kibitz_bots.adapters.external_program import WithProgram, program_words
 from kibitz_protocol.wire.recordfile import Record, read_record
 
 if TYPE_CHECKING:

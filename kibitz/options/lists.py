@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
 from kibitz_protocol.client.client import Client
-
-if TYPE_CHECKING:
-    pass
 
 Answer = TypeVar("Answer")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")

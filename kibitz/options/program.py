@@ -7,61 +7,22 @@ the bots: ``stdio:COMMAND`` or ``gomocup:COMMAND``, quoted for the shell.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 from kibitz.process.parent_death import child_command
-
-if TYPE_CHECKING:
-    from kibitz_bots.adapters.external_program import ExternalProgram
-
-_COMMAND = "kibitz.options.program.command"
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-_LIMIT, _NUMBER = click.IntRange(1), click.IntRange(0)
-OPTIONS = (
-    click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to it."),
-    click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol."),
-    click.option("--memory", type=_LIMIT, metavar="MIB", help="Most memory of each process."),
-    click.option("--cpu", type=_LIMIT, metavar="S", help="Most CPU time of each process."),
-    click.option("--pause", type=_NUMBER, metavar="MS", help="Wait so long after its replies."),
-    click.option("--margin", type=_NUMBER, metavar="MS", help="Time that it is not told of."),
-    click.option(
-        "--start-limit",
-        type=click.FloatRange(0),
-        metavar="S",
-        help="How long it may take to start.",
-    ),
-    click.option("--whole-board", is_flag=True, help="Send an engine BOARD on every turn."),
-    click.option(
-        "--ahead/--no-ahead",
-        default=True,
-        help="Start the engine of the next match while one is played.",
-    ),
+from kibitz_bots.adapters.external_program import (
+    KINDS,
+    ExternalProgram,
+    program_words,
+    require_command,
 )
-"""How to speak to a program, and what it may use; the last five are for engines."""
-
-
-class WithProgram(click.Command):
-    """A command with a program after ``--``, which `given` returns."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Set aside what comes after the first ``--``."""
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta[_COMMAND] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Show it in the usage line."""
-        return [*super().collect_usage_pieces(ctx), "[-- PROGRAM...]"]
-
-
-def program_words() -> tuple[str, ...]:
-    """Return the words after ``--`` of the command that runs."""
-    words: tuple[str, ...] = click.get_current_context().meta[_COMMAND]
-    return words
+from kibitz_bots.adapters.launcher import launch_command
+from kibitz_bots.adapters.line_process import program_name
+from kibitz_bots.spec import SpecError
 
 
 def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
@@ -71,33 +32,6 @@ def bot_or_program(bots: Sequence[str]) -> tuple[str, ...]:
         found = " and ".join([*bots, *(["a program after --"] if command else [])]) or "nothing"
         raise click.UsageError(f"expected one BOT, or a program after --, found {found}")
     return command or tuple(bots)
-
-
-def program_options(command: Decorated) -> Decorated:
-    """Add the options of programs to a command."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
-
-
-def external_program(
-    command: Sequence[str], options: Mapping[str, Any], games: Sequence[str] = ()
-) -> ExternalProgram:
-    """Return what `program_options` say of a command; without a kind it is as for lines."""
-    from kibitz_bots.adapters.external_program import ExternalProgram
-    from kibitz_bots.adapters.launcher import ProcessLimits
-
-    return ExternalProgram(
-        kind=options["kind"] or "stdio",
-        command=tuple(command),
-        games=tuple(games),
-        limits=ProcessLimits(options["memory"], options["cpu"]),
-        pause_ms=options["pause"],
-        margin_ms=options["margin"],
-        start_s=options["start_limit"],
-        whole_board=options["whole_board"],
-        ahead=options["ahead"],
-    )
 
 
 @dataclass(frozen=True)
@@ -111,15 +45,11 @@ class Program:
     @property
     def name(self) -> str:
         """A name for it, from its command."""
-        from kibitz_bots.adapters.line_process import program_name
-
         return program_name(self.foreign.command)
 
     def check(self, game: str, options: Mapping[str, Any]) -> None:
         """Raise `SpecError` for what cannot be started, or cannot play the game."""
-        from kibitz_bots.adapters.external_program import require_command
         from kibitz_bots.adapters.gomocup_client import require_playable
-        from kibitz_bots.spec import SpecError
 
         require_command(self.foreign.command, "PROGRAM")
         engine = self.foreign.kind == "gomocup" and not self.connects
@@ -133,8 +63,6 @@ class Program:
     ) -> tuple[list[str], dict[str, str]]:
         """Return the command line that seats it, under a supervisor, and what it is told."""
         if self.connects:
-            from kibitz_bots.adapters.launcher import launch_command
-
             said = {"KIBITZ_SERVER": url, "KIBITZ_LOBBY": lobby, "KIBITZ_NAME": name}
             return launch_command(self.foreign.command, self.foreign.limits, supervised=True), said
         place = ["--url", url, "--lobby", lobby, "--name", name, "--at-once", str(at_once)]
@@ -144,10 +72,8 @@ class Program:
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
     """Return the program of a word like ``gomocup:./engine -x``, None where it names a bot.
 
-    The `options` of `program_options` hold for it as far as they are for its kind.
+    The `options` of a program hold for it as far as they are for its kind.
     """
-    from kibitz_bots.adapters.external_program import KINDS, ExternalProgram
-
     kind = next((kind for kind in KINDS if word.startswith(f"{kind}:")), None)
     if kind is None:
         return None
@@ -157,7 +83,7 @@ def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
         raise click.UsageError(f"{word}: {str(error).lower()}") from None
     if not command:
         raise click.UsageError(f'{word}: expected a command, such as "{kind}:./bot --fast"')
-    said = external_program(command, {**options, "kind": kind})
+    said = ExternalProgram.from_options(command, {**options, "kind": kind})
     if kind == "stdio":
         said = ExternalProgram(kind=kind, command=said.command, limits=said.limits)
     return Program(said, connects=False)
@@ -166,10 +92,10 @@ def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
 def trailing_program(options: Mapping[str, Any], others: Sequence[Program] = ()) -> Program | None:
     """Return the program after ``--`` of the command that runs, None where there is none.
 
-    `others` are those of `entrant`, for which the options may be meant too.
+    `others` are those of `program_of_word`, for which the options may be meant too.
     """
     command = program_words()
-    said = external_program(command, options)
+    said = ExternalProgram.from_options(command, options)
     if command:
         return Program(said, connects=options["kind"] is None)
     engine = any(other.foreign.kind == "gomocup" for other in others)

@@ -33,8 +33,9 @@ def child_command(
 ) -> list[str]:
     """Return the command line that runs `module` and ends it when this process is gone.
 
-    `limits` are ``--memory MIB`` and ``--cpu SECONDS``, as far as there are any (see `bounds`).
-    With `supervised` another process will be its parent (`isolation.supervisor`), and ends it.
+    `limits` are ``--memory MIB`` and ``--cpu SECONDS``, as far as there are any (see
+    `process.limits`). With `supervised` another process will be its parent
+    (`isolation.supervisor`), and ends it.
     """
     parent = "0" if supervised else str(os.getpid())
     return [

@@ -24,7 +24,7 @@ from kibitz_arena.journal import (
     require_same_tournament,
 )
 from kibitz_arena.runner.journal_file import Journal
-from kibitz_arena.state import DueGame, TournamentState, original_tag, shares
+from kibitz_arena.state import DueGame, TournamentState, original_tag
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Cause, Result
 from tests.arena.tournaments import by_name, event, failed, play, result
@@ -261,10 +261,12 @@ def test_breaks_do_not_count_as_running_time() -> None:
     assert progress.sessions == 2
 
 
-def test_shares_are_of_the_others_beaten() -> None:
-    assert shares(result(1, 2)) == [1, 0]
-    assert shares(result(1, 1)) == [0.5, 0.5]
-    assert shares(result(2, 1, 2, 4)) == [0.5, 1, 0.5, 0]
+def test_a_game_gives_each_player_the_share_of_the_others_beaten() -> None:
+    progress = TournamentState(event(4, format="free-for-all", seats=3))
+    progress.apply(RunStarted(at_ms=0))
+    progress.apply(GamesRequested(at_ms=0, tags=["b1.1"]))
+    progress.apply(progress.entry_for(0, "b1.1", "m", result(2, 1, 2)))
+    assert [progress.points[name] for name in progress.game("b1.1").players] == [0.25, 1, 0.25]
 
 
 def test_a_bad_line_in_the_middle_is_an_error_with_its_number() -> None:

@@ -21,9 +21,9 @@ MOVES: list[dict[str, Any]] = [{"take": number} for number in range(1, 100)]
 
 def chosen(bot: RandomBot, match: str) -> list[Any]:
     """Return what a bot plays on twenty plies of a match of a game that nobody has rules for."""
-    table = Match.of(snapshot(match, game="nim"))
+    played = Match.of(snapshot(match, game="nim"))
     turns = [
-        Turn(match=table, ply=ply, observation={}, budget=Budget(1, None, 0.0), listed=MOVES)
+        Turn(match=played, ply=ply, observation={}, budget=Budget(1, None, 0.0), listed=MOVES)
         for ply in range(20)
     ]
     return [bot.choose(turn) for turn in turns]

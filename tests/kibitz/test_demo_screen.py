@@ -94,9 +94,9 @@ async def test_the_first_key_ends_the_tour(game: Game, record: Record) -> None:
     async with tour.run_test(size=(80, 24)) as pilot:
         link.push(testing.lobby_news(testing.brief(record)))
         await until(pilot, lambda: "L1" in tour.client_state.lobbies)
-        assert not tour.follow
+        assert not tour.navigation.follow
         await pilot.press("up")
-        assert tour.follow
+        assert tour.navigation.follow
         tour.advance_tour()
         await settle(pilot)
         assert not any(request[0] == "watch" for request in link.requests)

@@ -322,7 +322,7 @@ class Simulation:
         self._over = False
         self._trace = hashlib.sha256()
         self._links: list[SimulatedConnection] = []
-        self._hall: Directory | None = None
+        self._directory: Directory | None = None
         self._path = self.directory / f"{self.seed}.db"
 
     # --- what all stand on ---
@@ -366,7 +366,7 @@ class Simulation:
         door = Connections(loop.loop, tariff, Quotas(lobbies=1000))
         figures = Metrics()
         store = self._store = self.store_type(self._path, loop, self, self.rates.journal_bytes)
-        self._hall = Directory(
+        self._directory = Directory(
             loop=loop.loop,
             clock=clock,
             store=store,
@@ -383,7 +383,7 @@ class Simulation:
         self._port = PeerContext(
             loop=loop.loop,
             clock=clock,
-            handler=RequestHandlers(self._hall, door),
+            handler=RequestHandlers(self._directory, door),
             pages=cast(http.PageSource, None),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
@@ -393,16 +393,16 @@ class Simulation:
             send_limits=SendLimits(),
             spawn=spawn,
         )
-        self._hall.restore()
+        self._directory.restore()
         sweep.start()
 
     def crash(self) -> None:
         """Kill the server: its memory is gone, its sockets are reset, its disk stays."""
-        if self._hall is None:
+        if self._directory is None:
             return
         self.crashes += 1
         self._loop.stop()
-        self._hall = None
+        self._directory = None
         self._store.crash()
         for link in self._links:
             link.server_gone = True
@@ -411,7 +411,7 @@ class Simulation:
         self.scheduler.call_after(0.05 + self.delay(2.0), self.start)
 
     def connect(self, actor: SimulatedClient) -> SimulatedConnection | None:
-        if self._hall is None:
+        if self._directory is None:
             return None
         link = SimulatedConnection(self, self._loop, actor)
         self._links.append(link)
@@ -487,13 +487,15 @@ class Simulation:
 
     def _run_matches(self) -> None:
         wanted = self.rates.lobbies * self.rates.games
-        while len(self.ended) < wanted or self._hall is None:
+        while len(self.ended) < wanted or self._directory is None:
             if self.scheduler.now > 1000.0 + TIME_LIMIT_S or not self.scheduler.run_next():
                 self.violations.append(f"{len(self.ended)} of {wanted} matches ended")
                 break
         self._over = True
         end = self.scheduler.now + 1
-        while self._hall is not None and self.scheduler.now < end and self.scheduler.run_next():
+        while (
+            self._directory is not None and self.scheduler.now < end and self.scheduler.run_next()
+        ):
             pass
 
     # --- judgement ---

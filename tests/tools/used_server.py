@@ -42,11 +42,11 @@ class UsedServer:
 
     def running(self, match: str) -> tuple[bytes, int] | None:
         """Return state and last entry of a running match."""
-        table = self.server.hall.matches.get(match)
+        match_runner = self.server.directory.matches.get(match)
         return (
             None
-            if table is None
-            else (table.engine.state.game_state.tobytes(), table.engine.state.ply)
+            if match_runner is None
+            else (match_runner.engine.state.game_state.tobytes(), match_runner.engine.state.ply)
         )
 
     def restart(self, damage: Callable[[Path], object]) -> None:
@@ -78,11 +78,11 @@ def start_match(server: VirtualServer, *players: ScriptedClient, **settings: Any
 
 def play_plies(server: VirtualServer, match: str, plies: int, *players: ScriptedClient) -> None:
     for _ in range(plies):
-        table = server.hall.matches[match]
-        game, state = table.engine.state.game, table.engine.state.game_state
+        match_runner = server.directory.matches[match]
+        game, state = match_runner.engine.state.game, match_runner.engine.state.game_state
         action = game.dump_moves(state, [game.legal(state)[0]])[0]
-        mover = players[table.engine.state.to_act]
-        done = mover.ask("move", match=match, ply=table.engine.state.ply, action=action)
+        mover = players[match_runner.engine.state.to_act]
+        done = mover.ask("move", match=match, ply=match_runner.engine.state.ply, action=action)
         assert done["type"] == "done", done
 
 

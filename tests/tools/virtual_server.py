@@ -131,13 +131,13 @@ class VirtualServer:
 
     def _start(self) -> None:
         loop = self._loop = VirtualLoop(self._scheduler)
-        door = Connections(
+        connections = Connections(
             loop.loop, RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
         )
         figures = Metrics()
         self.store = ReliableStore(self.path, loop, cast(Any, None))
         self._running = True
-        self.hall = Directory(
+        self.directory = Directory(
             loop=loop.loop,
             clock=self._milliseconds,
             store=self.store,
@@ -146,27 +146,27 @@ class VirtualServer:
             metrics=figures,
             name="virtual",
             guests="anyone",
-            connections=door,
+            connections=connections,
             spawn=self._spawn,
         )
-        figures.gauges = self.hall.gauges
+        figures.gauges = self.directory.gauges
         turns = TurnBudget(loop.loop)
         sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9), turns)
         self.port = PeerContext(
             loop=loop.loop,
             clock=self._milliseconds,
-            handler=RequestHandlers(self.hall, door),
-            pages=ServerPages(self.hall, figures, self.store, notes=False),
+            handler=RequestHandlers(self.directory, connections),
+            pages=ServerPages(self.directory, figures, self.store, notes=False),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
             timeouts=sweep,
             turns=turns,
-            rate_limits=door.rate_limits,
+            rate_limits=connections.rate_limits,
             send_limits=SendLimits(),
             spawn=self._spawn,
         )
         try:
-            self.hall.restore()
+            self.directory.restore()
         except BaseException:
             self.close()
             raise

@@ -48,7 +48,7 @@ TERMINATION_LABELS: Final = (
     *ABANDONED_LABELS.values(),
     TERMINATION_WORDS[-1],
 )
-"""`WORDS` with those of `ABANDONED_LABELS`."""
+"""`TERMINATION_WORDS` with those of `ABANDONED_LABELS`."""
 NO_VALUE: Final = "–"
 """Stands where there is no number."""
 _MINUS: Final = str.maketrans("-", "\N{MINUS SIGN}")

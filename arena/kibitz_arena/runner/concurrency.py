@@ -50,7 +50,7 @@ def percentile(values: list[float] | deque[float], share: float) -> float:
 
 @dataclass
 class ConcurrencyLimit:
-    """The number of games that may be outstanding; `heed` is given every measurement."""
+    """The number of games that may be outstanding; `record_latency` is given every measurement."""
 
     maximum: int
     latency_bound_ms: float | None = None

@@ -1,19 +1,76 @@
-"""What a command line says of a foreign program: how to talk to it, its limits, its games."""
+"""Programs in any language on a command line, after ``--``: how to talk to them, limits, games."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
+
+import click
 
 from kibitz_bots.adapters.launcher import ProcessLimits
 from kibitz_bots.spec import BotFactory, SpecError
 
 Kind: TypeAlias = Literal["stdio", "gomocup"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+_WORDS = "kibitz_bots.program_words"
+_LIMIT, _NUMBER = click.IntRange(1), click.IntRange(0)
+OPTIONS = (
+    click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to it."),
+    click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol."),
+    click.option("--memory", type=_LIMIT, metavar="MIB", help="Most memory of each process."),
+    click.option("--cpu", type=_LIMIT, metavar="S", help="Most CPU time of each process."),
+    click.option("--pause", type=_NUMBER, metavar="MS", help="Wait so long after its replies."),
+    click.option("--margin", type=_NUMBER, metavar="MS", help="Time that it is not told of."),
+    click.option(
+        "--start-limit",
+        type=click.FloatRange(0),
+        metavar="S",
+        help="How long it may take to start.",
+    ),
+    click.option("--whole-board", is_flag=True, help="Send an engine BOARD on every turn."),
+    click.option(
+        "--ahead/--no-ahead",
+        default=True,
+        help="Start the engine of the next match while one is played.",
+    ),
+)
+"""How to speak to a program, and what it may use; the last five are for engines."""
+
+
+class WithProgram(click.Command):
+    """A command with a program after ``--``, which `program_words` returns."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Set aside what comes after the first ``--``."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[_WORDS] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show it in the usage line."""
+        return [*super().collect_usage_pieces(ctx), "[-- PROGRAM...]"]
+
+
+def program_words() -> tuple[str, ...]:
+    """Return the words after ``--`` of the command that runs."""
+    words: tuple[str, ...] = click.get_current_context().meta[_WORDS]
+    return words
+
+
+def add_options(command: Decorated, options: Sequence[Callable[[Any], Any]]) -> Decorated:
+    """Add options to a command, in their order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def program_options(command: Decorated) -> Decorated:
+    """Add the options of programs to a command."""
+    return add_options(command, OPTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +88,23 @@ class ExternalProgram:
     whole_board: bool = False
     ahead: bool = True
     """These five are an engine's `gomocup.GomocupOptions`; None is their default."""
+
+    @classmethod
+    def from_options(
+        cls, command: Sequence[str], options: Mapping[str, Any], games: Sequence[str] = ()
+    ) -> Self:
+        """Return what `program_options` say of a command; without a kind it is as for lines."""
+        return cls(
+            kind=options["kind"] or "stdio",
+            command=tuple(command),
+            games=tuple(games),
+            limits=ProcessLimits(options["memory"], options["cpu"]),
+            pause_ms=options["pause"],
+            margin_ms=options["margin"],
+            start_s=options["start_limit"],
+            whole_board=options["whole_board"],
+            ahead=options["ahead"],
+        )
 
     def argv(self) -> list[str]:
         """Return the end of a command line of `kibitz_bots` that says the same."""
@@ -89,71 +163,3 @@ def require_command(command: Sequence[str], after: str) -> None:
         raise SpecError(f"{after}: expected a program after --, such as -- node bot.js")
     if shutil.which(command[0]) is None:
         raise SpecError(f"{command[0]}: no such program; expected a path, or a name on the PATH")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of foreign programs to a command line."""
-    group = parser.add_argument_group("a program in any language, after --")
-    kinds = group.add_mutually_exclusive_group()
-    kinds.add_argument(
-        "--stdio", action="store_const", const="stdio", dest="kind", help="speak lines of JSON"
-    )
-    kinds.add_argument(
-        "--gomocup",
-        action="store_const",
-        const="gomocup",
-        dest="kind",
-        help="speak the Gomocup protocol",
-    )
-    group.add_argument("--game", action="append", default=[], help="a game that it plays")
-    limit, number = _number(int, 1), _number(int, 0)
-    group.add_argument("--memory", type=limit, metavar="MIB", help="most memory of each process")
-    group.add_argument("--cpu", type=limit, metavar="S", help="most CPU time of each process")
-    group.add_argument("--pause", type=number, metavar="MS", help="wait so long after its replies")
-    group.add_argument("--margin", type=number, metavar="MS", help="time it is not told of")
-    group.add_argument(
-        "--start-limit", type=_number(float, 0), metavar="S", help="how long it may take to start"
-    )
-    group.add_argument("--whole-board", action="store_true", help="send it BOARD on every turn")
-    group.add_argument(
-        "--no-ahead",
-        action="store_false",
-        dest="ahead",
-        help="do not start the engine of the next match while one plays",
-    )
-
-
-def from_arguments(arguments: argparse.Namespace, command: Sequence[str]) -> ExternalProgram | None:
-    """Return what the options of `options` say of `command`, None where they say nothing.
-
-    Raises `SpecError` for an option that needs a foreign program, and there is none.
-    """
-    given = ExternalProgram(
-        kind=arguments.kind or "stdio",
-        command=tuple(command),
-        games=tuple(arguments.game),
-        limits=ProcessLimits(arguments.memory, arguments.cpu),
-        pause_ms=arguments.pause,
-        margin_ms=arguments.margin,
-        start_s=arguments.start_limit,
-        whole_board=arguments.whole_board,
-        ahead=arguments.ahead,
-    )
-    if arguments.kind is not None:
-        return given
-    if stray := [*given.general, *given.gomocup_options]:
-        raise SpecError(f"{stray[0]} is for a program: add --stdio or --gomocup")
-    return None
-
-
-def _number(kind: type[int] | type[float], least: int) -> Callable[[str], float]:
-    def number(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value < 2**31:
-            raise argparse.ArgumentTypeError(f"expected a number from {least}, not {text!r}")
-        return value
-
-    return number

@@ -71,11 +71,11 @@ class StoneChooser(Protocol):
         """Get ready for a board: compile, load."""
 
     def stone(self, play: Position, think_ms: int, most_ms: int) -> tuple[Stone, str | None]:
-        """Return a stone within `max_ms`, and what there is to say of it."""
+        """Return a stone within `most_ms`, and what there is to say of it."""
 
 
 class GomocupServer:
-    """The engine's side of the protocol: `hear` a line, get the lines to answer with."""
+    """The engine's side of the protocol: `handle` a line, get the lines to answer with."""
 
     def __init__(
         self, mind: StoneChooser, name: str, version: str, *, clock: ClockFunction = time.monotonic
@@ -329,7 +329,7 @@ class BotStoneChooser:
         return _instead(play, turn, "no answer in time" if answer is None else _flaw(answer))
 
     def _ready(self, most_ms: float) -> Bot:
-        """Return the bot; a new one where it is still busy with the turn before after `max_ms`."""
+        """Return the bot; a new one where it is still busy with the turn before after `most_ms`."""
         if self._asked is not None:
             self._asked.join(most_ms / 1000)
             if self._asked.is_alive():

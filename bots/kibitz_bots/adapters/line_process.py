@@ -109,7 +109,7 @@ class LineProcess:
     def receive(self, seconds: float | None = None, called_off: CancelToken | None = None) -> str:
         """Return the next line, without its end.
 
-        Raises `TimeoutError` after `seconds`, `TurnCancelled` once `cancelled` is set.
+        Raises `TimeoutError` after `seconds`, `TurnCancelled` once `called_off` is set.
         """
         deadline = None if seconds is None else self._clock() + seconds
         while True:

@@ -156,6 +156,15 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
                 if isinstance(model, type) and name not in cls.__dict__:
                     setattr(cls, name, model)
 
+    def __init__(self) -> None:
+        """Raise `TypeError` where a default does not fit what `info` says of the game."""
+        wanted = ["view", "referee_view", "sample"] if self.info.hidden else []
+        wanted += ["skip"] if self.info.on_flag == "skip" else []
+        for name in wanted:
+            if getattr(type(self), name) is getattr(Game, name):
+                why = "skips turns" if name == "skip" else "hides something"
+                raise TypeError(f"{self.info.name} {why}, so it has to override `{name}`")
+
     def at_version(self, version: int) -> Self:
         """Return this game with the rules of a version: itself for the present one.
 
@@ -316,14 +325,10 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     def view(self, state: State, seat: int | None) -> ViewT:
         """Return what `seat` may know, or what the public may know when `seat` is None."""
-        if self.info.hidden:
-            raise NotImplementedError(f"{self.info.name} hides something, so it makes its views")
         return cast(ViewT, self._declared.view(state))
 
     def referee_view(self, state: State) -> ViewT:
         """Return the view of a referee, who may know everything."""
-        if self.info.hidden:
-            raise NotImplementedError(f"{self.info.name} hides something, so it makes its views")
         return self.view(state, None)
 
     def sample(self, view: ViewT, seed: int) -> State:

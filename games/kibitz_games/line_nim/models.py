@@ -201,7 +201,7 @@ def move_cells(wire: Move) -> tuple[str, ...]:
 
 
 def parse_move(written: str) -> Move:
-    """Read what `text` writes, a line from either of its ends."""
+    """Read what `format_move` writes, a line from either of its ends."""
     cells = geo.parse_row(written)
     if cells is None or len(cells) > geo.LONGEST:
         raise IllegalAction(

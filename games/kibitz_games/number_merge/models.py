@@ -211,7 +211,7 @@ def format_move(wire: Move) -> str:
 
 
 def parse_move(written: str) -> Move:
-    """Read what `text` writes; the left place alone will do."""
+    """Read what `format_move` writes; the left place alone will do."""
     found = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", written)
     left = int(found[1]) if found else rules.MAX_PLIES
     right = int(found[2]) if found and found[2] else left + 1

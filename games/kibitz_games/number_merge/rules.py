@@ -90,12 +90,6 @@ EDGE_KEY, DIFFERENCE_KEY, TURN_KEY = map(kernels.kernel_array, _keys())
 
 
 @kernel
-def number_at(st: Record, place: Int) -> Int:
-    """Return the number in a place of the present row."""
-    return i64(st.prefix[st.edge[place + 1]]) - i64(st.prefix[st.edge[place]])
-
-
-@kernel
 def gain(st: Record, m: Int) -> Int:
     """Return what the merge `m` earns: 1 above the threshold, -1 below it, 0 at it."""
     total = i64(st.prefix[st.edge[m + 2]]) - i64(st.prefix[st.edge[m]])

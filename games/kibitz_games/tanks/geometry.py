@@ -2,7 +2,7 @@
 
 A place is (row, column), both from 1, row 1 on top. Kernels number the places of a board with a
 border of one place all round: ``row * STRIDE + column``. So a step in any direction is an
-addition, and whatever leaves the board comes upon `EDGE`; no place has the number 0.
+addition, and whatever leaves the board comes upon `rules.EDGE`; no place has the number 0.
 """
 
 from __future__ import annotations

@@ -551,20 +551,14 @@ StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
 @kernel
-def update_memory_in(states: StateArray, seat: Int, cell: Int, code: Int) -> None:
-    """Do `learn`."""
-    update_memory(states[0], seat, cell, code)
-
-
-@kernel
 def update_vision_in(states: StateArray, seat: Int) -> None:
-    """Do `refresh`."""
+    """Do `update_vision`."""
     update_vision(states[0], seat)
 
 
 @kernel
 def bfs_distances_in(states: StateArray, origin: Int, out: Moves) -> None:
-    """Do `ways`."""
+    """Do `bfs_distances`."""
     bfs_distances(states[0], origin, out)
 
 

@@ -81,9 +81,9 @@ async def isolated(
 ) -> AsyncIterator[Launch]:
     """Give what starts `command` in isolation, which plays at `url` and may read `seen`.
 
-    `env` comes on top of `environment`; `descriptors` are inherited; `memory` (MiB) is for all
-    its processes together, where there are cgroups. Start it within the block, and only once; at
-    the end of the block it must have ended.
+    `env` comes on top of `foreign_environment`; `descriptors` are inherited; `memory` (MiB) is for
+    all its processes together, where there are cgroups. Start it within the block, and only once;
+    at the end of the block it must have ended.
     """
     own = isolation.tool != "none"
     with uids.allocate(own and uids.may_change()) as user, _scratch() as scratch:

@@ -9,7 +9,8 @@ does only this:
     whenever a frame arrives             session.receive(frame, now)
     whenever the connection is gone      session.lost(now, close code, reason)
     whenever session.deadline() comes    session.tick(now)
-    when `Disconnected` or `Ended` has happened  close the connection if it still stands, without
+    when `Disconnected` or `SessionEnded` has happened
+                                         close the connection if it still stands, without
                                          calling lost for it
     after each of these and after ask    send every frame of session.frames(now)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 
-def beaten_share(ranks: Sequence[int], seat: int, *, alone: float = 1.0) -> float:
+def beaten_share(ranks: Sequence[int], seat: int, *, alone: float) -> float:
     """Return the share of the other seats that `seat` has beaten, from 0 to 1.
 
     `ranks` has the rank of every seat, 1 being the best; a tie counts as half a win. A match of two

@@ -91,8 +91,8 @@ ENTRY = kernels.record_type(
         ("key", np.uint64),
         ("value", np.float64),
         ("move", np.int32),
-        ("depth", np.int8),  # plies, or ENDLESS
-        ("plies", np.int8),  # what was searched, also where `depth` is ENDLESS
+        ("depth", np.int8),  # plies, or UNBOUNDED_DEPTH
+        ("plies", np.int8),  # what was searched, also where `depth` is unbounded
         ("kind", np.int8),  # 0 in an empty entry
     ],
     source=__file__,
@@ -275,7 +275,7 @@ def _after(
 ) -> Any:
     """Return the value of the position after move `m` to who makes it, once it is quiet.
 
-    `_judge` does the same in its own loop and cannot call this: the cached machine code of two
+    `_search` does the same in its own loop and cannot call this: the cached machine code of two
     kernels that call each other crashes the next process.
     """
     seat = np.int64(op.to_act(st))
@@ -318,7 +318,7 @@ def _frontier(
 def _frontier_delta(
     st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any
 ) -> Any:
-    """Do what `_last` does, with foresight.
+    """Do what `_frontier` does, with what the evaluation foresees.
 
     Looking at a move takes less time than finding it, so they are not sorted, and found in
     stages: most positions have a move that refutes the last one in the first of them.

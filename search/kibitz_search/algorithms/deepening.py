@@ -26,11 +26,11 @@ from kibitz_search.algorithms.timer import stop_timer
 class IterativeDeepening(ABC):
     """A search that deepens; keeps its workspace from turn to turn.
 
-    Subclasses write `_look`, one depth, and say in `_settled` when there is no more to find. The
-    kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the order of
-    preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set. Where
-    a search can learn that a move loses, ``ws.bounds`` says of the first ``ws.finished`` of them
-    what they are worth at most.
+    Subclasses write `_search_depth`, one depth, and say in `_is_final` when there is no more to
+    find. The kernel finds the moves of the root in ``ws.moves[0]``, ``ws.roots`` of them in the
+    order of preference; it counts positions in ``ws.nodes`` and ends soon after ``ws.stop`` is set.
+    Where a search can learn that a move loses, ``ws.bounds`` says of the first ``ws.finished`` of
+    them what they are worth at most.
     """
 
     max_depth: ClassVar[int]

@@ -1,10 +1,10 @@
 """The last stage: the race, once no foreign peg matters any more.
 
 With all own pegs in the triangle and no foreign one to come there, the race database is played:
-every move leads to a position that is one move nearer. From further away, once the seat is
-`apart`, the shortest race that the beam search finds is played, in beams that get wider as long
-as the time lasts; the rest of the last turn's race is kept and played on if nothing better turns
-up, so a race never gets longer from turn to turn.
+every move leads to a position that is one move nearer. From further away, once the seat
+`is_separated`, the shortest race that the beam search finds is played, in beams that get wider as
+long as the time lasts; the rest of the last turn's race is kept and played on if nothing better
+turns up, so a race never gets longer from turn to turn.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from kibitz_search.chinese_checkers.separation import is_separated, undisturbed
 
 MIN_BEAM = 16
 """The first beam, which runs to its end however little time there is."""
-MAX_BEAM_DOUBLINGS = 15
-"""No database knows a larger distance."""
 
 
 class RaceEndgame:

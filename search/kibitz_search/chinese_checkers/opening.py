@@ -4,7 +4,7 @@ Until the players meet, their moves have nothing to do with each other, so an op
 searched out in advance, alone on the board ("Fun With Chinese Checkers", opening book). The book,
 ``openings.json``, has lines for the common star as seen by the player at the top; everybody else
 turns the board. It is played as long as the own pegs stand as a line says and no foreign peg is
-nearer than `NEAR` steps to one of them. With four players or more it is closed from the start.
+nearer than `MIN_FOREIGN_STEPS` to one of them. With four players or more it is closed.
 
 The book is written by ``python -m kibitz_search.chinese_checkers.opening``, which says in
 it how it was called.

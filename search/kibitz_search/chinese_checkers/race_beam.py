@@ -219,7 +219,7 @@ def _choose(beam: Record, holes: Int, each: Int, depth: Int) -> None:
 
 @kernel
 def _search(beam: Record, race: Record, st: Record, seat: Int, longest: Int) -> Int:
-    """Search one beam; `st` is spoilt. Return the moves of the best race, `LONGEST` for none."""
+    """Search one beam; `st` is spoilt. Return the length of the best race."""
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
     for slot in range(st.each):
         beam.pegs[0, 0, slot] = st.pegs[seat, slot]

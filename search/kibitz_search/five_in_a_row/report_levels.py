@@ -41,7 +41,7 @@ PLIES = 5
 """As deep as the report's deepest level."""
 MAX_DEPTH = 8
 MAX_SCORE = 10_000_000
-"""No line of `DEEPEST` moves is worth as much."""
+"""No line of `MAX_DEPTH` moves is worth as much."""
 FIVE = utility.FIVE
 
 

@@ -29,7 +29,7 @@ def applies(state: np.record) -> bool:
 
 
 def choose(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]:
-    """Return the action to take while `asked`, and what the position is worth to who takes it."""
+    """Return the action to take where it `applies`, and what that is worth to who takes it."""
     stones = int(state["stones"])
     if stones == rules.SWAP_STONES:
         return _colour(judge(state, 0) or 0.0)

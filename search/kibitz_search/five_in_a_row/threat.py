@@ -651,7 +651,7 @@ _FIELDS = [
     ("rising", np.int64),  # -1 for none
     ("rising_value", np.int64),
     ("bounds", np.int64, (pattern_board.PLACES,)),  # what moves of the root are worth at most
-    ("most", np.int64),  # nodes, ENDLESS for no limit
+    ("most", np.int64),  # nodes, UNLIMITED_NODES for no limit
     ("choice", np.int64),
     ("mark", np.int64),
     ("seen", np.int64, (pattern_board.PLACES,)),

@@ -95,7 +95,7 @@ def _open(ch: Record, ws: Record, known: Words, mask: Any, ply: Int) -> Int:
 
 @kernel
 def prove(ch: Record, ws: Record, known: Words, mask: Any, name: Any, ply: Int) -> Int:
-    """Return whether the mover has `WIN_SCORE` or `LOST`, or `UNKNOWN` after the stop word.
+    """Return whether the mover has `WON` or `LOST`, or `UNKNOWN` after the stop word.
 
     The position is one of which `judge` knew nothing, and `name` what it answered.
     """

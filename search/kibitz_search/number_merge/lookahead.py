@@ -1,8 +1,8 @@
 """Looking ahead in rows that are too long for a table: alpha-beta over sets of boundaries.
 
 Iterative deepening with a transposition table (Knuth & Moore 1975 analyse the pruning). Worths
-count points from a position on, as in `table`, so a set of boundaries is the whole position and is
-its own key: nothing is hashed away, and a hit is never mistaken.
+count points from a position on, as in `retrograde`, so a set of boundaries is the whole position
+and is its own key: nothing is hashed away, and a hit is never mistaken.
 
 Where the depth is used up, the worth is estimated from how these plays go. Once two neighbours
 exceed the threshold, whoever moves earns a point, and so does everybody after that, for what

@@ -10,9 +10,9 @@ the *mind*, which the player keeps from turn to turn, closes the place for a whi
 
 The explorer
 ------------
-A* (`search.routes`) to the nearest place where it has not been. Of new places equally near it
-prefers the one with the fewest new neighbours, as Warnsdorff (1823) had the knight go, which
-leaves fewer single places behind to come back for. It never fires and turns never.
+A* (`algorithms.pathfinding`) to the nearest place where it has not been. Of new places equally
+near it prefers the one with the fewest new neighbours, as Warnsdorff (1823) had the knight go,
+which leaves fewer single places behind to come back for. It never fires and turns never.
 
 The hunter
 ----------

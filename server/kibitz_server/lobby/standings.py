@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kibitz_protocol.wire.lobbies import Standing, standing_order
 from kibitz_protocol.wire.records import Cause, Player, Result
+from kibitz_protocol.wire.shares import beaten_share, seat_outcome
 
 
 @dataclass
@@ -31,13 +32,17 @@ class StandingsTable:
     def add(self, players: Sequence[Player], result: Result) -> None:
         """Count one match; `players` are by seat, as `result.seats` are."""
         ranks = [seat.rank for seat in result.seats]
-        for player, seat in zip(players, result.seats, strict=True):
+        for seat, (player, end) in enumerate(zip(players, result.seats, strict=True)):
             tally = self.tallies.setdefault(player.player, Tally())
+            outcome = seat_outcome(ranks, seat)
             tally.played += 1
-            tally.points += score_share(ranks, seat.rank)
-            _count_outcome(tally, ranks, seat.rank)
-            if seat.cause is not None:
-                tally.causes[seat.cause] += 1
+            tally.wins += outcome == "win"
+            tally.draws += outcome == "draw"
+            tally.losses += outcome == "loss"
+            # Whoever played alone to the end has nobody to beat, and has the point.
+            tally.points += beaten_share(ranks, seat, alone=1.0)
+            if end.cause is not None:
+                tally.causes[end.cause] += 1
 
     def lines(self, players: Iterable[Player]) -> list[Standing]:
         """Return a line for each of `players`, best first."""
@@ -60,26 +65,3 @@ class StandingsTable:
             points=round(tally.points, 6),
             causes=dict(tally.causes),
         )
-
-
-def score_share(ranks: Sequence[int], rank: int) -> float:
-    """Return the share of the others that a seat of `rank` has beaten, ties counting half.
-
-    A match of two gives 1, 0.5 or 0; a match of n without ties 1, (n-2)/(n-1), .., 0. A seat
-    that plays alone has nobody to beat and gets 1.
-    """
-    if len(ranks) == 1:
-        return 1.0
-    beaten = sum(1 for other in ranks if other > rank)
-    tied = ranks.count(rank) - 1
-    return (beaten + 0.5 * tied) / (len(ranks) - 1)
-
-
-def _count_outcome(tally: Tally, ranks: Sequence[int], rank: int) -> None:
-    """A win is the best rank alone, a draw the best rank shared, all else a loss."""
-    if rank != min(ranks):
-        tally.losses += 1
-    elif ranks.count(rank) > 1:
-        tally.draws += 1
-    else:
-        tally.wins += 1

@@ -1,7 +1,7 @@
 """The examination of a database: is everything there, and is it what was written?
 
 It reads and never writes, from one state of the file, so it may look at a database that a server
-is using. It follows every chain of hashes from the head of a stream through its stretches and
+is using. It follows every chain of hashes from the head of a stream through its segments and
 the journal, compares what is kept twice (summaries and the ledger with the results they repeat),
 and asks SQLite about its own structure. It does not play matches again: a link that fits says
 that a line is the one that was written, and the server folds it at the next start.

@@ -45,12 +45,6 @@ STATED_BY_BOT: Final = frozenset({Cause.CRASH, Cause.ILLEGAL})
 """Causes that a bot may state when it gives up."""
 
 
-def had_seat(setup: Setup, entries: Sequence[Entry], player: str) -> bool:
-    """Whether a player had a seat at any time."""
-    later = [entry.player for entry in entries if isinstance(entry, Replaced)]
-    return any(each.player == player for each in [*setup.seats, *later])
-
-
 class NoSuchTurnError(ValueError):
     """The seat had no such turn; the message says which it had."""
 

@@ -62,6 +62,7 @@ CREATE TABLE journal_damaged (
 );
 CREATE TABLE setting (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
+# `stretch` has the segments of the streams; databases of before have the table by that name.
 STREAMS = """
 CREATE TABLE stream (
     number INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, owner TEXT,
@@ -206,7 +207,7 @@ def lock(path: Path) -> FileLock:
 def connect_writer(path: Path) -> sqlite3.Connection:
     """Open a located database to write to it, and make the file where there is none.
 
-    The caller holds the lock, and calls `prepare` next. Raises `StoreError`.
+    The caller holds the lock, and calls `ensure_schema` next. Raises `StoreError`.
     """
     _create_file(path)
     with translate_errors(path):
@@ -389,7 +390,7 @@ def _add_ledger(db: sqlite3.Connection) -> None:
 
 
 def _link_entries(db: sqlite3.Connection) -> None:
-    """Give the entries of the journal links: those that have none go into stretches."""
+    """Give the entries of the journal links: those that have none go into segments."""
     _run(db, CHECKPOINTS)
     for column in ("link TEXT", "sound INTEGER", "reason TEXT", "noticed INTEGER"):
         db.execute(f"ALTER TABLE stream ADD COLUMN {column}")

@@ -1,4 +1,4 @@
-"""The journal's rows: how they are written, read back, checked, and moved into stretches.
+"""The journal's rows: how they are written, read back, checked, and moved into segments.
 
 A batch is one row. It holds the entries of many streams, each with its stream's link:
 
@@ -23,9 +23,9 @@ continues the chain, whatever has happened to its neighbours. What is found on r
 
 `trimmed` is moved only by `trim`, and `trim` is called only in, or after, the transaction in
 which all entries of the rows up to there, as `read` has read them from the disk, are in
-stretches (`write_segment`). Recovery does that for the whole journal at once, the running store
-for the oldest part of it, a few stretches a batch. Both begin with `read`, which leaves out what
-is in a stretch already; so it does not matter where a crash or an error has cut one off.
+segments (`write_segment`). Recovery does that for the whole journal at once, the running store
+for the oldest part of it, a few segments a batch. Both begin with `read`, which leaves out what
+is in a segment already; so it does not matter where a crash or an error has cut one off.
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ class Segment:
 
 @dataclass(slots=True)
 class Tail:
-    """What the journal has of a stream beyond its stretches."""
+    """What the journal has of a stream beyond its segments."""
 
     number: int
     segmented: int
-    """The last entry that is in a stretch."""
+    """The last entry that is in a segment."""
     link: str
     """The chain's link at the end of `lines`."""
     lines: list[bytes] = field(default_factory=list)
@@ -220,7 +220,7 @@ def last_batch(db: sqlite3.Connection) -> int:
 
 
 def trimmed(db: sqlite3.Connection) -> int:
-    """Return the last row whose entries are all in stretches."""
+    """Return the last row whose entries are all in segments."""
     found = db.execute("SELECT value FROM setting WHERE name = 'trimmed'").fetchone()
     if found is None or not isinstance(found[0], int):
         raise ForeignDatabase("the setting 'trimmed' is missing: the file is damaged")
@@ -332,35 +332,35 @@ def _tail(db: sqlite3.Connection, reading: JournalContents, number: int) -> Tail
     return tail
 
 
-# --- stretches --------------------------------------------------------------------------------
+# --- segments --------------------------------------------------------------------------------
 
 
 def segment_end(db: sqlite3.Connection, number: int) -> tuple[int, str] | None:
-    """Return number and link of the last entry of a stream that is in a stretch."""
+    """Return number and link of the last entry of a stream that is in a segment."""
     row = db.execute(
         "SELECT last, chain FROM stretch WHERE stream = ? ORDER BY first DESC LIMIT 1", (number,)
     ).fetchone()
     return None if row is None else (row[0], row[1])
 
 
-def write_segment(db: sqlite3.Connection, stretch: Segment) -> None:
-    """Write what no stretch has yet of these entries, in the transaction that is open."""
-    ended = (segment_end(db, stretch.number) or (0, ""))[0]
-    if ended >= stretch.last:
+def write_segment(db: sqlite3.Connection, segment: Segment) -> None:
+    """Write what no segment has yet of these entries, in the transaction that is open."""
+    ended = (segment_end(db, segment.number) or (0, ""))[0]
+    if ended >= segment.last:
         return
-    if ended + 1 < stretch.first:
+    if ended + 1 < segment.first:
         raise ForeignDatabase(
-            f"the stretches of stream {stretch.number} end at {ended}, before {stretch.first}"
+            f"the segments of stream {segment.number} end at {ended}, before {segment.first}"
         )
-    lines = stretch.lines[ended + 1 - stretch.first :]
+    lines = segment.lines[ended + 1 - segment.first :]
     db.execute(
         "INSERT INTO stretch (stream, first, last, chain, lines) VALUES (?, ?, ?, ?, ?)",
-        (stretch.number, ended + 1, stretch.last, stretch.link, b"\n".join(lines)),
+        (segment.number, ended + 1, segment.last, segment.link, b"\n".join(lines)),
     )
 
 
 def trim(db: sqlite3.Connection, last: int) -> None:
-    """Give up the rows up to `last`, whose entries are all in stretches.
+    """Give up the rows up to `last`, whose entries are all in segments.
 
     Row `last` itself stays where it is, unread: the newest row says what was written last.
     """
@@ -369,7 +369,7 @@ def trim(db: sqlite3.Connection, last: int) -> None:
 
 
 def recover(db: sqlite3.Connection) -> JournalContents:
-    """Move the whole journal into stretches, as every start does, and return what it was.
+    """Move the whole journal into segments, as every start does, and return what it was.
 
     A stream that is damaged gets its sound entries and the state 'damaged'; the rows that are
     needed to look into it, or to mend it by hand, are kept in `journal_damaged`.
@@ -377,8 +377,8 @@ def recover(db: sqlite3.Connection) -> JournalContents:
     with transaction(db):
         reading = read(db)
         for tail in reading.tails.values():
-            for stretch in tail.segments():
-                write_segment(db, stretch)
+            for segment in tail.segments():
+                write_segment(db, segment)
         broken = {number: tail for number, tail in reading.tails.items() if tail.fault}
         for number, tail in broken.items():
             mark_damaged(db, number, tail.last, str(tail.fault))

@@ -8,7 +8,7 @@ the sync is shared by all moves of that moment.
 Why a journal and not one row an entry, keyed by stream and number: the tails of 200 running
 matches lie on 200 pages, and a commit must write every page that it touches. Measured at 200
 matches a batch: 19 us of CPU an entry that way, 2 us with the journal. A stream is its
-*stretches*, rows with some dozens of consecutive entries, and then what the journal has of it.
+*segments*, rows with some dozens of consecutive entries, and then what the journal has of it.
 
 Why nothing is lost, doubled or out of order:
 
@@ -22,20 +22,20 @@ Why nothing is lost, doubled or out of order:
    everything appended since: its streams are `failed`, take no more entries, and have to be
    loaded again from the disk, where their entries end with what was told.
 3. Entries leave the journal by one rule: **a row is deleted when all entries that it holds, as
-   they were read from the disk, are in stretches by commits that have succeeded.** When the
+   they were read from the disk, are in segments by commits that have succeeded.** When the
    journal has become heavy, a *compaction* reads its oldest rows in a reader's thread
-   (`journal.read`). Each following batch writes a few of the stretches that they make, and
+   (`journal.read`). Each following batch writes a few of the segments that they make, and
    batches after the last of these delete the rows, some at a time. A batch that is given up, or
    rows that are damaged, end the compaction, and a later one begins again from the disk. There
    is nothing else to remember, so there is nothing to get wrong: recovery is the same in one go.
-4. A stream's rest becomes a stretch in the batch that closes the stream, because transcripts are
-   made of stretches. `journal.write_segment` looks, within the transaction, where the stretches
+4. A stream's rest becomes a segment in the batch that closes the stream, because transcripts are
+   made of segments. `journal.write_segment` looks, within the transaction, where the segments
    of a stream end, and leaves out what they have. So it does not matter who comes first.
-5. In memory a stream keeps its entries since some stretch (`fresh`). It may be more than the
-   journal has and never less: they are dropped only when a commit has put them into a stretch.
+5. In memory a stream keeps its entries since some segment (`fresh`). It may be more than the
+   journal has and never less: they are dropped only when a commit has put them into a segment.
 
 What the disk itself loses or changes is found: by links and checks in the journal
-(`journal.py`), by the hash of each stretch when a stream is loaded, by the mark beside the file
+(`journal.py`), by the hash of each segment when a stream is loaded, by the mark beside the file
 (`storage/watermark.py`). A damaged stream is in `damaged()`; all others load.
 
 Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
@@ -86,7 +86,7 @@ _T = TypeVar("_T")
 COMPACT_BYTES = 2 * 1024 * 1024
 """How heavy the journal may be before a compaction begins; some 8,000 moves."""
 SEGMENTS_PER_BATCH = 16
-"""How many stretches of a compaction a batch writes, or more where it has many entries itself."""
+"""How many segments of a compaction a batch writes, or more where it has many entries itself."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
 """How many bytes of journal rows a batch deletes, or more where one row is heavier."""
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -122,7 +122,7 @@ class Stream:
     chain: str = ""
     """Hash over the head and all entries up to `tail`."""
     recent: list[bytes] = field(default_factory=list)
-    """The last entries; all that are in no stretch yet are among them."""
+    """The last entries; all that are in no segment yet are among them."""
     closed: bool = False
     """Whether nothing more will be appended."""
     failed: bool = False
@@ -133,7 +133,7 @@ class Stream:
         return self.tail - len(self.recent) + 1
 
     def drop_recent(self, last: int) -> None:
-        """Drop the entries up to `last`, which are in stretches."""
+        """Drop the entries up to `last`, which are in segments."""
         del self.recent[: max(0, last - self.first_recent + 1)]
 
 
@@ -192,7 +192,7 @@ class Closed:
 
 @dataclass(slots=True)
 class _Compaction:
-    """The oldest rows of the journal, on their way into stretches."""
+    """The oldest rows of the journal, on their way into segments."""
 
     segments: deque[Segment]
     rows: deque[tuple[int, int]]
@@ -439,7 +439,7 @@ class Store:
         """Return the streams that are not as they were written, oldest first.
 
         They are neither restored nor appended to, and what the disk has of them stays: entries
-        that are sound as stretches, and the journal's rows in the table `journal_damaged`.
+        that are sound as segments, and the journal's rows in the table `journal_damaged`.
         """
         rows = self._loop_reader.execute(
             "SELECT key, kind, owner, sound, reason FROM stream WHERE state = 'damaged'"
@@ -625,8 +625,8 @@ class Store:
         execute(journal.INSERT_ROW, _row_of(batch))
         for sql, values in batch.statements:
             execute(sql, values)
-        for stretch in batch.segments:
-            journal.write_segment(self._db, stretch)
+        for segment in batch.segments:
+            journal.write_segment(self._db, segment)
         for stream in batch.closing:
             if stream.recent:
                 rest = Segment(stream.number, stream.first_recent, stream.recent, stream.chain)
@@ -721,9 +721,9 @@ class Store:
             batch.trim_bytes += weight
 
     def _note_compacted(self, batch: _Batch) -> None:
-        """Note what a batch has brought into stretches, and begin a compaction when it is time."""
-        for stretch in batch.segments:
-            self._drop_recent(stretch.number, stretch.last)
+        """Note what a batch has brought into segments, and begin a compaction when it is time."""
+        for segment in batch.segments:
+            self._drop_recent(segment.number, segment.last)
         for stream in batch.closing:
             self._drop_recent(stream.number, stream.tail)
         self._journal_weight += batch.weight - batch.trim_bytes
@@ -747,7 +747,7 @@ class Store:
                 del self._with_recent[number]
 
     def _read_journal(self, compacting: object) -> None:
-        """Have a reader's thread read the oldest rows, which are `_found` then."""
+        """Have a reader's thread read the oldest rows, which `_journal_read` is given then."""
         weight = self._journal_weight
         reading = self._readers.submit(self._query, lambda db: journal.read(db, weight=weight))
         reading.add_done_callback(
@@ -766,9 +766,9 @@ class Store:
         if not found.sound:
             self._postpone_compaction("; ".join(str(tail.fault) for tail in found.faults))
             return
-        stretches = deque(stretch for tail in found.tails.values() for stretch in tail.segments())
-        share = len(stretches) / max(1, found.weight)
-        self._compaction = _Compaction(stretches, deque(found.rows), share)
+        segments = deque(segment for tail in found.tails.values() for segment in tail.segments())
+        share = len(segments) / max(1, found.weight)
+        self._compaction = _Compaction(segments, deque(found.rows), share)
 
     def _postpone_compaction(self, reason: str) -> None:
         self._compact_at = self._journal_weight + self._journal_bytes
@@ -909,7 +909,7 @@ def _load(
     head: bytes,
     kept: StoredCheckpoint | None = None,
 ) -> Stored:
-    """Read a stream from its stretches and check the hashes that were stored with them.
+    """Read a stream from its segments and check the hashes that were stored with them.
 
     Raises `StoreError` where it is not what was written. Where a checkpoint is `kept` and the
     chain goes on from its link, what came before it is not read.
@@ -933,7 +933,7 @@ def _load(
         for line in part:
             hashed = chain_hash(hashed, line)
         if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
-            raise _DamagedStream(len(lines), f"the stretch from {first} to {last} is damaged")
+            raise _DamagedStream(len(lines), f"the segment from {first} to {last} is damaged")
         lines += part
     tail = len(lines)
     return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
@@ -944,7 +944,7 @@ def _after_checkpoint(
 ) -> tuple[list[bytes], str] | None:
     """Return the entries after a checkpoint, and the chain's link at their end.
 
-    None where the stretches do not have the entry that it was made after, or the chain does not
+    None where the segments do not have the entry that it was made after, or the chain does not
     go on from its link.
     """
     found: list[bytes] = []
@@ -1040,7 +1040,7 @@ def _entries(
 ) -> list[bytes]:
     """Return entries of a closed stream from `first` on, to `last` or about `size` bytes.
 
-    There is at least one, where the stream has one. The stretches that they are read from are
+    There is at least one, where the stream has one. The segments that they are read from are
     held to the chain; raises `StoreError` where one does not continue it.
     """
     rows = db.execute(
@@ -1058,7 +1058,7 @@ def _entries(
         for line in lines:
             link = chain_hash(link, line)
         if link != expected or end != start + len(lines) - 1:
-            raise _DamagedStream(start - 1, f"the stretch from {start} to {end} is damaged")
+            raise _DamagedStream(start - 1, f"the segment from {start} to {end} is damaged")
         for seq, line in enumerate(lines, start):
             if seq >= first and (last is None or seq <= last) and (size is None or size > 0):
                 found.append(line)
@@ -1067,7 +1067,7 @@ def _entries(
 
 
 def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
-    """Return the chain's link before entry `first`, which begins a stretch."""
+    """Return the chain's link before entry `first`, which begins a segment."""
     if first > 1:
         sql = "SELECT chain FROM stretch WHERE stream = ? AND last = ?"
         row = db.execute(sql, (number, first - 1)).fetchone()

@@ -1,4 +1,4 @@
-"""The journal of schema 2, whose entries had no links: it is folded into stretches once.
+"""The journal of schema 2, whose entries had no links: it is folded into segments once.
 
 A stream that misses entries there (a fault of that version could lose them) becomes damaged
 after the last entry that it has, and its rows are kept; all others go on.
@@ -44,7 +44,7 @@ def upgrade_journal(db: sqlite3.Connection) -> None:
 
 
 def _segment_ends(db: sqlite3.Connection) -> Iterator[tuple[int, tuple[int, str]]]:
-    """Return the end of the stretches of each open stream, and keep the links of their heads."""
+    """Return the end of the segments of each open stream, and keep the links of their heads."""
     rows = db.execute("SELECT number, head FROM stream WHERE state = 'open'").fetchall()
     for number, head in rows:
         link = chain_hash(EMPTY_CHAIN, bytes(head))

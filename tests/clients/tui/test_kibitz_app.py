@@ -349,7 +349,7 @@ async def test_the_next_match_opens_by_itself_when_following(
         link.push(testing.snapshot(game, finished, 3))
         await until(pilot, lambda: match_of(app).match == "M2")
         await pilot.press("f")
-        assert not app.follow
+        assert not app.navigation.follow
 
 
 async def test_n_goes_to_the_next_match_and_says_when_there_is_none(
@@ -560,7 +560,7 @@ async def test_no_letter_is_a_command_while_one_plays(
             assert app.is_running
             assert shown(app, "typed") == f"> {letters} "
             await pilot.press("escape")
-        assert app.follow
+        assert app.navigation.follow
         assert not any(asked[0] in {"resign", "unwatch"} for asked in my_turn.requests)
 
 
@@ -853,7 +853,7 @@ async def test_hostile_texts_do_nothing_on_any_screen(
         await settle(pilot)
         harmless(app)
         link.push(news.model_copy(update={"lobby": lobby}))
-        app.enter_lobby("L1")
+        app.navigation.enter_lobby("L1")
         await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
         await settle(pilot)
         harmless(app)

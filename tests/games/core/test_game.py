@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,13 +50,21 @@ def test_a_seat_that_does_not_exist_cannot_leave(seat: int) -> None:
         GAME.forfeit(GAME.start(NoOptions(), 2, {}), seat)
 
 
-def test_a_game_that_hides_something_makes_its_own_views() -> None:
-    state = GAME.start(NoOptions(), 2, {})
-    hiding = type("Hiding", (ConnectFour,), {"info": registry.get("tanks").info})()
-    with pytest.raises(NotImplementedError, match="hides something"):
-        hiding.view(state, None)
-    with pytest.raises(NotImplementedError, match="hides something"):
-        hiding.referee_view(state)
+def test_a_game_that_hides_something_makes_its_own_views_or_is_not_made() -> None:
+    made: dict[str, Any] = {"info": replace(ConnectFour.info, hidden=True)}
+    for name in ("view", "referee_view", "sample"):
+        with pytest.raises(TypeError, match=f"connect-four hides .* override `{name}`"):
+            type("Hiding", (ConnectFour,), made)()
+        made[name] = getattr(registry.get("tanks"), name)
+    type("Hiding", (ConnectFour,), made)()
+
+
+def test_a_game_that_skips_turns_has_the_action_or_is_not_made() -> None:
+    made: dict[str, Any] = {"info": replace(ConnectFour.info, on_flag="skip")}
+    with pytest.raises(TypeError, match=r"connect-four skips turns, .* override `skip`"):
+        type("Skipping", (ConnectFour,), made)()
+    made["skip"] = lambda self, state: 0
+    assert type("Skipping", (ConnectFour,), made)().skip(None) == 0
 
 
 def test_a_view_shows_only_what_the_state_has() -> None:

@@ -9,13 +9,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from kibitz.bot import bot
 from kibitz.commands.play import play
 from kibitz.match_series import MatchSeries, _launches
 from kibitz.options import program
 from kibitz.options.notation import GameChoice
-from kibitz.options.program import Program, WithProgram, program_options
-from kibitz_bots import process
+from kibitz.options.program import Program
+from kibitz_bots.adapters.external_program import WithProgram, program_options
 
 
 def said(*words: str) -> Program | None:
@@ -164,24 +163,3 @@ async def test_every_player_has_a_name_of_its_own_and_a_command() -> None:
             commands.append(list(launch.command))
     assert [command[-2:] for command in commands[:2]] == [["--", "./one"], ["bin/one", "-x"]]
     assert [command[command.index("--name") + 1] for command in commands] == plan.names
-
-
-@pytest.mark.parametrize(
-    ("words", "passed"),
-    [
-        (["mybot.py"], ["mybot.py", "--"]),
-        (["--", "mybot.py"], ["--", "mybot.py"]),
-        (
-            ["--stdio", "--game", "line-nim", "--", "node", "bot.js", "-v"],
-            ["--stdio", "--game=line-nim", "--", "node", "bot.js", "-v"],
-        ),
-        (["--gomocup", "--margin", "5", "--", "x"], ["--gomocup", "--margin=5", "--", "x"]),
-    ],
-)
-def test_bot_hands_everything_to_the_process(
-    words: list[str], passed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[list[str]] = []
-    monkeypatch.setattr(process, "main", heard.append)
-    assert CliRunner().invoke(bot, words, catch_exceptions=False).exit_code == 0
-    assert heard[0][2:] == passed

@@ -23,12 +23,12 @@ from kibitz_protocol.wire.shares import beaten_share, seat_outcome
 def test_a_share_counts_the_beaten_and_half_of_the_tied(
     ranks: tuple[int, ...], shares: tuple[float, ...]
 ) -> None:
-    assert tuple(beaten_share(ranks, seat) for seat in range(len(ranks))) == shares
+    assert tuple(beaten_share(ranks, seat, alone=1.0) for seat in range(len(ranks))) == shares
     assert sum(shares) == pytest.approx(len(ranks) / 2)
 
 
 def test_a_seat_alone_has_won_unless_its_match_was_broken_off() -> None:
-    assert beaten_share((1,), 0) == 1.0
+    assert beaten_share((1,), 0, alone=1.0) == 1.0
     assert beaten_share((1,), 0, alone=0.0) == 0.0
 
 

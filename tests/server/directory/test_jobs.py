@@ -37,57 +37,60 @@ class Scenario:
 
 
 async def test_one_job_of_a_player_runs_at_a_time_and_players_take_turns() -> None:
-    floor = Scenario(at_once=2)
-    tasks = [floor.ask("ada", f"ada {n}") for n in range(3)] + [floor.ask("bob"), floor.ask("cyd")]
-    assert await floor.settle() == ["ada 0", "bob"]
-    assert await floor.settle(1) == ["ada 0", "bob", "ada 1"]
-    assert await floor.settle(1) == ["ada 0", "bob", "ada 1", "cyd"]
-    assert (await floor.settle(3))[4:] == ["ada 2"]
+    scenario = Scenario(at_once=2)
+    tasks = [scenario.ask("ada", f"ada {n}") for n in range(3)] + [
+        scenario.ask("bob"),
+        scenario.ask("cyd"),
+    ]
+    assert await scenario.settle() == ["ada 0", "bob"]
+    assert await scenario.settle(1) == ["ada 0", "bob", "ada 1"]
+    assert await scenario.settle(1) == ["ada 0", "bob", "ada 1", "cyd"]
+    assert (await scenario.settle(3))[4:] == ["ada 2"]
     await asyncio.gather(*tasks)
-    assert (floor.most, floor.jobs.running, floor.jobs.waiting) == (2, 0, 0)
+    assert (scenario.most, scenario.jobs.running, scenario.jobs.waiting) == (2, 0, 0)
 
 
 async def test_a_line_that_is_full_refuses_with_a_time() -> None:
-    floor = Scenario(waiting_a_player=2, waiting=3, retry_after_ms=7)
-    tasks = [floor.ask("ada") for _ in range(3)]
-    await floor.settle()
+    scenario = Scenario(waiting_a_player=2, waiting=3, retry_after_ms=7)
+    tasks = [scenario.ask("ada") for _ in range(3)]
+    await scenario.settle()
     with pytest.raises(QueueFull, match="2 requests of yours wait already") as busy:
-        await floor.ask("ada")
+        await scenario.ask("ada")
     assert busy.value.retry_after_ms == 7
-    tasks.append(floor.ask("bob"))
-    await floor.settle()
+    tasks.append(scenario.ask("bob"))
+    await scenario.settle()
     with pytest.raises(QueueFull, match="too many requests wait already"):
-        await floor.ask("cyd")
-    await floor.settle(4)
+        await scenario.ask("cyd")
+    await scenario.settle(4)
     await asyncio.gather(*tasks)
-    assert floor.jobs.waiting == 0
+    assert scenario.jobs.waiting == 0
 
 
 async def test_an_address_has_no_more_lines_than_its_share() -> None:
-    floor = Scenario(waiting_an_address=2)
-    far = [floor.ask(f"eve {n}", address="192.0.2.1") for n in range(3)]
-    here = [floor.ask(f"ada {n}") for n in range(3)]
-    await floor.settle()
+    scenario = Scenario(waiting_an_address=2)
+    far = [scenario.ask(f"eve {n}", address="192.0.2.1") for n in range(3)]
+    here = [scenario.ask(f"ada {n}") for n in range(3)]
+    await scenario.settle()
     with pytest.raises(QueueFull, match="of your address"):
-        await floor.ask("eve 4", address="192.0.2.1")
-    await floor.settle(6)
+        await scenario.ask("eve 4", address="192.0.2.1")
+    await scenario.settle(6)
     await asyncio.gather(*far, *here)
-    assert (len(floor.begun), floor.jobs._by_address) == (6, {})
+    assert (len(scenario.begun), scenario.jobs._by_address) == (6, {})
 
 
 async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:
-    floor = Scenario()
-    first, waits, last = floor.ask("ada"), floor.ask("bob"), floor.ask("cyd")
-    await floor.settle()
+    scenario = Scenario()
+    first, waits, last = scenario.ask("ada"), scenario.ask("bob"), scenario.ask("cyd")
+    await scenario.settle()
     waits.cancel()
-    await floor.settle(1)
-    assert floor.begun == ["ada", "cyd"]
-    also = floor.ask("dan")
-    await floor.settle()
+    await scenario.settle(1)
+    assert scenario.begun == ["ada", "cyd"]
+    also = scenario.ask("dan")
+    await scenario.settle()
     last.cancel()
     also.cancel()  # its turn comes in the moment in which it is cancelled
-    await floor.settle()
-    assert (floor.jobs.running, floor.jobs.waiting) == (0, 0)
+    await scenario.settle()
+    assert (scenario.jobs.running, scenario.jobs.waiting) == (0, 0)
     await asyncio.gather(first, waits, last, also, return_exceptions=True)
 
 

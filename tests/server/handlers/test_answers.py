@@ -280,12 +280,14 @@ async def more_answers(caller: JsonClient) -> int:
 
 def ahead(server: Server) -> list[str]:
     """Name the matches and lobbies that are not what their logs say."""
-    hall = server.directory
+    directory = server.directory
     tables = [
-        key for key, each in hall.matches.items() if each.engine.state.seq != each.stream.tail
+        key for key, each in directory.matches.items() if each.engine.state.seq != each.stream.tail
     ]
-    rooms = [key for key, each in hall.lobbies.items() if each.engine.state.seq != each.stream.tail]
-    return tables + rooms
+    lobbies = [
+        key for key, each in directory.lobbies.items() if each.engine.state.seq != each.stream.tail
+    ]
+    return tables + lobbies
 
 
 async def plant_and_ask(server: Server, plant: str, kind: str, *, once: bool) -> int:

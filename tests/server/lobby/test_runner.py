@@ -123,8 +123,8 @@ async def test_a_lobby_that_is_ahead_of_its_log_again_and_again_is_closed(
     original = LobbyState.apply
     with pytest.MonkeyPatch.context() as patch:
 
-        def apply(roll: LobbyState, entry: Any) -> None:
-            original(roll, entry)
+        def apply(state: LobbyState, entry: Any) -> None:
+            original(state, entry)
             if entry.kind == "readied" and entry.ready:
                 raise PlantedError
 

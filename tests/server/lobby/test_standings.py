@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kibitz_protocol.wire.records import Cause, Player, Result, SeatResult
-from kibitz_server.lobby.standings import StandingsTable, score_share
+from kibitz_server.lobby.standings import StandingsTable
 
 
 def player(name: str) -> Player:
@@ -36,9 +36,10 @@ def result(*ranks: int, causes: dict[int, Cause] | None = None) -> Result:
 def test_points_are_the_share_of_the_beaten(
     ranks: tuple[int, ...], shares: tuple[float, ...]
 ) -> None:
-    assert tuple(score_share(ranks, rank) for rank in ranks) == shares
-    if len(ranks) > 1:
-        assert sum(shares) == len(ranks) / 2
+    players = [player(f"p{seat}") for seat in range(len(ranks))]
+    table = StandingsTable()
+    table.add(players, result(*ranks))
+    assert tuple(table.tallies[each.player].points for each in players) == shares
 
 
 def test_lines_are_sorted_and_count_everything() -> None:

@@ -25,7 +25,7 @@ def world(tmp_path: Path) -> Iterator[UsedServer]:
 
 
 def stopped(world: UsedServer) -> Path:
-    """End the server, after a start has moved the journal into stretches; return the file."""
+    """End the server, after a start has moved the journal into segments; return the file."""
     world.restart(lambda path: None)
     world.server.close()
     return world.server.path
@@ -166,7 +166,7 @@ def test_every_damage_is_found_and_named(world: UsedServer, name: str) -> None:
 
 
 def test_a_damaged_journal_is_found_and_what_it_hurts(world: UsedServer) -> None:
-    number = world.server.hall.matches[world.damaged].stream.number
+    number = world.server.directory.matches[world.damaged].stream.number
     world.server.close()
     path = world.server.path
     flip_bit(path, "journal", "lines", f"ends GLOB '{number}:*'")

@@ -106,7 +106,7 @@ async def test_a_portion_is_small_and_what_is_marked_is_not_found(past: Retentio
     await past.stream("old-1-1", 0)
     past.store.create(Stream(0, "old-1-2", "match"), b"head", owner=None, waiter=None)
     for seq in range(1, 11):
-        await past.reopen()  # which makes a stretch of what the journal has
+        await past.reopen()  # which makes a segment of what the journal has
         [stored] = past.store.load("match")
         stream = stored.stream
         past.store.append(stream, seq, b'{"at_ms":0}', None)
@@ -175,10 +175,10 @@ async def test_without_an_age_everything_is_kept(tmp_path: Path) -> None:
 
 
 async def test_the_ladder_is_the_same_without_its_matches(past: RetentionScenario) -> None:
-    ledger = RatingLog(past.store)
+    log = RatingLog(past.store)
     for number in range(3):
         await past.stream(f"old-1-{number}")
-        ledger.append(counted(number))
+        log.append(counted(number))
     await past.settle()
     before = (await RatingLog(past.store).ladder()).lines("toy")
     past.later = DAYS + 1

@@ -27,7 +27,7 @@ from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_protocol.wire.visibility import PUBLIC, apply_change
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.match import checkpoint, requests
-from kibitz_server.match import runner as table_module
+from kibitz_server.match import runner as runner_module
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
@@ -45,7 +45,7 @@ class FakeContext:
     """What a table stands on, all of it in the test's hands."""
 
     rig: PeerRig = field(default_factory=PeerRig)
-    tape: FakeStore = field(default_factory=FakeStore)
+    log_store: FakeStore = field(default_factory=FakeStore)
     metrics: FakeMetrics = field(default_factory=FakeMetrics)
     ended: list[MatchRunner] = field(default_factory=list)
     rated: list[Result] = field(default_factory=list)
@@ -60,21 +60,21 @@ class FakeContext:
         self.loop = self.rig.loop.loop
         self.clock = self.rig.loop.clock
         self.lag = lambda: self.stood
-        self.store: Store = self.tape.store
+        self.store: Store = self.log_store.store
 
-    def match_over(self, table: MatchRunner) -> None:
-        self.ended.append(table)
+    def match_over(self, runner: MatchRunner) -> None:
+        self.ended.append(runner)
 
-    def match_log_lost(self, table: MatchRunner, error: StoreError) -> None:
+    def match_log_lost(self, runner: MatchRunner, error: StoreError) -> None:
         self.losses.append(error)
 
     def rate(self, setup: Setup, result: Result) -> None:
         self.rated.append(result)
 
-    def write_checkpoint(self, table: MatchRunner) -> None:
-        self.kept.append((table.engine.state.seq, table.stream.chain))
+    def write_checkpoint(self, runner: MatchRunner) -> None:
+        self.kept.append((runner.engine.state.seq, runner.stream.chain))
 
-    def want_substitute(self, table: MatchRunner, want: WantSubstitute) -> None:
+    def want_substitute(self, runner: MatchRunner, want: WantSubstitute) -> None:
         self.wants.append(want)
 
 
@@ -84,26 +84,26 @@ class Scenario:
     def __init__(self, game: Game | None = None, *, absent: int = -1, **fields: Any) -> None:
         game = game or Grid()
         clock = fields.pop("clock", "none")
-        self.floor = FakeContext()
+        self.context = FakeContext()
         self.setup: Setup = setup(game, 2, clock=clock).model_copy(update=fields)
         self.match = MatchEngine.new(game, self.setup)
-        self.table = MatchRunner(self.floor, self.match, Stream(0, "m1", "match"), listed=True)
+        self.runner = MatchRunner(self.context, self.match, Stream(0, "m1", "match"), listed=True)
         head = encode(self.setup)
-        self.tape.create(self.table.stream, head, owner=None, waiter=self.table)
+        self.log_store.create(self.runner.stream, head, owner=None, waiter=self.runner)
         self.lines = {player.player: self.connect(player) for player in self.setup.seats}
         if absent >= 0:
             del self.lines[f"p{absent}"]
-        self.table.start(
+        self.runner.start(
             lambda player: self.lines[player.player].peer if player.player in self.lines else None
         )
         self._id = 0
 
     @property
-    def tape(self) -> FakeStore:
-        return self.floor.tape
+    def log_store(self) -> FakeStore:
+        return self.context.log_store
 
     def connect(self, player: Player) -> ScriptedConnection:
-        opened = self.floor.rig.open()
+        opened = self.context.rig.open()
         opened.head()
         opened.peer.greeted(Identity(player, account=False, skeleton=None))
         opened.peer.instance = f"the program of {player.player}"
@@ -134,7 +134,7 @@ class Scenario:
             ply=self.match.state.ply if ply is None else ply,
             action=xy or self._first(),
         )
-        return self.table.move((line or self.lines[f"p{seat}"]).peer, move)
+        return self.runner.move((line or self.lines[f"p{seat}"]).peer, move)
 
     def _first(self) -> dict[str, int]:
         game, state = self.match.state.game, self.match.state.game_state
@@ -143,7 +143,7 @@ class Scenario:
 
     def begin(self) -> None:
         """Let the match begin, and forget what was said so far."""
-        self.tape.commit()
+        self.log_store.commit()
         for seat in range(2):
             if f"p{seat}" in self.lines:
                 self.received(seat)
@@ -151,7 +151,7 @@ class Scenario:
     def finish(self) -> None:
         while self.match.state.result is None:
             self.move(self.match.state.to_act)
-            self.tape.commit()
+            self.log_store.commit()
 
 
 # --- durable first ----------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class Scenario:
 def test_a_match_begins_when_its_setup_is_durable() -> None:
     play = Scenario()
     assert play.received(0) == []
-    play.tape.commit()
+    play.log_store.commit()
     assert [message["type"] for message in play.received(0)] == ["snapshot", "your_turn"]
     [snapshot] = play.received(1)
     assert (snapshot["why"], snapshot["you"]) == ("started", 1)
@@ -171,25 +171,25 @@ def test_a_move_is_told_when_it_is_durable() -> None:
     play.begin()
     assert play.move(0)
     assert (play.received(0), play.received(1)) == ([], [])
-    play.tape.commit()
+    play.log_store.commit()
     assert play.types(0) == ["event", "done"]
     assert play.types(1) == ["event", "your_turn"]
-    assert play.floor.metrics.move_ms == {0: 1}
+    assert play.context.metrics.move_ms == {0: 1}
 
 
 def test_what_the_disk_takes_is_charged_to_nobody() -> None:
     play = Scenario(clock="10+0")
     play.begin()
-    play.floor.rig.loop.advance(2)
+    play.context.rig.loop.advance(2)
     play.move(0)
-    play.floor.rig.loop.advance(5)
-    play.tape.commit()
+    play.context.rig.loop.advance(5)
+    play.log_store.commit()
     event, turn = play.received(1)
     assert event["entry"]["elapsed_ms"] == 2000
     assert turn["left_ms"] == 10_000
-    play.floor.rig.loop.advance(1)
+    play.context.rig.loop.advance(1)
     play.move(1)
-    play.tape.commit()
+    play.log_store.commit()
     assert play.received(1)[0]["entry"]["elapsed_ms"] == 1000
     assert play.received(1) == []
 
@@ -200,11 +200,11 @@ def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
     play.move(0, id=9, x=1, y=1)
     play.move(0, id=9, ply=0, x=1, y=1)
     assert play.received(0) == []
-    play.tape.commit()
+    play.log_store.commit()
     play.move(0, id=9, ply=0, x=1, y=1)
     answers = [message for message in play.received(0) if message["type"] == "done"]
     assert answers == [{"re": 9, "type": "done", "seq": 1}] * 3
-    assert len(play.tape.lines["m1"]) == 2
+    assert len(play.log_store.lines["m1"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -222,10 +222,10 @@ def test_refusals_come_when_what_they_speak_of_is_durable_and_illegal_moves_are_
     play = Scenario()
     play.begin()
     assert not play.move(seat, 0, ply, None, **xy)
-    assert play.tape.waiting == noted
+    assert play.log_store.waiting == noted
     if noted:
         assert play.received(seat) == []
-        play.tape.commit()
+        play.log_store.commit()
     [refused] = [message for message in play.received(seat) if message["type"] == "refused"]
     assert (refused["code"], refused.get("ply")) == (code, 0 if code == "stale" else None)
 
@@ -235,7 +235,7 @@ def test_who_sends_a_wrong_action_is_told_a_legal_one(xy: dict[str, int]) -> Non
     play = Scenario()
     play.begin()
     play.move(0, 0, 0, None, **xy)
-    play.tape.commit()
+    play.log_store.commit()
     [refused] = [message for message in play.received(0) if message["type"] == "refused"]
     example = json.loads(refused["hint"][refused["hint"].index("{") :])
     assert play.move(0, **example)
@@ -312,13 +312,13 @@ def test_a_newer_connection_takes_the_seat_and_the_older_is_closed() -> None:
     play = Scenario()
     play.begin()
     old, new = play.lines["p0"], play.another(0)
-    requests.rejoin(play.table, new.peer, "p0", Rejoin(id=4, match="m1"))
+    requests.rejoin(play.runner, new.peer, "p0", Rejoin(id=4, match="m1"))
     done, snapshot, turn = new.received()
     assert (done["re"], snapshot["why"], turn["type"]) == (4, "rejoined", "your_turn")
     assert old.close_code() == CloseCode.REPLACED
     assert not play.move(0, line=old)
     assert play.move(0, line=new)
-    play.table.disconnected(old.peer)
+    play.runner.disconnected(old.peer)
     assert play.match.state.away == {}
 
 
@@ -327,12 +327,12 @@ def test_a_seat_that_another_program_takes_is_flagged_and_so_is_its_resignation(
     play.begin()
     thief = play.another(0)
     thief.peer.instance = "somebody who knows its secret"
-    requests.rejoin(play.table, thief.peer, "p0", Rejoin(id=4, match="m1"))
-    play.tape.commit()
+    requests.rejoin(play.runner, thief.peer, "p0", Rejoin(id=4, match="m1"))
+    play.log_store.commit()
     [event] = play.received(1)
     assert (event["entry"]["kind"], event["entry"]["takeover"]) == ("return", True)
-    requests.resign(play.table, thief.peer, Resign(id=5, match="m1"))
-    play.tape.commit()
+    requests.resign(play.runner, thief.peer, Resign(id=5, match="m1"))
+    play.log_store.commit()
     result = play.match.state.result
     assert result is not None
     assert result.cause is Cause.TAKEOVER
@@ -346,9 +346,9 @@ def test_a_crash_that_is_told_by_another_program_than_the_seats_is_flagged() -> 
     play.begin()
     thief = play.another(0)
     thief.peer.instance = None
-    requests.rejoin(play.table, thief.peer, "p0", Rejoin(id=4, match="m1"))
-    requests.resign(play.table, thief.peer, Resign(id=5, match="m1", fault="crash"))
-    play.tape.commit()
+    requests.rejoin(play.runner, thief.peer, "p0", Rejoin(id=4, match="m1"))
+    requests.resign(play.runner, thief.peer, Resign(id=5, match="m1", fault="crash"))
+    play.log_store.commit()
     assert play.match.state.result is not None
     assert play.match.state.result.cause is Cause.TAKEOVER
 
@@ -357,9 +357,9 @@ def test_a_program_that_comes_back_is_no_other() -> None:
     play = Scenario()
     play.begin()
     again = play.another(0)
-    requests.rejoin(play.table, again.peer, "p0", Rejoin(id=4, match="m1"))
-    requests.resign(play.table, again.peer, Resign(id=5, match="m1"))
-    play.tape.commit()
+    requests.rejoin(play.runner, again.peer, "p0", Rejoin(id=4, match="m1"))
+    requests.resign(play.runner, again.peer, Resign(id=5, match="m1"))
+    play.log_store.commit()
     assert play.match.state.result is not None
     assert play.match.state.result.cause is Cause.RESIGNATION
     assert play.match.state.result.seats[0].takeover is None
@@ -370,10 +370,10 @@ def test_who_comes_after_the_connection_is_gone_takes_nothing_over() -> None:
     play.begin()
     old, new = play.lines["p0"], play.another(0)
     new.peer.instance = "started after the other has crashed"
-    play.table.disconnected(old.peer)
-    requests.rejoin(play.table, new.peer, "p0", Rejoin(id=4, match="m1"))
-    requests.resign(play.table, new.peer, Resign(id=5, match="m1", fault="crash"))
-    play.tape.commit()
+    play.runner.disconnected(old.peer)
+    requests.rejoin(play.runner, new.peer, "p0", Rejoin(id=4, match="m1"))
+    requests.resign(play.runner, new.peer, Resign(id=5, match="m1", fault="crash"))
+    play.log_store.commit()
     assert play.match.state.result is not None
     assert play.match.state.result.cause is Cause.CRASH
 
@@ -382,7 +382,7 @@ def test_a_claim_that_is_not_valid_changes_nothing() -> None:
     play = Scenario()
     play.begin()
     thief = play.another(1)
-    requests.rejoin(play.table, thief.peer, "somebody", Rejoin(id=4, match="m1"))
+    requests.rejoin(play.runner, thief.peer, "somebody", Rejoin(id=4, match="m1"))
     assert thief.received()[0]["code"] == "not_seated"
     assert play.lines["p0"].close_code() is None
     assert play.move(0)
@@ -391,7 +391,7 @@ def test_a_claim_that_is_not_valid_changes_nothing() -> None:
 def test_rejoining_on_the_same_connection_closes_nothing() -> None:
     play = Scenario()
     play.begin()
-    requests.rejoin(play.table, play.lines["p0"].peer, "p0", Rejoin(id=4, match="m1"))
+    requests.rejoin(play.runner, play.lines["p0"].peer, "p0", Rejoin(id=4, match="m1"))
     assert play.types(0) == ["done", "snapshot", "your_turn"]
 
 
@@ -400,24 +400,24 @@ def test_news_goes_on_after_the_snapshot_without_gap_or_repetition() -> None:
     play.begin()
     play.move(0)
     new = play.another(1)
-    requests.rejoin(play.table, new.peer, "p1", Rejoin(id=4, match="m1"))
+    requests.rejoin(play.runner, new.peer, "p1", Rejoin(id=4, match="m1"))
     assert new.received() == []
-    play.tape.commit()
+    play.log_store.commit()
     done, snapshot, turn = new.received()
     assert (done["type"], snapshot["seq"], turn["ply"]) == ("done", 1, 1)
     play.move(1, line=new)
-    play.tape.commit()
+    play.log_store.commit()
     assert [m["entry"]["seq"] for m in new.received() if m["type"] == "event"] == [2]
 
 
 def test_who_is_disconnected_has_its_grace_and_then_loses() -> None:
     play = Scenario(conduct=Conduct(grace_ms=5000))
     play.begin()
-    play.table.disconnected(play.lines["p1"].peer)
-    play.tape.commit()
+    play.runner.disconnected(play.lines["p1"].peer)
+    play.log_store.commit()
     assert play.received(0)[0]["entry"]["kind"] == "leave"
-    play.floor.rig.loop.advance(5)
-    play.tape.commit()
+    play.context.rig.loop.advance(5)
+    play.log_store.commit()
     assert play.match.state.result is not None
     assert play.match.state.result.seats[1].cause is Cause.DISCONNECT
     assert play.types(0) == ["event", "finished"]
@@ -426,12 +426,12 @@ def test_who_is_disconnected_has_its_grace_and_then_loses() -> None:
 def test_who_comes_back_in_time_plays_on() -> None:
     play = Scenario(conduct=Conduct(grace_ms=5000))
     play.begin()
-    play.table.disconnected(play.lines["p1"].peer)
-    play.floor.rig.loop.advance(4)
+    play.runner.disconnected(play.lines["p1"].peer)
+    play.context.rig.loop.advance(4)
     new = play.another(1)
-    requests.rejoin(play.table, new.peer, "p1", Rejoin(id=4, match="m1"))
-    play.tape.commit()
-    play.floor.rig.loop.advance(60)
+    requests.rejoin(play.runner, new.peer, "p1", Rejoin(id=4, match="m1"))
+    play.log_store.commit()
+    play.context.rig.loop.advance(60)
     assert play.match.state.result is None
     assert play.match.state.away == {}
 
@@ -445,21 +445,21 @@ def test_who_is_absent_at_the_start_is_away() -> None:
 def test_leaving_and_resigning_are_answered_when_durable() -> None:
     play = Scenario()
     play.begin()
-    requests.resign(play.table, play.lines["p0"].peer, Resign(id=8, match="m1"))
+    requests.resign(play.runner, play.lines["p0"].peer, Resign(id=8, match="m1"))
     assert play.received(0) == []
-    play.tape.commit()
+    play.log_store.commit()
     heard = play.received(0)
     assert {"re": 8, "type": "done", "seq": 1} in heard
     assert play.match.state.result is not None
-    requests.resign(play.table, play.lines["p0"].peer, Resign(id=9, match="m1"))
+    requests.resign(play.runner, play.lines["p0"].peer, Resign(id=9, match="m1"))
     assert play.received(0)[0]["code"] == "over"
 
 
 def test_a_note_is_for_its_seat_only() -> None:
     play = Scenario()
     play.begin()
-    requests.note(play.table, play.lines["p0"].peer, 8, "secret thought")
-    play.tape.commit()
+    requests.note(play.runner, play.lines["p0"].peer, 8, "secret thought")
+    play.log_store.commit()
     assert [message["type"] for message in play.received(0)] == ["event", "done"]
     [event] = play.received(1)
     assert event["entry"]["kind"] == "hidden"
@@ -472,26 +472,26 @@ HOUSE = [
 
 
 def kinds(play: Scenario) -> list[str]:
-    entries = [json.loads(text) for text in play.tape.lines["m1"][1:]]
+    entries = [json.loads(text) for text in play.log_store.lines["m1"][1:]]
     return [entry["kind"] + entry.get("reason", "") for entry in entries]
 
 
 def test_a_house_bot_whose_process_ends_has_crashed() -> None:
     play = Scenario(seats=HOUSE)
     play.begin()
-    play.table.disconnected(play.lines["p1"].peer)
-    play.floor.rig.loop.advance(0.1)
-    play.table.house_bot_ended("p1", "Traceback\nstatus 1")
-    play.floor.rig.loop.advance(5)
+    play.runner.disconnected(play.lines["p1"].peer)
+    play.context.rig.loop.advance(0.1)
+    play.runner.house_bot_ended("p1", "Traceback\nstatus 1")
+    play.context.rig.loop.advance(5)
     assert kinds(play) == ["note", "leavecrash"]
 
 
 def test_a_house_bot_that_lives_was_disconnected() -> None:
     play = Scenario(seats=HOUSE)
     play.begin()
-    play.table.disconnected(play.lines["p1"].peer)
+    play.runner.disconnected(play.lines["p1"].peer)
     assert kinds(play) == []
-    play.floor.rig.loop.advance(1)
+    play.context.rig.loop.advance(1)
     assert kinds(play) == ["leavedisconnect"]
 
 
@@ -503,17 +503,17 @@ def test_a_spectator_enters_between_two_durable_moments() -> None:
     play.begin()
     play.move(0)
     watcher = play.connect(Player(player="w", name="w", kind="human"))
-    requests.watch(play.table, watcher.peer, 3)
+    requests.watch(play.runner, watcher.peer, 3)
     assert watcher.received() == []
-    play.tape.commit()
+    play.log_store.commit()
     done, snapshot = watcher.received()
     assert (done["re"], snapshot["seq"]) == (3, 1)
     play.move(1)
-    play.tape.commit()
+    play.log_store.commit()
     assert watcher.received()[0]["entry"]["seq"] == 2
-    play.table.unwatch(watcher.peer)
+    play.runner.unwatch(watcher.peer)
     play.move(0)
-    play.tape.commit()
+    play.log_store.commit()
     assert watcher.received() == []
 
 
@@ -521,11 +521,11 @@ def test_a_slow_spectator_holds_nobody_up() -> None:
     play = Scenario()
     play.begin()
     watcher = play.connect(Player(player="w", name="w", kind="human"))
-    requests.watch(play.table, watcher.peer, 3)
+    requests.watch(play.runner, watcher.peer, 3)
     watcher.peer.pause_writing()
     for _ in range(4):
         play.move(play.match.state.to_act)
-        play.tape.commit()
+        play.log_store.commit()
     assert "your_turn" in play.types(0)
     watcher.frames()
     watcher.peer.resume_writing()
@@ -537,12 +537,12 @@ def test_hidden_hands_reach_only_their_owner() -> None:
     game = Veil()
     play = Scenario(game, spectating=Spectating())
     hands = play.setup.deal["hands"]
-    play.tape.commit()
+    play.log_store.commit()
     watcher = play.connect(Player(player="w", name="w", kind="human"))
-    requests.watch(play.table, watcher.peer, 3)
+    requests.watch(play.runner, watcher.peer, 3)
     for _ in range(4):
         play.move(play.match.state.to_act)
-        play.tape.commit()
+        play.log_store.commit()
     for seat in range(2):
         text = json.dumps(play.received(seat))
         others = hands[1 - seat]  # type: ignore[index]
@@ -555,13 +555,13 @@ def test_spectators_behind_a_delay_are_served_by_the_timer() -> None:
     play = Scenario(spectating=Spectating(delay_ms=3000))
     play.begin()
     watcher = play.connect(Player(player="w", name="w", kind="human"))
-    requests.watch(play.table, watcher.peer, 3)
+    requests.watch(play.runner, watcher.peer, 3)
     play.move(0)
-    play.tape.commit()
+    play.log_store.commit()
     watcher.frames()
-    play.floor.rig.loop.advance(2)
+    play.context.rig.loop.advance(2)
     assert watcher.received() == []
-    play.floor.rig.loop.advance(2)
+    play.context.rig.loop.advance(2)
     assert watcher.received()[0]["entry"]["seq"] == 1
 
 
@@ -572,8 +572,8 @@ def test_the_end_is_told_after_the_log_is_closed() -> None:
     play = Scenario()
     play.begin()
     play.finish()
-    assert play.floor.ended == [play.table]
-    footer, summary = play.tape.finished["m1"]
+    assert play.context.ended == [play.runner]
+    footer, summary = play.log_store.finished["m1"]
     assert footer is not None
     assert json.loads(footer)["result"] == json.loads(summary)["result"]
     last = play.received(0)[-1]
@@ -586,20 +586,20 @@ def test_the_move_that_ended_a_match_is_answered_again() -> None:
     play.begin()
     play.finish()
     play.received(0)
-    final = read_entry(play.tape.lines["m1"][-1])
+    final = read_entry(play.log_store.lines["m1"][-1])
     assert final.kind == "move"
     seat = final.seat
     back = play.another(seat)
     again = Move(id=final.id or 0, match="m1", ply=final.ply, action=final.action)
-    requests.answer_late_move(play.table, back.peer, again)
+    requests.answer_late_move(play.runner, back.peer, again)
     assert back.received() == [{"re": final.id, "type": "done", "seq": final.seq}]
 
 
 def test_a_flag_falls_by_the_timer() -> None:
     play = Scenario(clock="move=2")
     play.begin()
-    play.floor.rig.loop.advance(4)
-    play.tape.commit()
+    play.context.rig.loop.advance(4)
+    play.log_store.commit()
     assert play.match.state.result is not None
     assert play.match.state.result.seats[0].cause is Cause.TIME
 
@@ -608,13 +608,13 @@ def test_a_seat_that_stays_away_is_replaced_where_the_table_says_so() -> None:
     conduct = Conduct(grace_ms=1000, on_leave="replace", stand_in="toy-grid/greedy")
     play = Scenario(conduct=conduct)
     play.begin()
-    play.table.disconnected(play.lines["p0"].peer)
-    play.floor.rig.loop.advance(2)
-    [want] = play.floor.wants
+    play.runner.disconnected(play.lines["p0"].peer)
+    play.context.rig.loop.advance(2)
+    [want] = play.context.wants
     stand_in = Player(player="h1", name="house greedy 1", kind="house")
     seat = play.connect(stand_in)
-    assert play.table.replace(want.seat, stand_in, want.cause, seat.peer)
-    play.tape.commit()
+    assert play.runner.replace(want.seat, stand_in, want.cause, seat.peer)
+    play.log_store.commit()
     heard = [message["type"] for message in seat.received()]
     assert heard[0] == "snapshot"
     assert heard.count("your_turn") == 1
@@ -629,11 +629,11 @@ def test_a_game_that_raises_ends_its_match_and_nothing_else(
     other.begin()
     monkeypatch.setattr(play.match.state.game, "play", lambda state, action: 1 // 0, raising=True)
     play.move(0)
-    play.tape.commit()
+    play.log_store.commit()
     assert play.match.state.result is not None
     assert play.match.state.result.cause is Cause.INFRASTRUCTURE
     assert play.received(1)[-1]["result"]["cause"] == "infrastructure"
-    assert play.floor.ended == [play.table]
+    assert play.context.ended == [play.runner]
     assert "cannot go on" in caplog.text
     assert other.move(0)
 
@@ -645,9 +645,9 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
     play.begin()
     monkeypatch.setattr(MatchEngine, "handle", lambda *_: 1 // 0)
     play.move(0)
-    play.tape.commit()
-    assert play.floor.ended == [play.table]
-    assert json.loads(play.tape.lines["m1"][-1])["kind"] == "abort"
+    play.log_store.commit()
+    assert play.context.ended == [play.runner]
+    assert json.loads(play.log_store.lines["m1"][-1])["kind"] == "abort"
     assert "cannot even be aborted" in caplog.text
 
 
@@ -658,13 +658,13 @@ def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
     peer = play.lines["p0"].peer
     peer.unanswered |= {9, 10}
     play.move(0, id=9)
-    play.tape.lines["m1"].pop()
-    play.tape.fail(WriteFailed("disk full"))
+    play.log_store.lines["m1"].pop()
+    play.log_store.fail(WriteFailed("disk full"))
     assert not play.move(0, id=10)
     assert play.received(0) == play.received(1) == []
-    assert len(play.floor.losses) == 1
+    assert len(play.context.losses) == 1
     reloaded(play)
-    play.tape.commit()
+    play.log_store.commit()
     answers = [each for each in play.received(0) if each["type"] in ("done", "refused")]
     told = [(each["re"], each.get("code")) for each in answers]
     assert told == [(9, None), (10, "not_your_turn")]
@@ -680,13 +680,13 @@ def test_a_match_is_never_ahead_of_its_log(
     peer = play.lines["p1"].peer
     peer.unanswered |= {2, 3}
     with monkeypatch.context() as patch:
-        patch.setattr(table_module, "encode", lambda entry: 1 // 0)
+        patch.setattr(runner_module, "encode", lambda entry: 1 // 0)
         play.move(1, id=2)
     # The table carries out nothing more, tells what is in the log, and is given back then.
     assert not play.move(1, id=3)
-    assert play.floor.losses == []
-    play.tape.commit()
-    assert len(play.floor.losses) == 1
+    assert play.context.losses == []
+    play.log_store.commit()
+    assert len(play.context.losses) == 1
     assert play.types(0) == ["event", "done"]
     heard = [(each["type"], each.get("re"), each.get("code")) for each in play.received(1)]
     assert heard == [
@@ -694,32 +694,32 @@ def test_a_match_is_never_ahead_of_its_log(
         ("event", None, None),
     ]
     fresh = reloaded(play)
-    play.tape.commit()
+    play.log_store.commit()
     told = play.received(1)
     assert [(each["re"], each["code"]) for each in told if "re" in each] == [(3, "over")]
     assert fresh.engine.state.result is not None
     assert fresh.engine.state.result.cause is Cause.INFRASTRUCTURE
-    lines = play.tape.lines["m1"]
+    lines = play.log_store.lines["m1"]
     assert [json.loads(each)["kind"] for each in lines[1:]] == ["move", "abort"]
-    footer = play.tape.finished["m1"][0]
+    footer = play.log_store.finished["m1"][0]
     assert footer is not None
     assert json.loads(footer)["result"] == json.loads(
         fresh.engine.state.result.model_dump_json(exclude_none=True)
     )
     assert "finished" in {each["type"] for each in told}
-    assert play.floor.ended == [fresh]
+    assert play.context.ended == [fresh]
 
 
 def reloaded(play: Scenario) -> MatchRunner:
     """Load the match again as a hall does, from what the disk has."""
-    lines = play.tape.lines["m1"]
+    lines = play.log_store.lines["m1"]
     tail = len(lines) - 1
     match = MatchEngine.restore(
         play.match.state.game, play.setup, [read_entry(each) for each in lines[1:]]
     )
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
-    fresh = MatchRunner(play.floor, match, stream, listed=True)
-    fresh.take_over(play.table)
+    fresh = MatchRunner(play.context, match, stream, listed=True)
+    fresh.take_over(play.runner)
     return fresh
 
 
@@ -729,13 +729,13 @@ def test_who_comes_while_a_match_is_loaded_again_is_let_in_after_it() -> None:
     play.move(0)
     watcher = play.connect(Player(player="w", name="w", kind="human"))
     back = play.another(1)
-    requests.watch(play.table, watcher.peer, 7)
-    requests.rejoin(play.table, back.peer, "p1", Rejoin(id=8, match="m1"))
-    play.tape.lines["m1"].pop()
-    play.tape.fail(WriteFailed("disk full"))
+    requests.watch(play.runner, watcher.peer, 7)
+    requests.rejoin(play.runner, back.peer, "p1", Rejoin(id=8, match="m1"))
+    play.log_store.lines["m1"].pop()
+    play.log_store.fail(WriteFailed("disk full"))
     assert (watcher.received(), back.received()) == ([], [])
     reloaded(play)
-    play.tape.commit()
+    play.log_store.commit()
     assert [each["type"] for each in watcher.received()] == ["done", "snapshot"]
     types = [each["type"] for each in back.received()]
     assert types.count("done") == 1
@@ -748,26 +748,26 @@ def test_an_end_that_could_not_be_written_is_written_after_all(
     play = Scenario()
     play.begin()
     with monkeypatch.context() as patch:
-        patch.setattr(play.tape, "finish", lambda *_: 1 // 0)
-        requests.resign(play.table, play.lines["p0"].peer, Resign(id=9, match="m1"))
-    play.tape.commit()
-    assert len(play.floor.losses) == 1
+        patch.setattr(play.log_store, "finish", lambda *_: 1 // 0)
+        requests.resign(play.runner, play.lines["p0"].peer, Resign(id=9, match="m1"))
+    play.log_store.commit()
+    assert len(play.context.losses) == 1
     fresh = reloaded(play)
-    play.tape.commit()
+    play.log_store.commit()
     assert fresh.engine.state.result is not None
     assert fresh.engine.state.result.cause is Cause.RESIGNATION
-    assert play.tape.finished["m1"][0] is not None
+    assert play.log_store.finished["m1"][0] is not None
     assert play.types(1)[-1] == "finished"
 
 
 def test_a_suspended_table_does_nothing_more() -> None:
     play = Scenario(clock="move=1")
     play.begin()
-    play.table.suspend()
+    play.runner.suspend()
     play.move(0)
-    play.table.disconnected(play.lines["p0"].peer)
-    play.floor.rig.loop.advance(60)
-    assert play.tape.waiting == 0
+    play.runner.disconnected(play.lines["p0"].peer)
+    play.context.rig.loop.advance(60)
+    assert play.log_store.waiting == 0
     assert play.match.state.result is None
 
 
@@ -782,8 +782,8 @@ def test_a_checkpoint_is_written_every_few_entries(monkeypatch: pytest.MonkeyPat
     play.begin()
     for ply in range(18):
         play.move(ply % 2)
-        play.tape.commit()
-    seqs = [seq for seq, _ in play.floor.kept]
+        play.log_store.commit()
+    seqs = [seq for seq, _ in play.context.kept]
     assert [later - former for former, later in itertools.pairwise(seqs)] == [4] * (len(seqs) - 1)
     assert len(seqs) >= 4
     assert seqs[0] <= 4
@@ -795,8 +795,8 @@ def test_the_end_of_a_match_needs_no_checkpoint(monkeypatch: pytest.MonkeyPatch)
     play.begin()
     while play.match.state.result is None:
         play.move(play.match.state.to_act)
-        play.tape.commit()
-    assert [seq for seq, _ in play.floor.kept] == list(range(1, play.match.state.seq))
+        play.log_store.commit()
+    assert [seq for seq, _ in play.context.kept] == list(range(1, play.match.state.seq))
 
 
 def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
@@ -807,14 +807,14 @@ def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
     play.begin()
     asked: list[int] = []
 
-    def fail(table: MatchRunner) -> None:
-        asked.append(table.engine.state.seq)
+    def fail(runner: MatchRunner) -> None:
+        asked.append(runner.engine.state.seq)
         raise OSError("no room")
 
-    play.floor.write_checkpoint = fail  # type: ignore[method-assign]
+    play.context.write_checkpoint = fail  # type: ignore[method-assign]
     for ply in range(9):
         assert play.move(ply % 2)
-        play.tape.commit()
+        play.log_store.commit()
     assert len(asked) == 2
     assert play.match.state.result is None
     assert "match m1 gets no checkpoint" in caplog.messages
@@ -826,16 +826,16 @@ def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
 def restarted(play: Scenario) -> Scenario:
     """Return the match on a new floor, folded from the log, with nobody connected."""
     again = object.__new__(Scenario)
-    again.floor = FakeContext()
-    again.floor.rig.loop.now += 1_000_000
+    again.context = FakeContext()
+    again.context.rig.loop.now += 1_000_000
     again.setup, again._id = play.setup, 100
-    lines = play.tape.lines["m1"]
+    lines = play.log_store.lines["m1"]
     entries = [read_entry(text) for text in lines[1:]]
     again.match = MatchEngine.restore(play.match.state.game, play.setup, entries)
     tail = len(entries)
-    again.tape.lines["m1"] = list(lines)
+    again.log_store.lines["m1"] = list(lines)
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
-    again.table = MatchRunner(again.floor, again.match, stream, listed=True)
+    again.runner = MatchRunner(again.context, again.match, stream, listed=True)
     again.lines = {}
     return again
 
@@ -843,19 +843,19 @@ def restarted(play: Scenario) -> Scenario:
 def test_after_a_restart_nobody_loses_time_until_they_are_back() -> None:
     play = Scenario(clock="5+0", conduct=Conduct(grace_ms=30_000))
     play.begin()
-    play.floor.rig.loop.advance(1)
+    play.context.rig.loop.advance(1)
     play.move(0)
-    play.tape.commit()
+    play.log_store.commit()
     again = restarted(play)
-    again.table.resume()
-    again.tape.commit()
-    again.floor.rig.loop.advance(20)
+    again.runner.resume()
+    again.log_store.commit()
+    again.context.rig.loop.advance(20)
     for seat in (0, 1):
         again.lines[f"p{seat}"] = again.another(seat)
         requests.rejoin(
-            again.table, again.lines[f"p{seat}"].peer, f"p{seat}", Rejoin(id=1, match="m1")
+            again.runner, again.lines[f"p{seat}"].peer, f"p{seat}", Rejoin(id=1, match="m1")
         )
-        again.tape.commit()
+        again.log_store.commit()
     turn = again.received(1)[-1]
     assert (turn["type"], turn["ply"], turn["left_ms"]) == ("your_turn", 1, 5000)
     assert again.move(1)
@@ -865,12 +865,12 @@ def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     play = Scenario(conduct=Conduct(grace_ms=30_000))
     play.begin()
     again = restarted(play)
-    again.table.resume()
-    again.tape.commit()
+    again.runner.resume()
+    again.log_store.commit()
     again.lines["p1"] = again.another(1)
-    requests.rejoin(again.table, again.lines["p1"].peer, "p1", Rejoin(id=1, match="m1"))
-    again.floor.rig.loop.advance(31)
-    again.tape.commit()
+    requests.rejoin(again.runner, again.lines["p1"].peer, "p1", Rejoin(id=1, match="m1"))
+    again.context.rig.loop.advance(31)
+    again.log_store.commit()
     assert again.match.state.result is not None
     assert again.match.state.result.seats[0].cause is Cause.DISCONNECT
 
@@ -880,9 +880,9 @@ def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
 
 def on_server_clock(play: Scenario) -> FakeLoop:
     """Let the table measure time as a server does."""
-    loop = play.floor.rig.loop
+    loop = play.context.rig.loop
     clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
-    play.floor.clock, play.floor.lag = clock.milliseconds, clock.lag_ms
+    play.context.clock, play.context.lag = clock.milliseconds, clock.lag_ms
     clock.start()
     return loop
 
@@ -896,8 +896,8 @@ def test_a_stop_of_the_server_is_charged_to_nobody_and_is_in_the_log() -> None:
     loop.advance(0.5)
     assert play.match.state.result is None
     assert play.move(0)
-    play.tape.commit()
-    moved = read_entry(play.tape.lines["m1"][-1])
+    play.log_store.commit()
+    moved = read_entry(play.log_store.lines["m1"][-1])
     assert isinstance(moved, Moved)
     assert 2450 <= moved.elapsed_ms <= 2500
     assert moved.lag_ms is not None
@@ -905,7 +905,7 @@ def test_a_stop_of_the_server_is_charged_to_nobody_and_is_in_the_log() -> None:
     assert moved.at_ms == moved.wait_ms + moved.elapsed_ms
     loop.advance(3.2)
     assert play.match.state.result is not None
-    flag = next(e for e in map(read_entry, play.tape.lines["m1"][1:]) if e.kind == "flag")
+    flag = next(e for e in map(read_entry, play.log_store.lines["m1"][1:]) if e.kind == "flag")
     assert isinstance(flag, Flagged)
     assert (flag.lag_ms, 3000 <= flag.elapsed_ms <= 3150) == (None, True)
 
@@ -914,8 +914,8 @@ def test_a_stop_of_the_server_is_no_part_of_a_grace() -> None:
     play = Scenario(conduct=Conduct(grace_ms=3000))
     loop = on_server_clock(play)
     play.begin()
-    play.table.disconnected(play.lines["p1"].peer)
-    play.tape.commit()
+    play.runner.disconnected(play.lines["p1"].peer)
+    play.log_store.commit()
     loop.advance(2.5)
     loop.now += 60
     loop.advance(0.4)
@@ -928,7 +928,7 @@ def test_a_move_that_is_in_the_socket_is_read_before_a_flag_falls() -> None:
     """The loop looks at timers and sockets in any order."""
     play = Scenario(clock="move=3")
     play.begin()
-    loop = play.floor.rig.loop
+    loop = play.context.rig.loop
     play.lines["p0"].peer.round_trip.ms = 100
     due = play.match.deadline
     assert due is not None
@@ -942,12 +942,12 @@ def test_a_move_that_is_in_the_socket_is_read_before_a_flag_falls() -> None:
 def test_somebody_else_s_request_does_not_bring_a_flag_down_before_its_time() -> None:
     play = Scenario(clock="move=3")
     play.begin()
-    loop = play.floor.rig.loop
+    loop = play.context.rig.loop
     play.lines["p0"].peer.round_trip.ms = 100
     due = play.match.deadline
     assert due is not None
     loop.now = due / 1000 + 0.01  # the timer is late
-    requests.note(play.table, play.lines["p1"].peer, 77, "hm")
+    requests.note(play.runner, play.lines["p1"].peer, 77, "hm")
     assert play.move(0)
     assert play.match.state.ply == 1
 
@@ -955,13 +955,13 @@ def test_somebody_else_s_request_does_not_bring_a_flag_down_before_its_time() ->
 def test_who_comes_back_in_the_last_moment_of_its_grace_is_back() -> None:
     play = Scenario(conduct=Conduct(grace_ms=3000))
     play.begin()
-    play.table.disconnected(play.lines["p1"].peer)
-    play.tape.commit()
-    loop = play.floor.rig.loop
+    play.runner.disconnected(play.lines["p1"].peer)
+    play.log_store.commit()
+    loop = play.context.rig.loop
     again, due = play.another(1).peer, play.match.deadline
     assert due is not None
     loop.now = due / 1000
-    requests.rejoin(play.table, again, "p1", Rejoin(id=5, match="m1"))
+    requests.rejoin(play.runner, again, "p1", Rejoin(id=5, match="m1"))
     loop.advance(1)
     assert play.match.state.result is None
     assert play.match.state.away == {}

@@ -31,7 +31,7 @@ class SpectatorScenario:
         self.shell = MatchDriver(game, begun, self.loop.clock())
         self.spectators = spectators_of(self.shell.match, self.loop)
         self.wire = FakeTransport()
-        self.outbox = SendQueue(self.wire, WriteBatcher(self.loop.loop), SendLimits(), lambda: None)
+        self.queue = SendQueue(self.wire, WriteBatcher(self.loop.loop), SendLimits(), lambda: None)
 
     def play(self, wait: int = 0, **action: int) -> None:
         self.loop.advance(wait / 1000)
@@ -50,8 +50,8 @@ class SpectatorScenario:
         if spectators.delayed is None:
             wanted = spectators.outboxes.values()
             _, frames = view.frames(b"", (), spectators.viewer, wanted)
-            for outbox in spectators.outboxes:
-                outbox.send_droppable(frames[spectators.outboxes[outbox]], spectators)
+            for queue in spectators.outboxes:
+                queue.send_droppable(frames[spectators.outboxes[queue]], spectators)
         spectators.delay(view, self.loop.clock())
 
     def screen(self) -> list[dict[str, Any]]:
@@ -67,12 +67,12 @@ def numbers(messages: list[dict[str, Any]]) -> list[int]:
 def test_without_delay_all_is_shown_at_once() -> None:
     seen = SpectatorScenario(Grid(), Spectating())
     seen.play()
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     [snapshot] = seen.screen()
     assert (snapshot["why"], snapshot["seq"], snapshot.get("you")) == ("watching", 1, None)
     seen.play()
     assert numbers(seen.screen()) == [2]
-    seen.spectators.remove(seen.outbox)
+    seen.spectators.remove(seen.queue)
     seen.play()
     assert seen.screen() == []
 
@@ -93,7 +93,7 @@ def test_whose_eyes(spectating: Spectating, own: bool, all_: bool) -> None:
     seen = SpectatorScenario(Veil(), spectating)
     hands = [str(card) for card in seen.shell.setup.deal["hands"][1]]  # type: ignore[index, union-attr]
     others = [str(card) for card in seen.shell.setup.deal["hands"][0]]  # type: ignore[index, union-attr]
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     seen.play()
     seen.play()
     text = json.dumps(seen.screen())
@@ -103,7 +103,7 @@ def test_whose_eyes(spectating: Spectating, own: bool, all_: bool) -> None:
 
 def test_a_delay_in_plies_holds_entries_back() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=2))
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     assert seen.screen()[0]["seq"] == 0
     for _ in range(3):
         seen.play()
@@ -113,7 +113,7 @@ def test_a_delay_in_plies_holds_entries_back() -> None:
 
 def test_a_delay_in_time_holds_entries_back() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_ms=5000))
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     seen.play()
     seen.play(wait=1000)
     seen.screen()
@@ -131,7 +131,7 @@ def test_who_enters_late_sees_the_moment_that_is_shown() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=2))
     for _ in range(4):
         seen.play()
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     [snapshot] = seen.screen()
     assert (snapshot["seq"], snapshot["ply"], snapshot["to_act"]) == (2, 2, 0)
     assert sum(cell != 0 for cell in snapshot["view"]["cells"]) == 2
@@ -143,10 +143,10 @@ def test_absence_is_as_late_as_everything_else() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=1))
     seen.play()
     seen.do(Leave(1, "disconnect"))
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     assert seen.screen()[0]["away"] == []
     seen.do(Return(1))
-    seen.spectators.send_snapshot(seen.outbox)
+    seen.spectators.send_snapshot(seen.queue)
     assert seen.screen()[0]["away"] == []
     seen.play()
     assert numbers(seen.screen()) == [1, 2, 3]
@@ -154,7 +154,7 @@ def test_absence_is_as_late_as_everything_else() -> None:
 
 def test_all_is_revealed_at_the_end() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=50, delay_ms=3_600_000))
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     while seen.shell.match.state.result is None:
         seen.play()
     assert numbers(seen.screen()) == []
@@ -175,18 +175,18 @@ def test_a_restart_shows_nothing_earlier(spectating: Spectating) -> None:
     again = spectators_of(match, seen.loop)
     again.restore_delay(replay(game, begun, log), seen.loop.clock())
     assert again.seq == shown
-    again.add(seen.outbox, "turn")
+    again.add(seen.queue, "turn")
     assert seen.screen()[-1]["seq"] == shown
 
 
 def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
     seen = SpectatorScenario(Grid(), Spectating())
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     seen.screen()
-    seen.outbox.pause()
+    seen.queue.pause()
     for _ in range(3):
         seen.play()
-    seen.outbox.resume()
+    seen.queue.resume()
     [snapshot] = seen.screen()
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
     seen.play()
@@ -199,7 +199,7 @@ def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
 def test_notes_are_for_no_spectator(spectating: Spectating) -> None:
     """Whoever's eyes they look through: what a program writes for itself is its author's."""
     seen = SpectatorScenario(Veil(), spectating)
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     seen.do(Note(1, "a traceback"))
     [_, event] = seen.screen()
     assert event["entry"] == {"seq": 1, "at_ms": 0, "kind": "hidden"}
@@ -209,7 +209,7 @@ def test_a_snapshot_says_how_much_of_the_running_turn_is_left() -> None:
     seen = SpectatorScenario(Grid(), Spectating(), clock="10+0")
     seen.play(wait=500)
     seen.loop.advance(3)
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     [snapshot] = seen.screen()
     assert snapshot["clocks"][1]["main_ms"] == 10_000
     assert snapshot["left_ms"] == 7_000
@@ -218,7 +218,7 @@ def test_a_snapshot_says_how_much_of_the_running_turn_is_left() -> None:
 def test_spectators_who_see_the_match_late_are_not_told_what_is_left_now() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=1), clock="10+0")
     seen.play(wait=500)
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     [snapshot] = seen.screen()
     assert "left_ms" not in snapshot
     assert snapshot["clocks"][0]["main_ms"] == 10_000

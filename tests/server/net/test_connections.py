@@ -1,4 +1,4 @@
-"""The door: how many may come from where, and who is here."""
+"""Connections: how many may come from where, and who is here."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.server.fakes import PeerRig, ScriptedConnection
 FAR = "192.0.2.1"
 
 
-def door(rig: PeerRig, tariff: RateLimits | None = None) -> Connections:
+def connections_of(rig: PeerRig, limits: RateLimits | None = None) -> Connections:
     quotas = Quotas(connections=5, connections_an_address=2)
-    return Connections(rig.loop.loop, tariff or RateLimits(), quotas)
+    return Connections(rig.loop.loop, limits or RateLimits(), quotas)
 
 
 def identity(name: str) -> Identity:
@@ -35,14 +35,14 @@ def come(
 
 def test_an_address_has_its_share_and_loopback_all() -> None:
     rig = PeerRig()
-    at = door(rig)
+    at = connections_of(rig)
     assert [come(at, rig, FAR)[1] for _ in range(3)] == [True, True, False]
     assert [come(at, rig)[1] for _ in range(3)] == [True, True, False]
 
 
 def test_who_goes_makes_room() -> None:
     rig = PeerRig()
-    at = door(rig)
+    at = connections_of(rig)
     lines = [come(at, rig, FAR)[0] for _ in range(3)]
     for line in lines[1:]:
         at.socket_closed(line.peer)
@@ -51,12 +51,12 @@ def test_who_goes_makes_room() -> None:
 
 def test_a_closed_door_lets_nobody_in() -> None:
     rig = PeerRig()
-    assert not door(rig).admit(rig.connect().peer, open_=False)
+    assert not connections_of(rig).admit(rig.connect().peer, open_=False)
 
 
 def test_a_flooder_that_comes_back_is_as_poor_as_it_went() -> None:
     rig = PeerRig()
-    at = door(rig, RateLimits(address=Rate(1, 10)))
+    at = connections_of(rig, RateLimits(address=Rate(1, 10)))
     line, _ = come(at, rig, FAR)
     assert line.peer.rate_limiter.charge(10, rig.loop.time()) is ChargeResult.GRANTED
     at.socket_closed(line.peer)
@@ -70,7 +70,7 @@ def test_a_flooder_that_comes_back_is_as_poor_as_it_went() -> None:
 
 def test_a_player_is_here_while_one_connection_is() -> None:
     rig = PeerRig()
-    at, ada = door(rig), identity("ada")
+    at, ada = connections_of(rig), identity("ada")
     old, new = come(at, rig)[0].peer, come(at, rig)[0].peer
     at.greeted(old, ada)
     at.greeted(new, ada)
@@ -85,7 +85,7 @@ def test_a_player_is_here_while_one_connection_is() -> None:
 
 def test_connections_of_a_player_share_a_purse() -> None:
     rig = PeerRig()
-    at = door(rig, RateLimits(account=Rate(1, 10)))
+    at = connections_of(rig, RateLimits(account=Rate(1, 10)))
     old, new = come(at, rig)[0].peer, come(at, rig)[0].peer
     for peer in (old, new):
         at.greeted(peer, identity("ada"))
@@ -107,7 +107,7 @@ async def test_the_last_one_out_ends_the_wait() -> None:
 
 
 class FakePeer:
-    """As much of a connection as the door looks at; it spends all that its address has."""
+    """As much of a connection as `Connections` looks at; it spends all that its address has."""
 
     local = proxied = False
 
@@ -122,7 +122,7 @@ class FakePeer:
 @pytest.mark.parametrize("count", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_many_addresses_that_came_and_went_leave_nothing(count: int) -> None:
     rig = PeerRig()
-    at = door(rig, RateLimits(address=Rate(200, 1000)))
+    at = connections_of(rig, RateLimits(address=Rate(200, 1000)))
     for number in range(count):
         peer = FakePeer(f"2001:db8:{number >> 16:x}:{number & 0xFFFF:x}::1", rig)
         assert at.admit(cast("Any", peer), open_=True)
@@ -136,17 +136,17 @@ def test_many_addresses_that_came_and_went_leave_nothing(count: int) -> None:
 
 def test_who_shares_a_prefix_shares_an_address() -> None:
     rig = PeerRig()
-    at = door(rig)
+    at = connections_of(rig)
     addresses = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1"]
     assert [come(at, rig, address)[1] for address in addresses] == [True, True, False, True]
-    at = door(rig)
+    at = connections_of(rig)
     mapped = ["::ffff:192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"]
     assert [come(at, rig, address)[1] for address in mapped] == [True, True, False]
 
 
 def test_behind_a_proxy_each_client_has_its_own_share() -> None:
     rig = PeerRig(access=AccessPolicy(proxies=(network("10.0.0.1"),)))
-    at = door(rig)
+    at = connections_of(rig)
     lines = [come(at, rig, "10.0.0.1")[0] for _ in range(4)]
     for line, client in zip(lines, [FAR, FAR, FAR, "192.0.2.2"], strict=True):
         line.peer.address = client
@@ -158,7 +158,7 @@ def test_behind_a_proxy_each_client_has_its_own_share() -> None:
 
 def test_a_player_who_comes_back_is_as_poor_as_it_went() -> None:
     rig = PeerRig()
-    at, ada = door(rig, RateLimits(account=Rate(1, 10))), identity("ada")
+    at, ada = connections_of(rig, RateLimits(account=Rate(1, 10))), identity("ada")
     for charged, verdict in ((10, ChargeResult.GRANTED), (1, ChargeResult.REFUSED)):
         peer = come(at, rig)[0].peer
         at.greeted(peer, ada)

@@ -29,23 +29,23 @@ def test_time_that_runs_backwards_gives_nothing() -> None:
 
 
 def test_a_burst_is_granted_and_then_the_rate() -> None:
-    purse = RateLimiter(Rate(20, 40), 0)
-    assert [purse.charge(1, 0) for _ in range(41)].count(ChargeResult.GRANTED) == 40
-    assert purse.charge(1, 0.2) is ChargeResult.GRANTED
+    limiter = RateLimiter(Rate(20, 40), 0)
+    assert [limiter.charge(1, 0) for _ in range(41)].count(ChargeResult.GRANTED) == 40
+    assert limiter.charge(1, 0.2) is ChargeResult.GRANTED
 
 
 def test_a_refusal_says_when_the_same_request_is_granted() -> None:
-    purse = RateLimiter(Rate(20, 4), 0)
-    assert purse.charge(4, 0) is ChargeResult.GRANTED
-    assert purse.charge(4, 0) is ChargeResult.REFUSED
-    wait = purse.retry_after_ms(4, 0)
+    limiter = RateLimiter(Rate(20, 4), 0)
+    assert limiter.charge(4, 0) is ChargeResult.GRANTED
+    assert limiter.charge(4, 0) is ChargeResult.REFUSED
+    wait = limiter.retry_after_ms(4, 0)
     assert wait == 400
-    assert purse.charge(4, wait / 1000) is ChargeResult.GRANTED
+    assert limiter.charge(4, wait / 1000) is ChargeResult.GRANTED
 
 
 def test_who_goes_on_regardless_is_closed() -> None:
-    purse = RateLimiter(Rate(20, 40), 0)
-    verdicts = [purse.charge(1, 0) for _ in range(81)]
+    limiter = RateLimiter(Rate(20, 40), 0)
+    verdicts = [limiter.charge(1, 0) for _ in range(81)]
     assert verdicts[40:80] == [ChargeResult.REFUSED] * 40
     assert verdicts[80] is ChargeResult.FLOODING
 
@@ -53,8 +53,8 @@ def test_who_goes_on_regardless_is_closed() -> None:
 def test_an_empty_shared_bucket_refuses_but_never_closes() -> None:
     shared = Bucket(Rate(1, 5), 0)
     flooder, other = RateLimiter(Rate(20, 40), 0), RateLimiter(Rate(20, 40), 0)
-    for purse in (flooder, other):
-        purse.share(shared)
+    for limiter in (flooder, other):
+        limiter.share(shared)
     for _ in range(30):
         flooder.charge(1, 0)
     assert other.charge(1, 0) is ChargeResult.REFUSED

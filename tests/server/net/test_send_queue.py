@@ -16,10 +16,10 @@ class FakeSource:
     def __init__(self) -> None:
         self.caught_up = 0
 
-    def send_snapshot(self, outbox: SendQueue) -> None:
+    def send_snapshot(self, queue: SendQueue) -> None:
         self.caught_up += 1
-        outbox.caught_up(self)
-        outbox.send(b"snapshot;")
+        queue.caught_up(self)
+        queue.send(b"snapshot;")
 
 
 class Scenario:
@@ -27,7 +27,7 @@ class Scenario:
         self.loop = FakeLoop()
         self.wire = FakeTransport()
         self.overflows = 0
-        self.outbox = SendQueue(
+        self.queue = SendQueue(
             self.wire, WriteBatcher(self.loop.loop), SendLimits(frames_bytes=100), self._overflow
         )
 
@@ -47,12 +47,12 @@ def test_a_frame_is_the_one_that_the_library_writes(size: int) -> None:
 
 
 def test_frames_of_one_turn_are_written_at_once() -> None:
-    desk = Scenario()
+    scenario = Scenario()
     for frame in (b"a", b"b", b"c"):
-        desk.outbox.send(frame)
-    assert desk.wire.writes == 0
-    assert desk.sent() == b"abc"
-    assert desk.wire.writes == 1
+        scenario.queue.send(frame)
+    assert scenario.wire.writes == 0
+    assert scenario.sent() == b"abc"
+    assert scenario.wire.writes == 1
 
 
 def test_one_callback_serves_all_outboxes() -> None:
@@ -67,61 +67,61 @@ def test_one_callback_serves_all_outboxes() -> None:
 
 
 def test_a_paused_player_gets_everything_later_and_in_order() -> None:
-    desk = Scenario()
-    desk.outbox.send(b"a")
-    desk.outbox.pause()
-    desk.outbox.send(b"b")
-    assert desk.sent() == b""
-    desk.outbox.resume()
-    assert desk.sent() == b"ab"
+    scenario = Scenario()
+    scenario.queue.send(b"a")
+    scenario.queue.pause()
+    scenario.queue.send(b"b")
+    assert scenario.sent() == b""
+    scenario.queue.resume()
+    assert scenario.sent() == b"ab"
 
 
 def test_a_player_who_reads_too_slowly_overflows() -> None:
-    desk = Scenario()
-    desk.outbox.pause()
-    desk.outbox.send(b"x" * 100)
-    assert desk.overflows == 0
-    desk.outbox.send(b"x")
-    assert desk.overflows == 1
+    scenario = Scenario()
+    scenario.queue.pause()
+    scenario.queue.send(b"x" * 100)
+    assert scenario.overflows == 0
+    scenario.queue.send(b"x")
+    assert scenario.overflows == 1
 
 
 def test_a_paused_spectator_gets_one_snapshot_instead_of_what_it_missed() -> None:
-    desk, match = Scenario(), FakeSource()
-    desk.outbox.pause()
+    scenario, match = Scenario(), FakeSource()
+    scenario.queue.pause()
     for _ in range(1000):
-        desk.outbox.send_droppable(b"event;", match)
-    assert desk.overflows == 0
-    desk.outbox.resume()
-    assert desk.sent() == b"snapshot;"
-    desk.outbox.send_droppable(b"event;", match)
-    assert desk.sent() == b"event;"
+        scenario.queue.send_droppable(b"event;", match)
+    assert scenario.overflows == 0
+    scenario.queue.resume()
+    assert scenario.sent() == b"snapshot;"
+    scenario.queue.send_droppable(b"event;", match)
+    assert scenario.sent() == b"event;"
 
 
 def test_nothing_comes_between_what_was_missed_and_the_snapshot() -> None:
     class Slow(FakeSource):
         """A match whose present state waits for the disk."""
 
-        def send_snapshot(self, outbox: SendQueue) -> None:
+        def send_snapshot(self, queue: SendQueue) -> None:
             self.caught_up += 1
 
-    desk, slow = Scenario(), Slow()
-    desk.outbox.pause()
-    desk.outbox.send_droppable(b"event;", slow)
-    desk.outbox.resume()
-    desk.outbox.send_droppable(b"too early;", slow)
-    assert (desk.sent(), slow.caught_up) == (b"", 1)
-    FakeSource.send_snapshot(slow, desk.outbox)
-    desk.outbox.send_droppable(b"event;", slow)
-    assert desk.sent() == b"snapshot;event;"
+    scenario, slow = Scenario(), Slow()
+    scenario.queue.pause()
+    scenario.queue.send_droppable(b"event;", slow)
+    scenario.queue.resume()
+    scenario.queue.send_droppable(b"too early;", slow)
+    assert (scenario.sent(), slow.caught_up) == (b"", 1)
+    FakeSource.send_snapshot(slow, scenario.queue)
+    scenario.queue.send_droppable(b"event;", slow)
+    assert scenario.sent() == b"snapshot;event;"
 
 
 def test_a_closed_outbox_sends_and_keeps_nothing() -> None:
-    desk, match = Scenario(), FakeSource()
-    desk.outbox.send(b"a")
-    desk.outbox.close()
-    desk.outbox.send(b"b")
-    desk.outbox.send_droppable(b"c", match)
-    assert desk.sent() == b""
+    scenario, match = Scenario(), FakeSource()
+    scenario.queue.send(b"a")
+    scenario.queue.close()
+    scenario.queue.send(b"b")
+    scenario.queue.send_droppable(b"c", match)
+    assert scenario.sent() == b""
 
 
 class ClosedTransport(FakeTransport):
@@ -133,10 +133,10 @@ def test_an_outbox_that_cannot_be_written_to_takes_nothing_from_the_others() -> 
     loop = FakeLoop()
     cork = WriteBatcher(loop.loop)
     wires = [ClosedTransport(), FakeTransport()]
-    boxes = [SendQueue(wire, cork, SendLimits(), lambda: None) for wire in wires]
-    for outbox in boxes:
-        outbox.send(b"news;")
+    queues = [SendQueue(wire, cork, SendLimits(), lambda: None) for wire in wires]
+    for queue in queues:
+        queue.send(b"news;")
     loop.advance()
     assert wires[1].written == b"news;"
-    assert boxes[0].closed
-    assert not boxes[1].closed
+    assert queues[0].closed
+    assert not queues[1].closed

@@ -1,4 +1,4 @@
-"""The bouncer: who came with a token that is void now has to go."""
+"""Watching tokens: who came with a token that is void now has to go."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Scenario:
         self.rig = PeerRig()
         self.office = FakeTokens()
         self.lines: list[ScriptedConnection] = []
-        self.bouncer = TokenWatch(
+        self.token_watch = TokenWatch(
             self.rig.loop.loop, lambda: [line.peer for line in self.lines], self.office
         )
-        self.bouncer.start()
+        self.token_watch.start()
 
     def come(self, token: bytes | None) -> ScriptedConnection:
         line = self.rig.open()
@@ -102,6 +102,6 @@ def test_a_database_that_cannot_be_read_is_asked_again(caplog: pytest.LogCapture
 def test_it_stops() -> None:
     house = Scenario()
     house.come(b"one")
-    house.bouncer.stop()
+    house.token_watch.stop()
     house.wait()
     assert house.office.asked == 0

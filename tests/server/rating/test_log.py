@@ -1,4 +1,4 @@
-"""The ledger: a rated match is on the disk exactly when its result is, and counts once."""
+"""The log of rated matches: a match is on the disk exactly when its result is, and counts once."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ def counted(number: int, *, winner: str = "ada") -> RatedMatch:
     )
 
 
-def end(store: Store, ledger: RatingLog, number: int) -> None:
-    """Close a match's log and count it, as a table does: in one turn of the loop."""
+def end(store: Store, log: RatingLog, number: int) -> None:
+    """Close a match's log and count it, as a runner does: in one turn of the loop."""
     stream = Stream(0, f"m{number}", "match")
     store.create(stream, b"head", owner=None, waiter=None)
     store.append(stream, 1, b"entry", None)
     store.finish(stream, b"footer", b"summary")
-    ledger.append(counted(number))
+    log.append(counted(number))
 
 
 async def test_the_ladder_is_what_is_on_the_disk(store: Store) -> None:
-    ledger = RatingLog(store)
-    end(store, ledger, 1)
+    log = RatingLog(store)
+    end(store, log, 1)
     await store.flush()
-    assert (await ledger.ladder()).matches("toy") == 1
-    assert (await ledger.ladder()).matches("toy") == 1
-    end(store, ledger, 2)
+    assert (await log.ladder()).matches("toy") == 1
+    assert (await log.ladder()).matches("toy") == 1
+    end(store, log, 2)
     await store.flush()
-    assert (await ledger.ladder()).matches("toy") == 2
+    assert (await log.ladder()).matches("toy") == 2
 
 
 async def test_a_match_that_is_entered_twice_counts_once(store: Store) -> None:
-    ledger = RatingLog(store)
-    ledger.append(counted(1))
+    log = RatingLog(store)
+    log.append(counted(1))
     await store.flush()
-    ledger.append(counted(1, winner="bob"))
+    log.append(counted(1, winner="bob"))
     await store.flush()
-    ladder = await ledger.ladder()
+    ladder = await log.ladder()
     assert ladder.matches("toy") == 1
     assert ladder.lines("toy")[0].key == "ada"
 
@@ -79,11 +79,11 @@ async def test_a_restart_folds_the_same_ladder(store: Store) -> None:
 
 
 async def test_many_may_ask_at_the_same_time(store: Store) -> None:
-    ledger = RatingLog(store)
+    log = RatingLog(store)
     for number in range(FOLD_BATCH + 1):
-        ledger.append(counted(number))
+        log.append(counted(number))
     await store.flush()
-    ladders = await asyncio.gather(*(ledger.ladder() for _ in range(5)))
+    ladders = await asyncio.gather(*(log.ladder() for _ in range(5)))
     assert {ladder.matches("toy") for ladder in ladders} == {FOLD_BATCH + 1}
 
 
@@ -109,9 +109,9 @@ async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
         asyncio.get_running_loop(),
         observe=lambda entries, seconds: seen.append(copied()),
     )
-    ledger = RatingLog(store)
+    log = RatingLog(store)
     for number in range(12):
-        end(store, ledger, number)
+        end(store, log, number)
         seen.append(copied())
         if number % 2:
             await asyncio.sleep(0)
@@ -126,8 +126,8 @@ async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: P
     loop = asyncio.get_running_loop()
     old_databases.make_database(path, 1)
     store = Store(path, loop)
-    ledger = RatingLog(store)
-    end(store, ledger, 1)
+    log = RatingLog(store)
+    end(store, log, 1)
     await store.close()
     store = Store(path, loop)
     assert (await RatingLog(store).ladder()).matches("toy") == 1
@@ -138,15 +138,15 @@ async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: P
 async def test_a_damaged_line_counts_for_nobody_and_the_others_count(
     store: Store, line: bytes
 ) -> None:
-    ledger = RatingLog(store)
-    ledger.append(counted(1))
+    log = RatingLog(store)
+    log.append(counted(1))
     store.execute("INSERT INTO ledger (match, line) VALUES ('m2', ?)", (line,))
     uneven = counted(3).model_copy(update={"ranks": [1]})
     store.execute(
         "INSERT INTO ledger (match, line) VALUES ('m3', ?)", (uneven.model_dump_json().encode(),)
     )
-    ledger.append(counted(4, winner="bob"))
+    log.append(counted(4, winner="bob"))
     await store.flush()
-    ladder = await ledger.ladder()
+    ladder = await log.ladder()
     assert ladder.matches("toy") == 2
     assert [each.matches for each in ladder.lines("toy")] == [2, 2]

@@ -43,7 +43,7 @@ def in_head(world: UsedServer) -> Callable[[Path], None]:
     return lambda path: flip_bit(path, "stream", "head", f"key = '{world.damaged}'")
 
 
-def in_stretch(world: UsedServer) -> Callable[[Path], None]:
+def in_segment(world: UsedServer) -> Callable[[Path], None]:
     return lambda path: flip_bit(path, "stretch", "lines", where_stream(world.damaged), 0.95)
 
 
@@ -55,7 +55,7 @@ def in_link(world: UsedServer) -> Callable[[Path], None]:
     return damage
 
 
-def without_stretch(world: UsedServer) -> Callable[[Path], None]:
+def without_segment(world: UsedServer) -> Callable[[Path], None]:
     def damage(path: Path) -> None:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.execute(f"DELETE FROM checkpoint WHERE {where_stream(world.damaged)}")
@@ -128,9 +128,9 @@ def broken_log(world: UsedServer) -> Callable[[Path], None]:
 MATCHES = {
     "a byte of the head": (in_head, "its head is damaged"),
     "a head of another type": (in_head_as_text, "expected bytes"),
-    "a byte of an entry": (in_stretch, "is damaged"),
+    "a byte of an entry": (in_segment, "is damaged"),
     "a link": (in_link, "is damaged"),
-    "a stretch that is gone": (without_stretch, ""),
+    "a segment that is gone": (without_segment, ""),
     "a game that is not here": (as_another({"game": "toy-chess"}), "has no game 'toy-chess'"),
     "other rules": (as_another({"rules_version": 7}), "rules version 7"),
     "the setup of another match": (as_another({"match": "m"}), "is that of match 'm'"),
@@ -158,12 +158,12 @@ def test_a_damaged_match_is_set_aside_and_the_others_go_on(
     _require_refusals(world)
     _require_the_match_again(world)
     _require_no_traceback(caplog)
-    assert world.server.hall.gauges()["damaged"] == 1
+    assert world.server.directory.gauges()["damaged"] == 1
     caplog.clear()
     world.restart(lambda path: None)
     assert [line for line in caplog.messages if world.damaged in line and "set aside" in line]
     assert world.running(world.damaged) is None
-    assert world.server.hall.gauges()["damaged"] == 1
+    assert world.server.directory.gauges()["damaged"] == 1
 
 
 def _require_refusals(world: UsedServer) -> None:
@@ -224,7 +224,7 @@ def test_a_damaged_checkpoint_costs_time_and_nothing_else(world: UsedServer) -> 
     assert (world.running(world.damaged), world.running(world.intact)) == before
     world.restart(lambda path: _execute(path, "DELETE FROM checkpoint"))
     assert (world.running(world.damaged), world.running(world.intact)) == before
-    assert world.server.hall.gauges()["damaged"] == 0
+    assert world.server.directory.gauges()["damaged"] == 0
 
 
 def _text_or_bytes(column: str, world: UsedServer) -> Callable[[Path], None]:
@@ -254,9 +254,9 @@ def test_a_checkpoint_is_used_and_goes_with_the_end_of_its_match(world: UsedServ
 def test_a_damaged_journal_hurts_whom_it_concerns(
     world: UsedServer, place: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The entries that no stretch has yet: here all of them, one batch an entry."""
+    """The entries that no segment has yet: here all of them, one batch an entry."""
     well = world.running(world.intact)
-    number = world.server.hall.matches[world.damaged].stream.number
+    number = world.server.directory.matches[world.damaged].stream.number
     world.restart(lambda path: flip_bit(path, "journal", "lines", f"ends GLOB '{number}:*'", place))
     assert world.running(world.intact) == well
     assert world.running(world.damaged) is None
@@ -289,8 +289,8 @@ def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: UsedSe
     ada, _ = world.guests["ada"], world.guests["bob"]
     ada.ask("resign", match=world.damaged)
     world.restart(lambda path: _unhear(path, world))
-    roll = world.server.hall.lobbies[world.lobby].engine.state
-    assert (roll.ended, roll.aborted, len(roll.repeated)) == (1, 0, 0)
+    state = world.server.directory.lobbies[world.lobby].engine.state
+    assert (state.ended, state.aborted, len(state.repeated)) == (1, 0, 0)
 
 
 def _unhear(path: Path, world: UsedServer) -> None:
@@ -328,7 +328,7 @@ def test_a_damaged_lobby_is_set_aside_and_its_match_is_played_on(
     table = "stream" if column == "head" else "stretch"
     world.restart(lambda path: flip_bit(path, table, column, where))
     assert (world.running(world.damaged), world.running(world.intact)) == (hurt, well)
-    assert world.lobby not in world.server.hall.lobbies
+    assert world.lobby not in world.server.directory.lobbies
     assert [line for line in caplog.messages if line.startswith(f"lobby {world.lobby} is set")]
     ada, bob = world.reconnect("ada", "bob")
     welcome = [each for each in ada.messages() if each["type"] == "welcome"][-1]
@@ -344,11 +344,13 @@ def test_a_damaged_lobby_is_set_aside_and_its_match_is_played_on(
 
 
 def test_a_match_with_a_house_bot_ends_with_its_lobby(world: UsedServer) -> None:
-    table = world.server.hall.matches[world.damaged]
-    house = table.engine.state.players[1].model_copy(update={"kind": "house"})
-    table.engine.state.players = (table.engine.state.players[0], house)
-    room = world.server.hall.lobbies[world.lobby]
-    world.server.hall.recovery.lobby_unreadable(room, StoreError("an entry is not one"))
+    match_runner = world.server.directory.matches[world.damaged]
+    house = match_runner.engine.state.players[1].model_copy(update={"kind": "house"})
+    match_runner.engine.state.players = (match_runner.engine.state.players[0], house)
+    lobby_runner = world.server.directory.lobbies[world.lobby]
+    world.server.directory.recovery.lobby_unreadable(
+        lobby_runner, StoreError("an entry is not one")
+    )
     world.server.advance(0.1)
     assert world.running(world.damaged) is None
     record = world.server.page(f"/records/{world.damaged}.jsonl")
@@ -364,16 +366,16 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     """After a failed write a match is loaded again; the disk may have become worse meanwhile."""
 
     damaged = StoreError("entry 3 does not continue the chain")
-    hall = world.server.hall
+    directory = world.server.directory
     monkeypatch.setattr(world.server.store, "reload", answering({world.damaged: damaged}))
-    hall.match_log_lost(hall.matches[world.damaged], WriteFailed("the disk is full"))
+    directory.match_log_lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
     world.server.advance(2)
     assert world.running(world.damaged) is None
-    assert hall.quarantine.reason(world.damaged) is not None
-    roll = hall.lobbies[world.lobby].engine.state
-    assert (list(roll.running), roll.repeated) == ([], {1})
+    assert directory.quarantine.reason(world.damaged) is not None
+    state = directory.lobbies[world.lobby].engine.state
+    assert (list(state.running), state.repeated) == ([], {1})
     world.restart(lambda path: None)
-    assert world.server.hall.quarantine.reason(world.damaged) is not None
+    assert world.server.directory.quarantine.reason(world.damaged) is not None
 
 
 def answering(found: dict[str, Any]) -> Any:
@@ -388,14 +390,14 @@ def answering(found: dict[str, Any]) -> Any:
 def test_a_lobby_that_cannot_be_read_again_is_set_aside(
     world: UsedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hall = world.server.hall
+    directory = world.server.directory
     damaged = StoreError("entry 3 does not continue the chain")
     monkeypatch.setattr(world.server.store, "reload", answering({world.lobby: damaged}))
     before = world.running(world.damaged)
-    hall.lobby_log_lost(hall.lobbies[world.lobby], WriteFailed("the disk is full"))
+    directory.lobby_log_lost(directory.lobbies[world.lobby], WriteFailed("the disk is full"))
     world.server.advance(2)
-    assert world.lobby not in hall.lobbies
-    assert hall.quarantine.reason(world.lobby) is not None
+    assert world.lobby not in directory.lobbies
+    assert directory.quarantine.reason(world.lobby) is not None
     assert world.running(world.damaged) == before
     for name in ("ada", "bob"):
         closed = [m for m in world.guests[name].messages() if m["type"] == "lobby_closed"]
@@ -406,13 +408,13 @@ def test_a_disk_that_fails_is_no_damage(world: UsedServer, monkeypatch: pytest.M
     async def failing(keys: list[str]) -> Any:
         raise StoreError("cannot read: disk I/O error")
 
-    hall = world.server.hall
+    directory = world.server.directory
     before = world.running(world.damaged)
     with monkeypatch.context() as patch:
         patch.setattr(world.server.store, "reload", failing)
-        hall.match_log_lost(hall.matches[world.damaged], WriteFailed("the disk is full"))
+        directory.match_log_lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
         world.server.advance(2)
-    assert hall.quarantine.reason(world.damaged) is None
+    assert directory.quarantine.reason(world.damaged) is None
     world.restart(lambda path: None)
     assert world.running(world.damaged) == before
 
@@ -434,16 +436,16 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
             world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
     world.restart(lambda path: None)
     assert world.running(world.damaged) == before
-    assert world.server.hall.gauges()["damaged"] == 0
+    assert world.server.directory.gauges()["damaged"] == 0
 
 
 def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
     """A lobby's log that lost its end must not poison a batch with a second stream of a name."""
-    hall = world.server.hall
-    room = hall.lobbies[world.lobby]
-    [planned] = room.engine.state.running.values()
-    del hall.matches[world.damaged]
-    hall.begin_match(room, BeginMatch(world.damaged, planned))
+    directory = world.server.directory
+    lobby_runner = directory.lobbies[world.lobby]
+    [planned] = lobby_runner.engine.state.running.values()
+    del directory.matches[world.damaged]
+    directory.begin_match(lobby_runner, BeginMatch(world.damaged, planned))
     world.server.advance(0.1)
     assert world.server.store.healthy
     play_plies(world.server, world.intact, 1, *_turns(world))
@@ -488,7 +490,7 @@ def started(world: UsedServer, path: Path) -> str | None:
     try:
         found = UsedServer(server, {}, world.damaged, world.intact, world.finished)
         for match in (world.damaged, world.intact):
-            aside = server.hall.quarantine.reason(match)
+            aside = server.directory.quarantine.reason(match)
             assert aside or found.running(match) == world.running(match)
         assert server.page(f"/records/{world.finished}.jsonl").startswith(b"HTTP/1.1 200")
     finally:
@@ -568,7 +570,7 @@ def test_a_server_starts_with_every_other_byte_of_a_database_changed(
         path.write_bytes(changed)
         with contextlib.suppress(StoreError):
             server = VirtualServer(world.server.games, path)
-            known = server.hall.matches.keys() | server.hall.quarantine._new.keys()
+            known = server.directory.matches.keys() | server.directory.quarantine._new.keys()
             found = {each.key for each in server.store.damaged()} | known
             assert {world.damaged, world.intact} <= found
             server.close()
@@ -580,7 +582,7 @@ def test_a_text_that_is_none_hurts_its_stream_alone(world: UsedServer) -> None:
     sql = f"UPDATE stretch SET chain = CAST(x'ff00' AS TEXT) WHERE {where_stream(world.damaged)}"
     world.restart(lambda path: _execute(path, sql))
     assert world.running(world.intact) == well
-    assert world.server.hall.quarantine.reason(world.damaged) is not None
+    assert world.server.directory.quarantine.reason(world.damaged) is not None
 
 
 def test_a_damaged_schema_is_one_sentence(world: UsedServer) -> None:

@@ -207,12 +207,12 @@ def test_recovery_keeps_what_is_sound_and_the_rows_that_are_not(
 def test_recovery_goes_on_where_a_compaction_was_cut_off(
     db: sqlite3.Connection, writer: Writer
 ) -> None:
-    """Whatever stretches are there already, the rest follows them once."""
+    """Whatever segments are there already, the rest follows them once."""
     reading = journal.read(db, weight=1100)
     assert 1 < reading.last < 6
     for tail in list(reading.tails.values())[:2]:
-        for stretch in tail.segments():
-            journal.write_segment(db, stretch)
+        for segment in tail.segments():
+            journal.write_segment(db, segment)
     journal.recover(db)
     for number, (last, _) in SOUND.items():
         parts = db.execute(
@@ -221,7 +221,7 @@ def test_recovery_goes_on_where_a_compaction_was_cut_off(
         assert b"\n".join(part for (part,) in parts).split(b"\n") == lines(number, last)
 
 
-def test_a_long_tail_becomes_several_stretches(
+def test_a_long_tail_becomes_several_segments(
     db: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "SEGMENT_BYTES", 100)

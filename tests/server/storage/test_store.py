@@ -1,4 +1,4 @@
-"""The log on disk: batches, stretches, recovery, and what happens when writing fails."""
+"""The log on disk: batches, segments, recovery, and what happens when writing fails."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ async def test_a_torn_write_ahead_log_loses_only_its_end(
     await again.close()
 
 
-async def test_a_damaged_stretch_is_reported_and_the_others_go_on(path: Path) -> None:
+async def test_a_damaged_segment_is_reported_and_the_others_go_on(path: Path) -> None:
     store = opened(path)
     for key in ("m1", "m2"):
         written(store, key, 40)

@@ -531,7 +531,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert [wrong for model in self.models.values() for wrong in model.wrongs] == []
 
     @invariant()
-    def memory_has_what_no_stretch_has(self) -> None:
+    def memory_has_what_no_segment_has(self) -> None:
         if self.store is None:
             return
         for stream in self.store._with_recent.values():
@@ -611,17 +611,17 @@ def _lets_a_waiter_raise(right: Any, store: Store, batch: Any) -> None:
     store._begin_scheduled = False
 
 
-def _does_not_ask_where_stretches_end(
-    right: Any, db: sqlite3.Connection, stretch: journal.Segment
+def _does_not_ask_where_segments_end(
+    right: Any, db: sqlite3.Connection, segment: journal.Segment
 ) -> None:
     db.execute(
         "INSERT OR REPLACE INTO stretch (stream, first, last, chain, lines) VALUES (?, ?, ?, ?, ?)",
         (
-            stretch.number,
-            stretch.first,
-            stretch.last,
-            stretch.link,
-            b"\n".join(stretch.lines),
+            segment.number,
+            segment.first,
+            segment.last,
+            segment.link,
+            b"\n".join(segment.lines),
         ),
     )
 
@@ -630,12 +630,12 @@ def _trims_a_row_too_many(right: Any, db: sqlite3.Connection, last: int) -> None
     right(db, last + 1)
 
 
-def _trims_without_stretches(right: Any, store: Store, batch: Any) -> None:
+def _trims_without_segments(right: Any, store: Store, batch: Any) -> None:
     right(store, batch)
     batch.segments.clear()
 
 
-def _drops_more_than_is_stretched(right: Any, stream: Stream, last: int) -> None:
+def _drops_more_than_is_segmented(right: Any, stream: Stream, last: int) -> None:
     right(stream, last + 1)
 
 
@@ -659,10 +659,10 @@ WRONG: list[tuple[object, str, Any]] = [
     (Store, "_attempt", _tells_before_the_commit),
     (Store, "_cancel_compaction", _goes_on_with_a_compaction),
     (Store, "_succeeded", _lets_a_waiter_raise),
-    (journal, "write_segment", _does_not_ask_where_stretches_end),
+    (journal, "write_segment", _does_not_ask_where_segments_end),
     (journal, "trim", _trims_a_row_too_many),
-    (Store, "_assign_compaction", _trims_without_stretches),
-    (Stream, "drop_recent", _drops_more_than_is_stretched),
+    (Store, "_assign_compaction", _trims_without_segments),
+    (Stream, "drop_recent", _drops_more_than_is_segmented),
     (module, "_continued", _reloads_without_the_journal),
     (Store, "_resolve_doubt", _never_settles_a_doubt),
     (journal, "_find_lost_ends", _overlooks_holes),

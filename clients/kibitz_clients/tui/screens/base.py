@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Protocol, TypeAlias, TypeVar, cast
 
 from rich.table import Table
@@ -12,50 +12,20 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from kibitz_clients.client_state import ClientState
-from kibitz_clients.move_input import MoveOption
-from kibitz_clients.server_connection import ServerConnection
 from kibitz_clients.timeline import MatchInfo, Timeline
-from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
-from kibitz_protocol.wire.messages import YourTurn
+from kibitz_clients.tui.server_requests import ServerRequests
 
 _R = TypeVar("_R")
 
-OnAnswer: TypeAlias = Callable[[str], None]
-"""Takes what became of a request: a sentence, or nothing when it was done."""
-OnLists: TypeAlias = Callable[[list[LobbyBrief], list[MatchBrief]], None]
-"""Takes the lobbies and the matches of the server."""
 RulesLookup: TypeAlias = Callable[[str], str | None]
 """Returns the rules of a game in Markdown, None where there are none."""
 
 
-class Application(Protocol):
-    """What the screens need of the application; `KibitzApp` has it."""
+class Navigation(Protocol):
+    """Goes from screen to screen."""
 
-    client_state: ClientState
-    recorded: Timeline | None
-    """The record that is shown; None where matches are live."""
     follow: bool
     """Whether the next match opens when one ends."""
-    server_label: str
-    now: Callable[[], int]
-    rules: RulesLookup
-
-    @property
-    def online(self) -> bool: ...
-
-    @property
-    def player(self) -> str | None: ...
-
-    @property
-    def connection(self) -> ServerConnection: ...
-
-    def request(self, request: Awaitable[object], answered: OnAnswer) -> None: ...
-
-    def send_move(
-        self, match: str, turn: YourTurn, choice: MoveOption, answered: OnAnswer
-    ) -> None: ...
-
-    def ask_lists(self, show: OnLists) -> None: ...
 
     def back(self) -> None: ...
 
@@ -65,9 +35,27 @@ class Application(Protocol):
 
     def watch_match(self, match: str) -> None: ...
 
-    def show_next(self, info: MatchInfo) -> None: ...
+    def show_next(self, facts: MatchInfo) -> None: ...
 
-    def open_next_match(self, info: MatchInfo) -> None: ...
+    def open_next_match(self, facts: MatchInfo) -> None: ...
+
+    def show_warning(self, sentence: str) -> None: ...
+
+
+class Application(Protocol):
+    """What the screens need of the application; `KibitzApp` has it."""
+
+    client_state: ClientState
+    requests: ServerRequests
+    navigation: Navigation
+    recorded: Timeline | None
+    """The record that is shown; None where matches are live."""
+    server_label: str
+    now: Callable[[], int]
+    rules: RulesLookup
+
+    @property
+    def online(self) -> bool: ...
 
 
 class BaseScreen(Screen[None]):

@@ -94,7 +94,7 @@ class LobbyScreen(BaseScreen):
     def render_content(self) -> None:
         self.update_static("title", self._title())
         self.update_static("status", self._status())
-        follow = "on" if self.kibitz_app.follow else "off"
+        follow = "on" if self.kibitz_app.navigation.follow else "off"
         keys = f"enter watch  r ready  n next  f follow {follow}  b back  ? help  q quit"
         self.update_static("keys", keys)
         view = self.view
@@ -144,7 +144,7 @@ class LobbyScreen(BaseScreen):
             return Text(printable.line(self._notice), "bold #ffb86b")
         view = self.view
         mine = (
-            next((m for m in view.members if m.player == self.kibitz_app.player), None)
+            next((m for m in view.members if m.player == self.kibitz_app.requests.player), None)
             if view
             else None
         )
@@ -167,36 +167,36 @@ class LobbyScreen(BaseScreen):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         if event.option_id is not None:
-            self.kibitz_app.watch_match(event.option_id)
+            self.kibitz_app.navigation.watch_match(event.option_id)
 
     def action_next(self) -> None:
         brief = self.kibitz_app.client_state.next_match(self.lobby, 0)
         if brief is not None:
-            self.kibitz_app.watch_match(brief.match)
+            self.kibitz_app.navigation.watch_match(brief.match)
 
     def action_follow(self) -> None:
-        self.kibitz_app.follow = not self.kibitz_app.follow
+        self.kibitz_app.navigation.follow = not self.kibitz_app.navigation.follow
         self.refresh_content()
 
     def action_ready(self) -> None:
-        view = self.view
-        mine = [m for m in view.members if m.player == self.kibitz_app.player] if view else []
+        view, requests = self.view, self.kibitz_app.requests
+        mine = [m for m in view.members if m.player == requests.player] if view else []
         if mine:
-            self._ask(self.kibitz_app.connection.ready(self.lobby, not mine[0].ready))
+            self._ask(requests.connection.ready(self.lobby, not mine[0].ready))
         else:
             self.answered("you have no seat in this lobby")
 
     def action_start(self) -> None:
-        self._ask(self.kibitz_app.connection.start(self.lobby))
+        self._ask(self.kibitz_app.requests.connection.start(self.lobby))
 
     def action_rematch(self) -> None:
-        self._ask(self.kibitz_app.connection.rematch(self.lobby))
+        self._ask(self.kibitz_app.requests.connection.rematch(self.lobby))
 
     def _ask(self, request: Awaitable[object]) -> None:
-        self.kibitz_app.request(request, self.answered)
+        self.kibitz_app.requests.send(request, self.answered)
 
     def action_back(self) -> None:
-        self.kibitz_app.back()
+        self.kibitz_app.navigation.back()
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("A lobby", KEYS))

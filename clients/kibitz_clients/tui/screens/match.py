@@ -205,7 +205,7 @@ class MatchScreen(BaseScreen):
 
     def keys(self) -> str:
         """The keys that matter most now."""
-        follow = "on" if self.kibitz_app.follow else "off"
+        follow = "on" if self.kibitz_app.navigation.follow else "off"
         return f"←→ step  space live  n next  f follow {follow}  b back  ? help  q quit"
 
     # ----------------------------------------------------------------------------- stepping
@@ -249,8 +249,9 @@ class MatchScreen(BaseScreen):
         if self._ended_at is None:
             self._ended_at = self.kibitz_app.now()
         lingered = self.kibitz_app.now() - self._ended_at >= _LINGER_MS
-        if lingered and self.kibitz_app.follow and self.timeline_cursor.is_live and self.is_current:
-            self.kibitz_app.open_next_match(self.timeline.info)
+        navigation = self.kibitz_app.navigation
+        if lingered and navigation.follow and self.timeline_cursor.is_live and self.is_current:
+            navigation.open_next_match(self.timeline.info)
 
     def on_moves_clicked(self, message: Moves.Clicked) -> None:
         self._autoplaying = False
@@ -276,18 +277,18 @@ class MatchScreen(BaseScreen):
             self.refresh_content()
 
     def action_next(self) -> None:
-        self.kibitz_app.show_next(self.timeline.info)
+        self.kibitz_app.navigation.show_next(self.timeline.info)
 
     def action_follow(self) -> None:
-        self.kibitz_app.follow = not self.kibitz_app.follow
+        self.kibitz_app.navigation.follow = not self.kibitz_app.navigation.follow
         self.refresh_content()
 
     def action_lobby(self) -> None:
         if self.timeline.info.lobby is not None:
-            self.kibitz_app.show_lobby(self.timeline.info.lobby)
+            self.kibitz_app.navigation.show_lobby(self.timeline.info.lobby)
 
     def action_back(self) -> None:
-        self.kibitz_app.back()
+        self.kibitz_app.navigation.back()
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("A match", WATCHING_KEYS))

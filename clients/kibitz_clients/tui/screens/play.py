@@ -255,7 +255,7 @@ class PlayScreen(MatchScreen):
             return
         self._selector = None
         self.notice = f"{choice.text} sent …"
-        self.kibitz_app.send_move(self.match, turn, choice, self.answered)
+        self.kibitz_app.requests.send_move(self.match, turn, choice, self.answered)
         self.refresh_content()
 
     def answered(self, sentence: str) -> None:
@@ -270,8 +270,8 @@ class PlayScreen(MatchScreen):
 
     def _resign(self, sure: bool | None) -> None:
         if sure:
-            resigning = self.kibitz_app.connection.resign(self.match)
-            self.kibitz_app.request(resigning, self.answered)
+            resigning = self.kibitz_app.requests.connection.resign(self.match)
+            self.kibitz_app.requests.send(resigning, self.answered)
 
     # -------------------------------------------------------------------------------- typing
 

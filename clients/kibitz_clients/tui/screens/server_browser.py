@@ -91,7 +91,7 @@ class ServerBrowserScreen(BaseScreen):
         self.update_static("title", state)
 
     def action_refresh_lists(self) -> None:
-        self.kibitz_app.ask_lists(self.show)
+        self.kibitz_app.requests.ask_lists(self.show, self.kibitz_app.navigation.show_warning)
 
     def show(self, lobbies: list[LobbyBrief], matches: list[MatchBrief]) -> None:
         """Fill the tables; the cursor stays on its row."""
@@ -106,12 +106,12 @@ class ServerBrowserScreen(BaseScreen):
         if key is None:
             return
         if event.data_table.id == "lobbies":
-            self.kibitz_app.enter_lobby(key)
+            self.kibitz_app.navigation.enter_lobby(key)
         else:
-            self.kibitz_app.watch_match(key)
+            self.kibitz_app.navigation.watch_match(key)
 
     def action_back(self) -> None:
-        self.kibitz_app.back()
+        self.kibitz_app.navigation.back()
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("Lobbies and matches", KEYS))

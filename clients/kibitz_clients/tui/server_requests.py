@@ -1,0 +1,127 @@
+"""Requests to the server: each runs in a worker of the application and reports to whoever asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from textual.app import App
+
+from kibitz_clients import descriptions
+from kibitz_clients.client_state import ClientState
+from kibitz_clients.fetch import RecordFetcher
+from kibitz_clients.match_source import fetch_events, fetch_timeline
+from kibitz_clients.move_input import MoveOption
+from kibitz_clients.server_connection import ServerConnection
+from kibitz_clients.timeline import Timeline
+from kibitz_protocol.client.errors import KibitzError, RefusedError
+from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
+from kibitz_protocol.wire.messages import YourTurn
+
+OnAnswer: TypeAlias = Callable[[str], None]
+"""Takes what became of a request: a sentence, or nothing when it was done."""
+OnLists: TypeAlias = Callable[[list[LobbyBrief], list[MatchBrief]], None]
+"""Takes the lobbies and the matches of the server."""
+
+
+def ignore_answer(_: str) -> None:
+    """Ignore what became of a request."""
+
+
+class ServerRequests:
+    """What the screens ask of the server; `refresh` draws them again when the state has grown.
+
+    `established` is the connection once it stands, and None before.
+    """
+
+    def __init__(
+        self, app: App[str], state: ClientState, fetch: RecordFetcher, refresh: Callable[[], None]
+    ) -> None:
+        self._app = app
+        self._state = state
+        self._fetch = fetch
+        self.refresh = refresh
+        self.established: ServerConnection | None = None
+
+    @property
+    def connection(self) -> ServerConnection:
+        if self.established is None:
+            raise AssertionError("a request before the connection stands")
+        return self.established
+
+    @property
+    def online(self) -> bool:
+        """Whether the connection stands, and is not being made again."""
+        return self.established is not None and self.established.online
+
+    @property
+    def player(self) -> str | None:
+        """The server's id of the person here."""
+        return None if self.established is None else self.established.player
+
+    def send(self, request: Awaitable[object], answered: OnAnswer = ignore_answer) -> None:
+        """Carry out a request, and pass what became of it to `answered`."""
+        self._app.run_worker(_report(request, answered), group="requests")
+
+    def send_move(self, match: str, turn: YourTurn, choice: MoveOption, answered: OnAnswer) -> None:
+        """Play; a refusal gives the turn back where it still stands."""
+
+        def on_answer(sentence: str) -> None:
+            newest = self._state.matches[match].newest
+            if sentence and newest.ply == turn.ply and newest.to_act == turn.seat:
+                self._state.turns.setdefault(match, turn)
+            answered(sentence)
+
+        self.send(self.connection.move(match, turn.ply, choice.action), on_answer)
+
+    def ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
+        """Ask for the lobbies and the matches, once at a time."""
+        if self.online:
+            self._app.run_worker(self._ask_lists(show, refused), group="lists", exclusive=True)
+
+    async def _ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
+        try:
+            lobbies = await self.connection.lobbies()
+            matches = await self.connection.matches()
+        except RefusedError as error:
+            refused(descriptions.explain_error(error))
+        except KibitzError:
+            # The task that reads the news reports what ended the session.
+            pass
+        else:
+            show(lobbies.lobbies, matches.matches)
+
+    def fill_missing(self, match: str) -> None:
+        if self._state.matches[match].missing() is not None:
+            self._app.run_worker(self._ask_history(match), group=f"history {match}", exclusive=True)
+
+    async def _ask_history(self, match: str) -> None:
+        """Fetch what happened before this client came, oldest first."""
+        # The task that reads the news reports what ends the session.
+        with contextlib.suppress(KibitzError):
+            while await fetch_events(self.connection, self._state, match):
+                self.refresh()
+
+    def unmask_finished(self, timeline: Timeline) -> None:
+        """Fetch what was hidden from a match that is over now."""
+        game = self._state.games.get(timeline.info.game)
+        if game is not None and game.info.hidden:
+            self.send(self._fetch_unmasked(timeline))
+
+    async def _fetch_unmasked(self, timeline: Timeline) -> None:
+        timeline.unmask(await self.fetch_timeline(timeline.info.match))
+        self.refresh()
+
+    async def fetch_timeline(self, match: str) -> Timeline:
+        """Fetch the record of a match that is over, and replay it."""
+        return await fetch_timeline(self.connection, self._fetch, self._state, match)
+
+
+async def _report(request: Awaitable[object], answered: OnAnswer) -> None:
+    try:
+        await request
+    except (KibitzError, OSError, ValueError) as error:
+        answered(descriptions.explain_error(error))
+    else:
+        answered("")
