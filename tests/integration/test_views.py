@@ -12,7 +12,7 @@ from kibitz_clients.client_state import ClientState
 from kibitz_clients.line_output import LineWriter
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import decode_server_message
-from kibitz_protocol.wire.messages import Answer
+from kibitz_protocol.wire.messages import Answer, LobbyChanged
 from kibitz_protocol.wire.values import Fields
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -39,7 +39,7 @@ def state_of(client: ScriptedClient, games: dict[str, Game]) -> ClientState:
     client.receive()
     for text in client.received:
         message = decode_server_message(text)
-        if not isinstance(message, Answer):
+        if not isinstance(message, Answer | LobbyChanged):
             state.apply(message, 0)
     return state
 
@@ -51,7 +51,7 @@ def test_a_screen_has_every_view_and_lines_need_none(name: str, seats: int, tmp_
     make_template(tmp_path)
     with virtual_server(games, tmp_path) as server:
         players = start_match(server, game, seats)
-        [(key, runner)] = server.hall.matches.items()
+        [(key, runner)] = server.directory.matches.items()
         watchers = [server.guest_client(f"w-{wanted}", wanted) for wanted in ("every", "none")]
         for watcher in watchers:
             watcher.ask("watch", match=key)

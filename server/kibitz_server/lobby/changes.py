@@ -73,9 +73,7 @@ class ToldLobby:
     def _changed_standings(self, state: LobbyState) -> dict[str, Any]:
         table, told = state.standings, self._played
         ranked = {each.player: each for each in ranked_players(state)}
-        played = self._played = {
-            player: (state.round, table.played(player)) for player in ranked
-        }
+        played = self._played = {player: (state.round, table.played(player)) for player in ranked}
         if told == played:
             return {}
         changed = [ranked[player] for player in ranked if told.get(player) != played[player]]

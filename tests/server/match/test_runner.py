@@ -258,7 +258,7 @@ def test_each_connection_is_told_of_the_view_what_it_asked_for() -> None:
     play.lines["p0"].peer.views, play.lines["p1"].peer.views = "every", "none"
     for seat in (0, 1):
         play.move(seat)
-        play.tape.commit()
+        play.log_store.commit()
     of_first, of_second = play.received(0), play.received(1)
     assert [("view" in m, "change" in m) for m in of_first if m["type"] == "event"] == [
         (True, False)
@@ -266,10 +266,10 @@ def test_each_connection_is_told_of_the_view_what_it_asked_for() -> None:
     assert not any("view" in message or "change" in message for message in of_second)
     assert [m["type"] for m in of_second if m["type"] == "your_turn"] == ["your_turn"]
     back = play.another(1)
-    play.table.seats.claim(1, back.peer)
-    play.table.admit(1, back.peer, "rejoined")
+    play.runner.seats.claim(1, back.peer)
+    play.runner.admit(1, back.peer, "rejoined")
     play.move(0)
-    play.tape.commit()
+    play.log_store.commit()
     snapshot, event, turn = back.received()
     assert apply_change(snapshot["view"], event["change"]) == turn["view"]
 
@@ -279,8 +279,8 @@ def test_a_turn_that_is_told_again_is_as_its_connection_asked() -> None:
     play.begin()
     back = play.another(0)
     back.peer.views = "none"
-    play.table.seats.claim(0, back.peer)
-    play.table.admit(0, back.peer, "rejoined")
+    play.runner.seats.claim(0, back.peer)
+    play.runner.admit(0, back.peer, "rejoined")
     snapshot, turn = back.received()
     assert ("view" in snapshot, "view" in turn) == (True, False)
 
@@ -298,10 +298,10 @@ def test_receivers_that_are_told_the_same_share_one_frame() -> None:
     watchers = [play.connect(Player(player=f"w{n}", name=f"w{n}", kind="human")) for n in range(4)]
     for watcher, wanted in zip(watchers, ("turn", "none", "every", "every"), strict=True):
         watcher.peer.views = wanted  # type: ignore[assignment]
-        play.table.admit_spectator(watcher.peer)
+        play.runner.admit_spectator(watcher.peer)
     with patch.object(EntryView, "_json", counted):
         play.move(0)
-        play.tape.commit()
+        play.log_store.commit()
     assert sorted(made, key=str) == [(PUBLIC, "view"), (0, None)]
 
 
