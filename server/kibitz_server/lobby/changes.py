@@ -35,12 +35,10 @@ class ToldLobby:
         self, state: LobbyState, connected: Collection[str], spectators: int
     ) -> LobbyChanged | None:
         """Return what is new, which counts as told now; None where nothing is."""
-        changes = {
-            **self._changed_counts(state, spectators),
-            **self._changed_members(state, connected),
-            **self._changed_standings(state),
-            **self._changed_trouble(state),
-        }
+        changes = self._changed_counts(state, spectators)
+        changes |= self._changed_members(state, connected)
+        changes |= self._changed_standings(state)
+        changes |= self._changed_trouble(state)
         return LobbyChanged(lobby=state.id, **changes) if changes else None
 
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:

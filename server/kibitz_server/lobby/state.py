@@ -209,6 +209,11 @@ class LobbyState:
         """Whether a player may enter as a spectator, and watch matches."""
         return self.settings.watchable or self.is_insider(player)
 
+    def is_house_bot(self, player: str) -> bool:
+        """Whether a player is a member and a house bot."""
+        member = self.members.get(player)
+        return member is not None and member.player.kind == "house"
+
     def personality(self, player: str) -> str | None:
         """Return which house bot a member is; None where it is none."""
         member = self.members.get(player)
@@ -220,6 +225,10 @@ class LobbyState:
     def played_items(self) -> list[ProgrammeItem]:
         """Return what is played here: the programme, and the kinds of what was arranged."""
         return [*self.settings.programme, *self.item_kinds.values()]
+
+    def fewest_seats(self) -> int:
+        """Return how many players every match has at least."""
+        return min((item.seats for item in self.played_items()), default=1)
 
     def occupant(self, seat: int) -> SeatedMember | None:
         return next((each for each in self.members.values() if each.seat == seat), None)
