@@ -93,6 +93,8 @@ _REASON_CHARS = 200
 class LobbyEngine:
     """Decides what a command changes. Make one with `new` or `restore`."""
 
+    __slots__ = ("_effects", "_idle_ms", "presence", "state")
+
     def __init__(self, state: LobbyState, now: int, idle_ms: int) -> None:
         self.state = state
         self.presence = Presence(state.members, now)

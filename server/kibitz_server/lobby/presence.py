@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Iterable
 class Presence:
     """The connections of one lobby's members, host and spectators."""
 
+    __slots__ = ("_away", "_connected", "_empty_since")
+
     def __init__(self, members: Iterable[str], now: int) -> None:
         """Nobody is connected yet: every member has been away since `now`."""
         self._connected: set[str] = set()

@@ -91,7 +91,7 @@ class SettledMatch:
     result: bytes | None
 
 
-@dataclass
+@dataclass(slots=True)
 class LobbyState:
     """What the entries so far say. Only `apply` changes it."""
 
@@ -99,9 +99,9 @@ class LobbyState:
     seq: int = 0
     """The number of the last entry."""
     members: dict[str, SeatedMember] = field(default_factory=dict)
-    banned: set[str] = field(default_factory=set)
+    banned: frozenset[str] = frozenset()
     """Players whom the host removed."""
-    abandoned_seats: set[int] = field(default_factory=set)
+    abandoned_seats: frozenset[int] = frozenset()
     """House seats that no house bot is started for any more: anybody may take them."""
     failures: dict[int, int] = field(default_factory=dict)
     """How often the house bot of a seat has failed in this round."""
@@ -117,7 +117,7 @@ class LobbyState:
     """Matches of the round that have not begun."""
     running: dict[str, PlannedMatch] = field(default_factory=dict)
     """By match."""
-    repeated: set[int] = field(default_factory=set)
+    repeated: frozenset[int] = frozenset()
     """Numbers of matches that were aborted once and are played again."""
     tags: dict[str, int] = field(default_factory=dict)
     """The number of each match that the host arranged."""
@@ -340,9 +340,9 @@ class LobbyState:
         seat = self.members[player].seat
         self._remove(player)
         if isinstance(self.seat_spec(seat), HouseSeat):
-            self.abandoned_seats.add(seat)
+            self.abandoned_seats |= {seat}
         else:
-            self.banned.add(player)
+            self.banned |= {player}
 
     def _record_bot_failure(self, seat: int, reason: str) -> None:
         self.failure_reasons[seat] = reason
@@ -352,7 +352,7 @@ class LobbyState:
             self._ready(bot.player.player, False)
         if self.failures[seat] < MAX_BOT_FAILURES:
             return
-        self.abandoned_seats.add(seat)
+        self.abandoned_seats |= {seat}
         if bot is not None:
             self._remove(bot.player.player)
 
@@ -387,7 +387,7 @@ class LobbyState:
             self._settle(planned, None)
             self.void += 1
         else:
-            self.repeated.add(planned.number)
+            self.repeated |= {planned.number}
             self.waiting.put_back(planned)
 
     def _rematch(self, round: int) -> None:
@@ -395,7 +395,7 @@ class LobbyState:
         self.started = False
         self.roster = ()
         self.planned = self.ended = self.aborted = self.void = 0
-        self.repeated = set()
+        self.repeated = frozenset()
         self.failures = {}
         self.failure_reasons = {}
         self.standings = StandingsTable()
