@@ -34,6 +34,7 @@ from kibitz_protocol.wire.lobbies import (
 )
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Cause, Player, Result
+from kibitz_protocol.wire.unchecked import all_without_fields_set
 from kibitz_server.lobby.entries import (
     Arranged,
     ArrangedMatch,
@@ -131,6 +132,9 @@ class LobbyState:
     standings: StandingsTable = field(default_factory=StandingsTable)
     closing: bool = False
     closed: CloseReason | None = None
+
+    def __post_init__(self) -> None:
+        self.opened = all_without_fields_set(self.opened)
 
     @classmethod
     def restore(cls, entries: Sequence[Entry]) -> LobbyState:
