@@ -31,6 +31,7 @@ looking costs less than counting, and an undo has nothing to restore.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -441,6 +442,14 @@ def make_state(
     *, size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
 ) -> np.record:
     """Return the empty board at ply 0; `first` is the index of the option, `opener` a seat."""
+    return _empty_board(size, exact, dead_draw, swap, first, opener).copy()
+
+
+@lru_cache(maxsize=64)
+def _empty_board(
+    size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
+) -> np.record:
+    """Make the state that every match with these options begins from; it is never played on."""
     st: Record = kernels.new(STATE)
     st.seats, st.width, st.exact, st.dead_draw = 2, size, exact, dead_draw
     st.swap = st.unsettled = swap

@@ -35,3 +35,14 @@ def without_fields_set(model: _M) -> _M:
     For models that are many and stay: that set takes two kilobytes once there are 19 fields.
     """
     return construct(type(model), model.__dict__)
+
+
+def all_without_fields_set(model: _M) -> _M:
+    """Do the same for a model and every model in it."""
+    return construct(type(model), {name: _slim(each) for name, each in model.__dict__.items()})
+
+
+def _slim(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return all_without_fields_set(value)
+    return [_slim(each) for each in value] if isinstance(value, list) else value

@@ -15,6 +15,9 @@ from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
 
+_COUNTS = ("state", "round", "spectators", "planned", "done", "void")
+
+
 class ToldLobby:
     """What the followers of one lobby know of it.
 
@@ -25,7 +28,7 @@ class ToldLobby:
 
     def __init__(self) -> None:
         """Nothing was told yet."""
-        self._counts: dict[str, Any] = {}
+        self._counts: tuple[object, ...] = (None,) * len(_COUNTS)
         self._members: dict[str, tuple[SeatedMember, bool]] = {}
         self._played: dict[str, tuple[int, int]] = {}
         """The round of each line of the table, and how many matches it counts."""
@@ -35,25 +38,20 @@ class ToldLobby:
         self, state: LobbyState, connected: Collection[str], spectators: int
     ) -> LobbyChanged | None:
         """Return what is new, which counts as told now; None where nothing is."""
-        changes = {
-            **self._changed_counts(state, spectators),
-            **self._changed_members(state, connected),
-            **self._changed_standings(state),
-            **self._changed_trouble(state),
-        }
+        changes = self._changed_counts(state, spectators)
+        changes |= self._changed_members(state, connected)
+        changes |= self._changed_standings(state)
+        changes |= self._changed_trouble(state)
         return LobbyChanged(lobby=state.id, **changes) if changes else None
 
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
-        told = self._counts
-        counts = self._counts = {
-            "state": state.phase,
-            "round": state.round,
-            "spectators": spectators,
-            "planned": state.planned,
-            "done": state.done,
-            "void": state.void,
+        counts = (state.phase, state.round, spectators, state.planned, state.done, state.void)
+        told, self._counts = self._counts, counts
+        return {
+            name: now
+            for name, now, before in zip(_COUNTS, counts, told, strict=True)
+            if now != before
         }
-        return {name: value for name, value in counts.items() if told.get(name) != value}
 
     def _changed_members(self, state: LobbyState, connected: Collection[str]) -> dict[str, Any]:
         told = self._members

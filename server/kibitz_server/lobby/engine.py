@@ -93,6 +93,8 @@ _REASON_CHARS = 200
 class LobbyEngine:
     """Decides what a command changes. Make one with `new` or `restore`."""
 
+    __slots__ = ("_effects", "_idle_ms", "presence", "state")
+
     def __init__(self, state: LobbyState, now: int, idle_ms: int) -> None:
         self.state = state
         self.presence = Presence(state.members, now)
@@ -400,7 +402,7 @@ class LobbyEngine:
 
     def _advance(self) -> None:
         """Do what the state now allows without being asked."""
-        if self._starts_by_itself():
+        if not self.state.started and self._starts_by_itself():
             self._append_started()
         if self.state.phase == "running":
             self._begin_matches()
@@ -411,7 +413,7 @@ class LobbyEngine:
         state = self.state
         if state.settings.arranged or not state.settings.auto_start:
             return False
-        if state.phase != "gathering" or state.free_seats():
+        if state.closed or state.free_seats():
             return False
         connected = self.presence.connected
         members = state.members.values()
@@ -432,7 +434,7 @@ class LobbyEngine:
             state.running.values(),
             at_once=state.settings.at_once,
             capacity=self._capacity(),
-            fewest=min((item.seats for item in state.played_items()), default=1),
+            fewest=state.fewest_seats(),
         )
         for number, players in [(each.number, list(each.players)) for each in chosen]:
             match = state.match_key(number)
@@ -479,9 +481,7 @@ class LobbyEngine:
 
     def _take_step(self, now: int) -> Step:
         """Note whether anybody is here, and hand over the effects with the next deadline."""
-        members = self.state.members.values()
-        bots = {each.player.player for each in members if each.player.kind == "house"}
-        self.presence.note_visitors(bots, now)
+        self.presence.note_visitors(self.state.is_house_bot, now)
         effects, self._effects = self._effects, []
         return Step(effects, self._deadline())
 

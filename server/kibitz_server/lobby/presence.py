@@ -6,11 +6,13 @@ milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 
 class Presence:
     """The connections of one lobby's members, host and spectators."""
+
+    __slots__ = ("_away", "_connected", "_empty_since")
 
     def __init__(self, members: Iterable[str], now: int) -> None:
         """Nobody is connected yet: every member has been away since `now`."""
@@ -56,11 +58,13 @@ class Presence:
         """Return when the next member will have been away for `grace_ms`."""
         return min((since + grace_ms for since in self._away.values()), default=None)
 
-    def note_visitors(self, house_bots: Collection[str], now: int) -> None:
-        """Note whether anybody but `house_bots` is connected at `now`."""
-        if not self._connected.issubset(house_bots):
-            self._empty_since = None
-        elif self._empty_since is None:
+    def note_visitors(self, is_house_bot: Callable[[str], bool], now: int) -> None:
+        """Note whether anybody but house bots is connected at `now`."""
+        for player in self._connected:
+            if not is_house_bot(player):
+                self._empty_since = None
+                return
+        if self._empty_since is None:
             self._empty_since = now
 
     def empty_for(self, idle_ms: int) -> int | None:

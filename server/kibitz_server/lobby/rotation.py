@@ -16,7 +16,8 @@ seat once, then the next turn of the same groups, until the blocks of the patter
 
 A pattern is as many games in blocks as in laps, so game k is found by its pattern and the rest.
 Which pattern is how many games long depends on m and n alone: that is found once, as far as some
-programme has come, and shared by all lobbies.
+programme has come, and shared by all lobbies. What was asked for last is remembered: a match that
+begins is asked for more than once.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def fixed_lineup(seats: int, game: int, shift: int) -> Lineup:
     return Lineup(tuple((seat + shift) % seats for seat in range(seats)), game)
 
 
+@lru_cache(maxsize=256)
 def block_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
     """Return the lineup of a game, counted from 0, of an item that is played in blocks."""
     stretch, rest, cycled = _series(members, seats).find(game)
@@ -63,6 +65,7 @@ def block_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
     return Lineup(who, cycled + stretch.first_deal + start)
 
 
+@lru_cache(maxsize=256)
 def lap_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
     """Return the lineup of a game, counted from 0, of an item that is played in laps."""
     stretch, rest, cycled = _series(members, seats).find(game)

@@ -71,6 +71,20 @@ class LobbyContext(NewsContext, BotContext, Protocol):
 class LobbyRunner:
     """Carries commands out on one lobby, and does what its engine asks for."""
 
+    __slots__ = (
+        "__weakref__",
+        "_context",
+        "_timer",
+        "address",
+        "bots",
+        "closed",
+        "engine",
+        "news",
+        "pending",
+        "reloads",
+        "stream",
+    )
+
     def __init__(self, context: LobbyContext, engine: LobbyEngine, stream: Stream) -> None:
         self._context = context
         self.engine = engine

@@ -157,7 +157,10 @@ class Programme:
     def _part_of(self, number: int) -> _Part:
         if not 1 <= number <= self.count:
             raise KeyError(f"a programme of {self.count} matches has no match {number}")
-        return self._parts[bisect_right(self._parts, number, key=lambda part: part.first) - 1]
+        parts = self._parts
+        if len(parts) == 1:
+            return parts[0]
+        return parts[bisect_right(parts, number, key=lambda part: part.first) - 1]
 
 
 def block_size(item: ProgrammeItem, balanced: Collection[str]) -> int:
@@ -214,13 +217,14 @@ def next_matches(
     room = at_once - len(running)
     chosen: list[_Waiting] = []
     last: int | None = None
-    for planned in waiting:
-        full = len(chosen) >= room or len(free) < fewest
-        if full or (last is not None and planned.number > last):
+    for planned in waiting if room > 0 and len(free) >= fewest else ():
+        if last is not None and planned.number > last:
             break
         if all(who.player in free for who in planned.players):
             chosen.append(planned)
             _occupy(free, planned)
+            if len(chosen) >= room or len(free) < fewest:
+                break
         elif last is None and all(who.player in here for who in planned.players):
             last = planned.number + MAX_OVERTAKE
     return chosen

@@ -34,6 +34,8 @@ class BotContext(Protocol):
 class SeatBots:
     """Starts and stops the processes, and reports each that fails."""
 
+    __slots__ = ("_context", "_processes", "_report", "_state")
+
     def __init__(
         self, context: BotContext, state: LobbyState, report: Callable[[BotFailed], object]
     ) -> None:

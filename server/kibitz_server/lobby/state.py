@@ -34,6 +34,7 @@ from kibitz_protocol.wire.lobbies import (
 )
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Cause, Player, Result
+from kibitz_protocol.wire.unchecked import all_without_fields_set
 from kibitz_server.lobby.entries import (
     Arranged,
     ArrangedMatch,
@@ -91,7 +92,7 @@ class SettledMatch:
     result: bytes | None
 
 
-@dataclass
+@dataclass(slots=True)
 class LobbyState:
     """What the entries so far say. Only `apply` changes it."""
 
@@ -99,9 +100,9 @@ class LobbyState:
     seq: int = 0
     """The number of the last entry."""
     members: dict[str, SeatedMember] = field(default_factory=dict)
-    banned: set[str] = field(default_factory=set)
+    banned: frozenset[str] = frozenset()
     """Players whom the host removed."""
-    abandoned_seats: set[int] = field(default_factory=set)
+    abandoned_seats: frozenset[int] = frozenset()
     """House seats that no house bot is started for any more: anybody may take them."""
     failures: dict[int, int] = field(default_factory=dict)
     """How often the house bot of a seat has failed in this round."""
@@ -117,7 +118,7 @@ class LobbyState:
     """Matches of the round that have not begun."""
     running: dict[str, PlannedMatch] = field(default_factory=dict)
     """By match."""
-    repeated: set[int] = field(default_factory=set)
+    repeated: frozenset[int] = frozenset()
     """Numbers of matches that were aborted once and are played again."""
     tags: dict[str, int] = field(default_factory=dict)
     """The number of each match that the host arranged."""
@@ -131,6 +132,9 @@ class LobbyState:
     standings: StandingsTable = field(default_factory=StandingsTable)
     closing: bool = False
     closed: CloseReason | None = None
+
+    def __post_init__(self) -> None:
+        self.opened = all_without_fields_set(self.opened)
 
     @classmethod
     def restore(cls, entries: Sequence[Entry]) -> LobbyState:
@@ -209,6 +213,11 @@ class LobbyState:
         """Whether a player may enter as a spectator, and watch matches."""
         return self.settings.watchable or self.is_insider(player)
 
+    def is_house_bot(self, player: str) -> bool:
+        """Whether a player is a member and a house bot."""
+        member = self.members.get(player)
+        return member is not None and member.player.kind == "house"
+
     def personality(self, player: str) -> str | None:
         """Return which house bot a member is; None where it is none."""
         member = self.members.get(player)
@@ -220,6 +229,10 @@ class LobbyState:
     def played_items(self) -> list[ProgrammeItem]:
         """Return what is played here: the programme, and the kinds of what was arranged."""
         return [*self.settings.programme, *self.item_kinds.values()]
+
+    def fewest_seats(self) -> int:
+        """Return how many players every match has at least."""
+        return min((item.seats for item in self.played_items()), default=1)
 
     def occupant(self, seat: int) -> SeatedMember | None:
         return next((each for each in self.members.values() if each.seat == seat), None)
@@ -331,9 +344,9 @@ class LobbyState:
         seat = self.members[player].seat
         self._remove(player)
         if isinstance(self.seat_spec(seat), HouseSeat):
-            self.abandoned_seats.add(seat)
+            self.abandoned_seats |= {seat}
         else:
-            self.banned.add(player)
+            self.banned |= {player}
 
     def _record_bot_failure(self, seat: int, reason: str) -> None:
         self.failure_reasons[seat] = reason
@@ -343,7 +356,7 @@ class LobbyState:
             self._ready(bot.player.player, False)
         if self.failures[seat] < MAX_BOT_FAILURES:
             return
-        self.abandoned_seats.add(seat)
+        self.abandoned_seats |= {seat}
         if bot is not None:
             self._remove(bot.player.player)
 
@@ -378,7 +391,7 @@ class LobbyState:
             self._settle(planned, None)
             self.void += 1
         else:
-            self.repeated.add(planned.number)
+            self.repeated |= {planned.number}
             self.waiting.put_back(planned)
 
     def _rematch(self, round: int) -> None:
@@ -386,7 +399,7 @@ class LobbyState:
         self.started = False
         self.roster = ()
         self.planned = self.ended = self.aborted = self.void = 0
-        self.repeated = set()
+        self.repeated = frozenset()
         self.failures = {}
         self.failure_reasons = {}
         self.standings = StandingsTable()

@@ -45,7 +45,7 @@ class ProgrammeQueue:
     """All matches from this one on wait, but those of players who are gone."""
     _passed: list[int] = field(default_factory=list)
     """The numbers before it that wait, in order."""
-    _gone: set[str] = field(default_factory=set)
+    _gone: frozenset[str] = frozenset()
     """Players who have left: what has not begun of theirs is not played."""
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class ProgrammeQueue:
             dropped = [each for each in self if _plays(player, each)]
             numbers = {each.number for each in dropped}
             self._passed = [number for number in self._passed if number not in numbers]
-            self._gone.add(player)
+            self._gone |= {player}
         self._left -= len(dropped)
         return dropped
 

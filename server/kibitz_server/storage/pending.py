@@ -26,7 +26,6 @@ The runner's part: it is the waiter of its stream, and passes `durable` and `los
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
@@ -102,7 +101,7 @@ class PendingQueue(Generic[_Runner]):
         self._name = name
         self._stream = stream
         self._on_error = on_error
-        self._waiting: deque[tuple[int, Release]] = deque()
+        self._waiting: list[tuple[int, Release]] = []
         self._postponed: list[Request[_Runner]] | None = None
         """What is carried out after the log was read again; None while it is sound."""
 
@@ -164,7 +163,7 @@ class PendingQueue(Generic[_Runner]):
         waiting = self._waiting
         sound = True
         while waiting and waiting[0][0] <= seq:
-            sound &= self._release(waiting.popleft()[1])
+            sound &= self._release(waiting.pop(0)[1])
         if not sound:
             self._report_error()
         return sound and not waiting

@@ -28,12 +28,12 @@ def test_only_members_are_waited_for_and_from_their_first_absence() -> None:
 def test_house_bots_are_nobody() -> None:
     presence = Presence([], 0)
     presence.arrive("bot")
-    presence.note_visitors({"bot"}, 10)
+    presence.note_visitors({"bot"}.__contains__, 10)
     assert presence.empty_for(5) == 5  # nobody was there from the beginning
     presence.arrive("ada")
-    presence.note_visitors({"bot"}, 20)
+    presence.note_visitors({"bot"}.__contains__, 20)
     assert presence.empty_for(5) is None
     presence.disconnect("ada")
-    presence.note_visitors({"bot"}, 30)
-    presence.note_visitors({"bot"}, 40)
+    presence.note_visitors({"bot"}.__contains__, 30)
+    presence.note_visitors({"bot"}.__contains__, 40)
     assert presence.empty_for(5) == 35
