@@ -85,12 +85,12 @@ class ScriptedClient:
         self.resume = self.ask("hello", versions=[1], **named)["resume"]
         return self
 
-    def reconnect(self) -> None:
-        """Go on on a new connection, beside the old one."""
+    def reconnect(self) -> dict[str, Any]:
+        """Go on on a new connection, beside the old one; return the answer to its hello."""
         self.receive()
         self._connect()
         came = {} if self._token else {"resume": self.resume}
-        self.ask("hello", versions=[1], **came)
+        return self.ask("hello", versions=[1], **came)
 
     def ask(self, type: str, **fields: object) -> dict[str, Any]:
         """Send a request and return its answer."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from functools import partial
-
 from websockets.frames import CloseCode as Standard
 
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
@@ -16,8 +13,6 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.lobby.commands import Connected
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
-
-LOG = logging.getLogger("kibitz.handlers")
 
 
 def require_hello(peer: Peer, request: int) -> Identity | None:
@@ -35,7 +30,7 @@ class HelloHandler:
         self._connections = connections
 
     def hello(self, peer: Peer, hello: Hello) -> None:
-        """Find out who somebody is; a new guest is welcomed once the disk has it."""
+        """Find out who somebody is, and welcome it."""
         if peer.identity is not None:
             peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
             return
@@ -61,26 +56,9 @@ class HelloHandler:
         peer.instance = hello.instance
         peer.token = admission.token
         self._connections.greeted(peer, admission.identity)
-        welcome = partial(self._greet_saved, peer, hello.id, known[-1], admission)
         if admission.fresh:
-            self._directory.accounts.save(admission, welcome)
-        else:
-            welcome(True)
-
-    def _greet_saved(
-        self, peer: Peer, request: int, version: int, admission: Admission, saved: bool
-    ) -> None:
-        if peer.leaving:
-            return
-        if not saved:
-            _reject(peer, request, Code.UNAVAILABLE, "the database cannot be written")
-            return
-        try:
-            self._send_welcome(peer, request, version, admission)
-        except Exception:
-            LOG.exception("request Hello failed")
-            peer.fail(request)
-            peer.close(Standard.INTERNAL_ERROR, "hello failed")
+            self._directory.accounts.save(admission)
+        self._send_welcome(peer, hello.id, known[-1], admission)
 
     def _send_welcome(self, peer: Peer, request: int, version: int, admission: Admission) -> None:
         identity = admission.identity
