@@ -123,8 +123,9 @@ class Accounts:
         A guest who has only said hello has nothing that a crash could take, so it is welcomed at
         once, and a crowd that comes costs a few commits.
         """
-        self._remember(admission.identity, digest_of(admission.resume))
-        self._write(_FreshGuest(self, admission.identity, digest_of(admission.resume)))
+        guest = _FreshGuest(self, admission.identity, digest_of(admission.resume))
+        self._remember(guest.identity, guest.secret)
+        self._write(guest)
 
     def _write(self, guest: _FreshGuest) -> None:
         row = row_of(guest.identity, guest.secret)

@@ -28,6 +28,13 @@ class HelloHandler:
     def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
         self._connections = connections
+        self._limits = Limits(
+            frame_bytes=MAX_FRAME,
+            messages_per_second=connections.rate_limits.socket.per_second,
+            burst=int(connections.rate_limits.socket.burst),
+            lobbies=connections.quotas.lobbies,
+            house_bots=connections.quotas.house_bots,
+        )
 
     def hello(self, peer: Peer, hello: Hello) -> None:
         """Find out who somebody is, and welcome it."""
@@ -78,13 +85,7 @@ class HelloHandler:
                 kind=identity.player.kind,
                 resume=admission.resume,
                 server=self._directory.name,
-                limits=Limits(
-                    frame_bytes=MAX_FRAME,
-                    messages_per_second=self._connections.rate_limits.socket.per_second,
-                    burst=int(self._connections.rate_limits.socket.burst),
-                    lobbies=self._connections.quotas.lobbies,
-                    house_bots=self._connections.quotas.house_bots,
-                ),
+                limits=self._limits,
                 seats=unfinished,
                 lobbies=[lobby.key for lobby in lobbies if key in lobby.engine.state.members],
             )

@@ -39,7 +39,8 @@ class TimeoutConfig:
     hello_s: float = 10
     ping_every_s: float = 10
     ping_soon_s: float = 0.5
-    """The time between the first pings, which measure the round trip before it matters."""
+    """The time between the first pings of who does more than say hello: they measure the round trip
+    before it matters."""
     pong_s: float = 10
     close_s: float = 3
     stuck_s: float = 3
@@ -102,12 +103,18 @@ class Timeouts:
         self._awaiting_hello[peer] = self._seconds() + self._config.handshake_s
 
     def opened(self, peer: TimedPeer) -> None:
-        """The handshake is done; the first ping goes out at once and measures the round trip."""
+        """The handshake is done."""
         self._awaiting_hello[peer] = self._seconds() + self._config.hello_s
-        self._ping(peer)
 
     def greeted(self, peer: TimedPeer) -> None:
+        """Hello came."""
         self._awaiting_hello.pop(peer, None)
+        self._to_ping[peer] = self._seconds() + self._config.ping_every_s
+
+    def begin_measuring(self, peer: TimedPeer) -> None:
+        """Ping the peer at once: from now on its round trip matters."""
+        if self._to_ping.pop(peer, None) is not None:
+            self._ping(peer)
 
     def ponged(self, peer: TimedPeer, *, soon: bool = False) -> None:
         """The ping is answered; the next one follows, `soon` where there were few so far."""
