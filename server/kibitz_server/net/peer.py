@@ -364,6 +364,10 @@ class Peer(asyncio.Protocol):
     def write_buffer_size(self) -> int:
         return self.transport.get_write_buffer_size()
 
+    @property
+    def is_unread(self) -> bool:
+        return self._waiting is not None
+
     # --- what the HTTP exchange does (http_exchange.HttpConnection) -------------------------
 
     def in_turn(self, call: Callable[[], None]) -> None:
