@@ -87,11 +87,11 @@ class ScriptedClient:
         self.resume = self._hello({"name": self.name}, views)["resume"]
         return self
 
-    def reconnect(self, views: WantedViews = "turn") -> None:
-        """Go on on a new connection, beside the old one."""
+    def reconnect(self, views: WantedViews = "turn") -> dict[str, Any]:
+        """Go on on a new connection, beside the old one; return the answer to its hello."""
         self.receive()
         self._connect()
-        self._hello({"resume": self.resume}, views)
+        return self._hello({"resume": self.resume}, views)
 
     def _hello(self, guest: dict[str, str], views: WantedViews) -> dict[str, Any]:
         self.wanted.append(views)

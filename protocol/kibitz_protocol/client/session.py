@@ -254,6 +254,8 @@ class Session:
         self._hello = 0
         # Whether a hello was lost on the way, so that the server may know the name from us.
         self._hello_lost = False
+        # Whether the server has said that it does not know the secret of its last welcome.
+        self._unknown = False
         self._throttle: RequestThrottle | None = None
 
     # --- what the owner asks --------------------------------------------------------------
@@ -363,7 +365,7 @@ class Session:
         """Return hello with the account's token, or with the secret of the first welcome."""
         who = self._identity
         resume = who.resume if self.welcome is None else self.welcome.resume
-        if who.token is not None:
+        if who.token is not None or self._unknown:
             resume = None
         return Hello(
             id=self.new_id(),
@@ -381,7 +383,7 @@ class Session:
     def _on_welcome(self, welcome: Welcome, now: int) -> list[SessionEvent]:
         if welcome.version not in VERSIONS:
             return self._end(GarbledError(f"the server chose version {welcome.version}"))
-        again = self.welcome is not None
+        again, self._unknown = self.welcome is not None, False
         self.state, self.welcome, self._since = SessionState.ONLINE, welcome, now
         self._give_up_at, self._not_before = None, 0
         self._throttle = RequestThrottle(
@@ -524,6 +526,9 @@ class Session:
             case Refused(code=Code.NAME_TAKEN) if self._hello_lost and self.welcome is None:
                 # Most likely by ourselves, until the server notices that we are not there.
                 return self._disconnect(now, None, answer.message)
+            case Refused(code=Code.UNAUTHORIZED) if self._may_come_anew():
+                self._unknown = True
+                return self._disconnect(now, None, answer.message)
             case Refused():
                 return self._end(
                     HelloRefusedError(
@@ -532,6 +537,15 @@ class Session:
                 )
             case _:
                 return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
+
+    def _may_come_anew(self) -> bool:
+        """Whether to say hello by name where the secret of the last welcome is not known.
+
+        A server that is killed forgets a guest who said hello a moment before and did nothing.
+        """
+        who = self._identity
+        known_by_name = who.token is None and who.name is not None
+        return self.welcome is not None and known_by_name and not self._unknown
 
     def _postpone(self, pending: PendingRequest, refused: Refused, now: int) -> bool:
         """Return whether to send a request again later instead of passing its refusal on.

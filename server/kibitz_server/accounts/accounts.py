@@ -65,7 +65,7 @@ class Admission:
 
 
 class _SaveWaiter:
-    """Waits until a new identity is on the disk."""
+    """Waits until a house bot's identity is on the disk."""
 
     __slots__ = ("_then",)
 
@@ -77,6 +77,21 @@ class _SaveWaiter:
 
     def lost(self, error: StoreError) -> None:
         self._then(False)
+
+
+@dataclass(frozen=True, slots=True)
+class _FreshGuest:
+    """Waits until a new guest is on the disk."""
+
+    accounts: Accounts
+    identity: Identity
+    secret: bytes
+
+    def durable(self, seq: int) -> None:
+        self.accounts.saved(self)
+
+    def lost(self, error: StoreError) -> None:
+        self.accounts.not_saved(self)
 
 
 class Accounts:
@@ -102,17 +117,19 @@ class Accounts:
             return Admission(self._resumed(hello.resume), hello.resume)
         return self._guest(hello, local)
 
-    def save(self, admission: Admission, then: Callable[[bool], None]) -> None:
-        """Write a fresh guest down; `then(whether)` is called when the disk has it, or not."""
-        identity = admission.identity
-        secret = digest_of(admission.resume)
-        self._remember(identity, secret)
+    def save(self, admission: Admission) -> None:
+        """Write a fresh guest down, before anything that names it and within a quarter second.
 
-        def settled(saved: bool) -> None:
-            self._forget(identity, secret)
-            then(saved)
+        A guest who has only said hello has nothing that a crash could take, so it is welcomed at
+        once, and a crowd that comes costs a few commits.
+        """
+        guest = _FreshGuest(self, admission.identity, digest_of(admission.resume))
+        self._remember(guest.identity, guest.secret)
+        self._write(guest)
 
-        self._store.execute(INSERT_PLAYER, row_of(identity, secret), _SaveWaiter(settled))
+    def _write(self, guest: _FreshGuest) -> None:
+        row = row_of(guest.identity, guest.secret)
+        self._store.execute_unhurried(INSERT_PLAYER, row, guest)
 
     def house_bot(
         self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
@@ -163,6 +180,15 @@ class Accounts:
             )
             void |= {as_bytes(row[0]) for row in rows}
         return void
+
+    def saved(self, guest: _FreshGuest) -> None:
+        """From now on it is found on the disk."""
+        self._forget(guest.identity, guest.secret)
+
+    def not_saved(self, guest: _FreshGuest) -> None:
+        """Write it again, with what others do again: all that named it was lost with it."""
+        if self._store.failure is None and guest.secret in self._by_secret:
+            self._write(guest)
 
     # --- the three ways in ------------------------------------------------------------------
 
@@ -231,6 +257,8 @@ class Accounts:
         if owner.account or self._busy(owner.key):
             raise Denied(Code.NAME_TAKEN, f"the name {name!r} is taken by {owner.player.name!r}")
         self._store.execute("DELETE FROM player WHERE key = ? AND account = 0", (owner.key,))
+        for secret in [secret for secret, who in self._by_secret.items() if who == owner]:
+            self._forget(owner, secret)
 
     def _remember(self, identity: Identity, secret: bytes) -> None:
         self._by_secret[secret] = identity

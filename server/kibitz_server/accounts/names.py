@@ -110,6 +110,8 @@ def skeleton(name: str) -> str:
 
 def _refuse_mixture(text: str) -> None:
     """Refuse letters of scripts that are not written together, and digits of several systems."""
+    if text.isascii():  # Latin letters and one system of digits, as nearly all names are
+        return
     scripts = {alias(char) for char in text} - _SCRIPTLESS
     if len(scripts) > 1 and not any(scripts <= together for together in SCRIPT_COMBINATIONS):
         mixed = " and ".join(sorted(script.capitalize() for script in scripts))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from functools import partial
-
 from websockets.frames import CloseCode as Standard
 
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
@@ -16,8 +13,6 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.lobby.commands import Connected
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
-
-LOG = logging.getLogger("kibitz.handlers")
 
 
 def require_hello(peer: Peer, request: int) -> Identity | None:
@@ -33,9 +28,16 @@ class HelloHandler:
     def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
         self._connections = connections
+        self._limits = Limits(
+            frame_bytes=MAX_FRAME,
+            messages_per_second=connections.rate_limits.socket.per_second,
+            burst=int(connections.rate_limits.socket.burst),
+            lobbies=connections.quotas.lobbies,
+            house_bots=connections.quotas.house_bots,
+        )
 
     def hello(self, peer: Peer, hello: Hello) -> None:
-        """Find out who somebody is; a new guest is welcomed once the disk has it."""
+        """Find out who somebody is, and welcome it."""
         if peer.identity is not None:
             peer.refuse(hello.id, Code.WRONG_STATE, "this connection has said hello", hint="")
             return
@@ -62,26 +64,9 @@ class HelloHandler:
         peer.views = hello.views
         peer.token = admission.token
         self._connections.greeted(peer, admission.identity)
-        welcome = partial(self._greet_saved, peer, hello.id, known[-1], admission)
         if admission.fresh:
-            self._directory.accounts.save(admission, welcome)
-        else:
-            welcome(True)
-
-    def _greet_saved(
-        self, peer: Peer, request: int, version: int, admission: Admission, saved: bool
-    ) -> None:
-        if peer.leaving:
-            return
-        if not saved:
-            _reject(peer, request, Code.UNAVAILABLE, "the database cannot be written")
-            return
-        try:
-            self._send_welcome(peer, request, version, admission)
-        except Exception:
-            LOG.exception("request Hello failed")
-            peer.fail(request)
-            peer.close(Standard.INTERNAL_ERROR, "hello failed")
+            self._directory.accounts.save(admission)
+        self._send_welcome(peer, hello.id, known[-1], admission)
 
     def _send_welcome(self, peer: Peer, request: int, version: int, admission: Admission) -> None:
         identity = admission.identity
@@ -101,13 +86,7 @@ class HelloHandler:
                 kind=identity.player.kind,
                 resume=admission.resume,
                 server=self._directory.name,
-                limits=Limits(
-                    frame_bytes=MAX_FRAME,
-                    messages_per_second=self._connections.rate_limits.socket.per_second,
-                    burst=int(self._connections.rate_limits.socket.burst),
-                    lobbies=self._connections.quotas.lobbies,
-                    house_bots=self._connections.quotas.house_bots,
-                ),
+                limits=self._limits,
                 seats=unfinished,
                 lobbies=[lobby.key for lobby in lobbies if key in lobby.engine.state.members],
             )

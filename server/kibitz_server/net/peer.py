@@ -136,6 +136,7 @@ class Peer(asyncio.Protocol):
         "_context",
         "_exchange",
         "_frames",
+        "_has_asked",
         "_over_limit",
         "_reported_gone",
         "_waiting",
@@ -165,6 +166,8 @@ class Peer(asyncio.Protocol):
         """Reads what comes on the websocket."""
         self._waiting: Callable[[], None] | None = None
         """What waits for a later turn of the loop; nothing is read meanwhile."""
+        self._has_asked = False
+        """Whether it does more than say hello, so that its round trip will matter."""
         self._over_limit = False
         """Whether the last charge was refused, so that even moves are paid for."""
         self._reported_gone = False
@@ -324,7 +327,7 @@ class Peer(asyncio.Protocol):
         self.rate_limiter.share(bucket)
 
     def greeted(self, identity: Identity) -> None:
-        """Hello was answered: the peer may stay."""
+        """Hello is answered: the peer may stay."""
         self.identity = identity
         self._context.timeouts.greeted(self)
 
@@ -354,8 +357,7 @@ class Peer(asyncio.Protocol):
 
     def ping(self) -> None:
         if self._frames is not None and not self.leaving:
-            payload = self.round_trip.ping(self._context.clock())
-            self.transport.write(_ping_frame(payload))
+            self.transport.write(_ping_frame(self.round_trip.ping(self._context.clock())))
 
     def overdue(self) -> None:
         if self._frames is None:
@@ -365,6 +367,10 @@ class Peer(asyncio.Protocol):
 
     def write_buffer_size(self) -> int:
         return self.transport.get_write_buffer_size()
+
+    @property
+    def is_unread(self) -> bool:
+        return self._waiting is not None
 
     # --- what the HTTP exchange does (http_exchange.HttpConnection) -------------------------
 
@@ -460,7 +466,7 @@ class Peer(asyncio.Protocol):
 
     def _handle_pong(self, data: bytes | bytearray) -> None:
         if self.round_trip.pong(data, self._context.clock()):
-            self._context.timeouts.ponged(self, soon=self.round_trip.is_new)
+            self._context.timeouts.ponged(self, soon=self._has_asked and self.round_trip.is_new)
         else:  # nobody asked for it
             self.charge(self._context.rate_limits.control, 0)
 
@@ -479,6 +485,9 @@ class Peer(asyncio.Protocol):
     def _handle_request(self, message: ClientMessage) -> None:
         if self.charge(self._context.rate_limits.cost(type(message)), message.id):
             self.unanswered.add(message.id)
+            if self.identity is not None and not self._has_asked:
+                self._has_asked = True
+                self._context.timeouts.begin_measuring(self)
             self._context.handler.request(self, message)
 
     def _refuse_malformed(self, payload: bytes | bytearray, error: DecodeError) -> None:

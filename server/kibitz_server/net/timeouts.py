@@ -5,7 +5,8 @@ the dictionaries below are queues in the order of their deadlines: a check looks
 of each and at the few peers that are in trouble. A check pings its share of the peers and no
 more, so that a crowd that came at one moment does not answer at one moment for ever. Those that
 are late together, such as a crowd of handshakes that never end, are ended a few in each turn of the
-loop (`turn_budget`).
+loop (`turn_budget`). Nobody is late with what the server has not read: neither while the server
+stood still (`loop_clock`) nor while a request of the peer waits for its turn.
 
     late with                 deadline           then
     handshake                 handshake_s        aborted
@@ -39,12 +40,17 @@ class TimeoutConfig:
     hello_s: float = 10
     ping_every_s: float = 10
     ping_soon_s: float = 0.5
-    """The time between the first pings, which measure the round trip before it matters."""
-    pong_s: float = 10
+    """The time between the first pings of who does more than say hello: they measure the round trip
+    before it matters."""
+    pong_s: float = 18
+    """Long, for a machine that is short of processors may let a healthy client wait for seconds; a
+    host that is gone is noticed by TCP before (`app.server.USER_TIMEOUT_MS`)."""
     close_s: float = 3
     stuck_s: float = 3
     """How long a peer may leave its full transport untouched."""
-    sweep_s: float = 0.1
+    sweep_s: float = 0.025
+    """Between two checks. Short, so that each pings few: what a crowd's pings and pongs take at once
+    is time that a move waits."""
 
 
 class TimedPeer(Protocol):
@@ -59,6 +65,10 @@ class TimedPeer(Protocol):
 
     def write_buffer_size(self) -> int:
         """Return how many bytes wait in the transport."""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is not read from, so that what it owes may have come."""
 
 
 class Timeouts:
@@ -102,12 +112,18 @@ class Timeouts:
         self._awaiting_hello[peer] = self._seconds() + self._config.handshake_s
 
     def opened(self, peer: TimedPeer) -> None:
-        """The handshake is done; the first ping goes out at once and measures the round trip."""
+        """The handshake is done."""
         self._awaiting_hello[peer] = self._seconds() + self._config.hello_s
-        self._ping(peer)
 
     def greeted(self, peer: TimedPeer) -> None:
+        """Hello came."""
         self._awaiting_hello.pop(peer, None)
+        self._to_ping[peer] = self._seconds() + self._config.ping_every_s
+
+    def begin_measuring(self, peer: TimedPeer) -> None:
+        """Ping the peer at once: from now on its round trip matters."""
+        if self._to_ping.pop(peer, None) is not None:
+            self._ping(peer)
 
     def ponged(self, peer: TimedPeer, *, soon: bool = False) -> None:
         """The ping is answered; the next one follows, `soon` where there were few so far."""
@@ -146,13 +162,14 @@ class Timeouts:
     def check(self) -> None:
         """Deal with all that is due."""
         now = self._seconds()
-        for peer in [peer for peer, due in self._awaiting_hello.items() if due <= now]:
+        late = [peer for peer, due in self._awaiting_hello.items() if due <= now]
+        for peer in (peer for peer in late if not peer.is_unread):
             del self._awaiting_hello[peer]
             self._turns.run(ENDING_COST, peer.overdue)
         for peer in [peer for peer, due in self._leaving.items() if due <= now]:
             del self._leaving[peer]
             self._turns.run(ENDING_COST, peer.abort)
-        for peer in _expired(self._pinged, now):
+        for peer in (peer for peer in _expired(self._pinged, now) if not peer.is_unread):
             del self._pinged[peer]
             self._turns.run(ENDING_COST, peer.abort)
         for queue, every_s in (

@@ -89,6 +89,8 @@ SEGMENTS_PER_BATCH = 16
 """How many segments of a compaction a batch writes, or more where it has many entries itself."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
 """How many bytes of journal rows a batch deletes, or more where one row is heavier."""
+UNHURRIED_S = 0.25
+"""How long a row waits for a batch that it can go with."""
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
 PROBE_AFTER_S = 2.0
@@ -256,6 +258,9 @@ class Store:
         self._next_batch = journal.last_batch(self._db) + 1
         self._next_stream = read_int(self._db, "SELECT max(number) FROM stream") + 1
         self._gathering = _Batch()
+        self._unhurried: list[tuple[str, Sequence[Value], Waiter | None]] = []
+        """Rows for the next batch that are in no hurry for it."""
+        self._unhurried_timer: asyncio.TimerHandle | None = None
         self._writing: _Batch | None = None
         self._begin_scheduled = False
         self._doubtful_checks: str | None = None
@@ -353,8 +358,31 @@ class Store:
 
     def execute(self, sql: str, values: Sequence[Value], waiter: Waiter | None = None) -> None:
         """Write a row of another table with the next batch."""
+        self._gather_unhurried()
         self._gathering.statements.append((sql, values))
         self._wait(None, 0, waiter)
+
+    def execute_unhurried(
+        self, sql: str, values: Sequence[Value], waiter: Waiter | None = None
+    ) -> None:
+        """Write a row with the next batch, for which none has to begin within `UNHURRIED_S`.
+
+        It is never on the disk later than what is appended or executed after it. So a row that
+        matters only once something names it costs no commit of its own.
+        """
+        if not self._unhurried:
+            self._unhurried_timer = self._loop.call_later(UNHURRIED_S, self._gather_unhurried)
+        self._unhurried.append((sql, values, waiter))
+
+    def _gather_unhurried(self) -> None:
+        """Let the rows that wait for a batch have the next one."""
+        if not self._unhurried:
+            return
+        if self._unhurried_timer is not None:
+            self._unhurried_timer.cancel()
+        rows, self._unhurried = self._unhurried, []
+        for sql, values, waiter in rows:
+            self.execute(sql, values, waiter)
 
     def write_checkpoint(self, stream: Stream, data: bytes) -> None:
         """Write a checkpoint of a stream as it is now, in place of the one before."""
@@ -365,6 +393,7 @@ class Store:
 
     async def flush(self) -> None:
         """Wait until everything appended so far is on the disk or was given up."""
+        self._gather_unhurried()
         if self._writing is None and not self._begin_scheduled:
             return
         idle = self._loop.create_future()
@@ -587,6 +616,8 @@ class Store:
         self._loop.call_soon(self._begin)
 
     def _begin(self) -> None:
+        self._begin_scheduled = True  # what is gathered here begins with this batch
+        self._gather_unhurried()
         self._begin_scheduled = False
         batch, self._gathering = self._gathering, _Batch()
         if self.failure is not None:

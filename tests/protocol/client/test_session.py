@@ -148,6 +148,22 @@ class TestHello:
         peer.disconnect()
         assert peer.accept_hello().views == "every"
 
+    def test_a_guest_whom_a_killed_server_does_not_know_comes_anew(
+        self, online: ScriptedServer
+    ) -> None:
+        for name in (None, "ada"):
+            online.disconnect()
+            online.next_event(Disconnected)
+            online.connect()
+            hello = online.expect_request(Hello)
+            assert hello.name == name
+            online.send(Refused(re=hello.id, code=Code.UNAUTHORIZED, message="unknown"))
+            if name is None:
+                online.next_event(Disconnected)
+                online.connect()
+                assert online.expect_request(Hello).name == "ada"
+        assert isinstance(online.next_event(SessionEnded).error, HelloRefusedError)
+
     def test_an_account_comes_back_with_its_token(self) -> None:
         session = Session(ClientIdentity(token="token-of-ada"), 0, chance=lambda: 0.5)
         peer = ScriptedServer(session)

@@ -34,10 +34,9 @@ class AccountsScenario:
 
     async def guest(self, name: str) -> Admission:
         admission = self.hello(name)
-        saved: list[bool] = []
-        self.accounts.save(admission, saved.append)
+        self.accounts.save(admission)
         await self.store.flush()
-        assert saved == [True]
+        assert self.accounts._by_secret == {}
         return admission
 
 
@@ -71,8 +70,35 @@ async def test_a_guest_comes_back_with_its_secret_after_a_restart(path: Path) ->
 
 async def test_a_guest_comes_back_before_it_was_saved(desk: AccountsScenario) -> None:
     guest = desk.hello("Ada")
-    desk.accounts.save(guest, lambda saved: None)
+    desk.accounts.save(guest)
     assert desk.hello(resume=guest.resume).identity is guest.identity
+
+
+async def test_the_name_of_a_guest_who_has_gone_is_free_before_it_was_saved(
+    desk: AccountsScenario,
+) -> None:
+    former, now = desk.hello("Ada"), None
+    desk.accounts.save(former)
+    now = desk.hello("ada")
+    desk.accounts.save(now)
+    for _ in range(2):
+        assert denied(lambda: desk.hello(resume=former.resume))[0] is Code.UNAUTHORIZED
+        assert desk.hello(resume=now.resume).identity.key == now.identity.key
+        await desk.store.flush()
+
+
+async def test_a_crowd_of_guests_shares_a_commit(path: Path) -> None:
+    commits: list[int] = []
+    store = Store(path, asyncio.get_running_loop(), observe=lambda entries, s: commits.append(0))
+    accounts = Accounts(store, "anyone", lambda player: False)
+    for number in range(100):
+        hello = Hello(id=1, versions=[1], name=f"guest {number}")
+        accounts.save(accounts.identify(hello, None, local=True))
+        await asyncio.sleep(0)
+    await store.flush()
+    assert len(commits) == 1
+    await store.close()
+    assert sqlite3.connect(path).execute("SELECT count(*) FROM player").fetchone() == (100,)
 
 
 async def test_secrets_are_not_in_the_database(desk: AccountsScenario, path: Path) -> None:
@@ -103,7 +129,7 @@ async def test_a_name_is_taken_while_its_owner_is_busy(desk: AccountsScenario) -
 
 async def test_a_name_is_taken_before_it_was_saved(desk: AccountsScenario) -> None:
     guest = desk.hello("Ada")
-    desk.accounts.save(guest, lambda saved: None)
+    desk.accounts.save(guest)
     desk.busy.add(guest.identity.key)
     assert denied(lambda: desk.hello("Ada"))[0] is Code.NAME_TAKEN
 
@@ -243,10 +269,8 @@ async def test_a_name_taken_in_the_same_moment_fails_no_batch(
     guest = desk.hello("Ada")
     with TokenAdmin(path) as register:
         register.issue("ada", "bot")
-    saved: list[bool] = []
-    desk.accounts.save(guest, saved.append)
+    desk.accounts.save(guest)
     await desk.store.flush()
-    assert saved == [True]
     assert desk.store.healthy
 
 

@@ -192,7 +192,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.append": (Store, "append", ("leave", "kick", "move", "note", "resign")),
     "store.create": (Store, "create", ("host",)),
     "store.finish": (Store, "finish", ("resign", "leave_match")),
-    "store.execute": (Store, "execute", ("hello",)),
+    "store.execute_unhurried": (Store, "execute_unhurried", ("hello",)),
     "store.closed": (Store, "closed", OVER),
     "store.entries": (Store, "entries", OVER),
     "store.lines": (Store, "lines", ("history",)),

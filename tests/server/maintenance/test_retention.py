@@ -69,7 +69,7 @@ class RetentionScenario:
 
     async def guest(self, name: str) -> Admission:
         admission = self.accounts.identify(Hello(id=1, versions=[1], name=name), None, local=True)
-        self.accounts.save(admission, lambda saved: None)
+        self.accounts.save(admission)
         await self.store.flush()
         return admission
 

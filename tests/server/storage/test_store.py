@@ -22,7 +22,7 @@ from kibitz_server.storage.database import (
     WriteFailed,
     connect_admin,
 )
-from kibitz_server.storage.store import Store, Stored, Stream
+from kibitz_server.storage.store import UNHURRIED_S, Store, Stored, Stream
 
 
 class RecordingWaiter:
@@ -801,4 +801,51 @@ async def test_the_end_of_a_stream_takes_its_checkpoint_with_it(path: Path) -> N
     store.finish(stream, b"{}", b"{}")
     await store.flush()
     assert store.rows("SELECT * FROM checkpoint", ()) == []
+    await store.close()
+
+
+# --- rows that are in no hurry ------------------------------------------------------------------
+
+ROW = "INSERT INTO player (key, name, skeleton, kind, account, created) VALUES (?, 'x', ?, 'bot', 0, 0)"
+
+
+async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
+    store: Store, path: Path
+) -> None:
+    first, ear = RecordingWaiter(), RecordingWaiter()
+    store.execute_unhurried(ROW, ("g1", "g1"), first)
+    await asyncio.sleep(0.02)
+    assert first.told == []
+    written(store, count=1, ear=ear)
+    while not ear.told:
+        await asyncio.sleep(0.001)
+    assert first.told == [0]
+    with connect_admin(path) as db:
+        assert db.execute("SELECT key FROM player").fetchall() == [("g1",)]
+
+
+async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: Store) -> None:
+    ear = RecordingWaiter()
+    store.execute_unhurried(ROW, ("g1", "g1"), ear)
+    async with asyncio.timeout(UNHURRIED_S + 5):
+        while not ear.told:
+            await asyncio.sleep(0.01)
+
+
+async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
+    store: Store, path: Path
+) -> None:
+    store.execute_unhurried(ROW, ("g1", "ada"))
+    store.execute("DELETE FROM player WHERE key = 'g1'", ())
+    store.execute_unhurried(ROW, ("g2", "ada"))
+    await store.flush()
+    with connect_admin(path) as db:
+        assert db.execute("SELECT key FROM player").fetchall() == [("g2",)]
+
+
+async def test_a_row_that_is_in_no_hurry_hears_when_it_is_lost(path: Path) -> None:
+    store, ear = opened(path), RecordingWaiter()
+    store.execute_unhurried("INSERT INTO nowhere VALUES (1)", (), ear)
+    await store.flush()
+    assert len(ear.errors) == 1
     await store.close()
