@@ -14,7 +14,7 @@ import heapq
 import itertools
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -24,7 +24,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.wire.messages import ClientMessage, Move
+from kibitz_protocol.wire.messages import ClientMessage, HouseBotLine, Move
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
@@ -40,6 +40,11 @@ HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
 )
+
+
+def house_bot(name: str, seats: Sequence[int] = ()) -> HouseBotLine:
+    """Return a house bot without parameters."""
+    return HouseBotLine(name=name, seats=list(seats), summary="plays", parameters=[])
 
 
 class FakeHandle:

@@ -181,11 +181,26 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
                 rules_version=1,
                 seats=[2, 3],
                 hidden=False,
+                balanced=True,
+                legal_rule="any empty place",
                 options_schema={"type": "object"},
                 move_schema={"type": "object"},
+                view_schema={"type": "object"},
             )
         ],
         personalities=["line/random"],
+        bots=[
+            messages.HouseBotLine(
+                name="line/random",
+                seats=[2, 3],
+                summary="plays any legal move",
+                parameters=[
+                    messages.BotParameter(
+                        name="seed", type="int", least=0, summary="makes the play repeatable"
+                    )
+                ],
+            )
+        ],
     ),
     messages.LobbyList(
         re=3,

@@ -38,6 +38,7 @@ from kibitz_protocol.wire.values import (
     Line,
     Millis,
     Options,
+    Personality,
     PlayerName,
     RequestId,
     SafeInt,
@@ -362,14 +363,47 @@ class GameLine(Tolerant):
     rules_version: int
     seats: list[int]
     hidden: bool
+    balanced: bool = Field(
+        False,
+        description="whether it is played in blocks: as many matches as there are seats, in which"
+        " a group takes every seat in turn",
+    )
+    legal_rule: str | None = Field(
+        None, description="which actions are legal, where turns do not list them"
+    )
     options_schema: Fields
     move_schema: Fields
+    view_schema: Fields | None = Field(None, description="absent from servers before 0.2")
+
+
+class BotParameter(Tolerant):
+    """A number that may follow the name of a house bot: ``game/name:depth=4,time=0.2``."""
+
+    name: str
+    type: Literal["int", "float"]
+    least: float = Field(description="the smallest value that is accepted")
+    default: float | None = Field(None, description="absent where it depends on the match")
+    summary: str
+
+
+class HouseBotLine(Tolerant):
+    """A house bot that may sit in a lobby, with what may be chosen about it."""
+
+    name: Personality = Field(description="``game/name``, without parameters")
+    seats: list[int] = Field(
+        description="with how many seats it plays; empty for as many as its game has"
+    )
+    summary: str
+    parameters: list[BotParameter]
 
 
 class GameList(Answer):
     type: Literal["games"] = "games"
     games: list[GameLine]
     personalities: list[str] = Field(description="house bots that the server can start")
+    bots: list[HouseBotLine] = Field(
+        default_factory=list, description="the same with all that a host may choose of them"
+    )
 
 
 class LobbyList(Answer):
