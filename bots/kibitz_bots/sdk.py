@@ -140,7 +140,12 @@ class Turn(Generic[ViewT]):
 
     @classmethod
     def of(cls, message: YourTurn, match: Match, budget: Budget) -> Turn[ViewT]:
-        """Read a turn from the message that announced it."""
+        """Read a turn from the message that announced it.
+
+        Raises `ValueError` where it has no view: the connection has said that it wants none.
+        """
+        if message.view is None:
+            raise ValueError(f"the turn of match {message.match} was sent without its view")
         return cls(
             match=match,
             ply=message.ply,

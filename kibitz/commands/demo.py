@@ -173,7 +173,7 @@ async def _screen(server: PrivateServer, lobby: str) -> None:
     from kibitz.demo_screen import DemoApp
 
     def connect() -> Client:
-        return Client(server.url, name="you", kind="human", agent="kibitz demo")
+        return Client(server.url, name="you", kind="human", agent="kibitz demo", views="every")
 
     tour = DemoApp(load_games("plain"), connect, lobby=lobby, where=server.url)
     await tour.run_async()
@@ -184,7 +184,7 @@ async def _screen(server: PrivateServer, lobby: str) -> None:
 async def _lines(server: PrivateServer, lobby: str) -> None:
     from kibitz_clients.line_output import follow_lines
 
-    client = Client(server.url, name="you", kind="human", agent="kibitz demo")
+    client = Client(server.url, name="you", kind="human", agent="kibitz demo", views="none")
     await follow_lines(client, load_games("plain"), echo, lobby=lobby)
 
 

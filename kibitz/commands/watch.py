@@ -18,6 +18,7 @@ from kibitz.process.event_loop import run
 from kibitz.sessions import SavedSession, Tell
 from kibitz.text import rulebook
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.visibility import WantedViews
 
 
 @click.command(short_help="Follow matches, live or from a file.")
@@ -47,7 +48,8 @@ def watch(
 
     told: list[str] = []
     with _guest_session(server, name, token_file, told.append) as saved:
-        connect = client_factory(saved, server, name, token_file, told.append)
+        views: WantedViews = "every" if screen else "none"
+        connect = client_factory(saved, server, name, token_file, told.append, views=views)
         match, lobby = _match_or_lobby(connect(), what) if what else (None, None)
         if screen:
             from kibitz_clients.tui.kibitz_app import KibitzApp

@@ -16,13 +16,16 @@ from kibitz.conformance.server import LOBBY, ConformanceServer
 from kibitz_games.core.game import TERMINAL, Game
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.messages import Done, EventList
 from kibitz_protocol.wire.recordfile import seed_commitment
 from kibitz_protocol.wire.records import Cause, Conduct, Flagged, Player, Setup
 from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.visibility import REFEREE
 from kibitz_server.match import commands
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.visibility import EntryView
+from kibitz_server.match.history import read_page
+from kibitz_server.match.state import MatchState
 
 Incident: TypeAlias = "Callable[[ConformanceMatch], Awaitable[None]]"
 """Something that a script does; it may wait, and fail the check."""
@@ -80,7 +83,7 @@ class ConformanceMatch:
         # Whether the play waits until the bot has its seat again.
         self._changed = asyncio.Event()
         self._fault: FailedError | None = None
-        self._entries: list[EntryView] = []
+        self._lines: list[bytes] = []
         self._request = 0
         self._asked_ply: int | None = None
         self.engine = MatchEngine.new(game, self._setup(seats, seed, options or {}, control))
@@ -297,13 +300,25 @@ class ConformanceMatch:
         self.server.send(Done(re=request.id))
         self._send_snapshot("rejoined")
         if self.running and self.engine.state.to_act == self.seat:
-            self.server.send(self.engine.views.your_turn(self.engine.left_ms(self.now())))
+            left = self.engine.left_ms(self.now())
+            self.server.send(self.engine.views.your_turn(left, self.server.views))
 
     def _history(self, request: messages.History) -> None:
-        chosen = self._entries[request.first - 1 :][: request.count]
-        more = len(self._entries) >= request.first + request.count
-        events = [sight.event(self.seat) for sight in chosen]
-        self.server.send(EventList(re=request.id, match=self.key, events=events, more=more))
+        state = self.engine.state
+        page = read_page(
+            MatchState(state.game, state.setup),
+            self._lines,
+            self.seat if self.running else REFEREE,
+            max(1, request.first),
+            request.count,
+            own=self.seat,
+            wanted=self.server.views,
+        )
+        self.server.send(
+            EventList(
+                re=request.id, match=self.key, view=page.view, events=page.events, more=page.more
+            )
+        )
 
     # --- what the bot is told --------------------------------------------------------------------
 
@@ -317,7 +332,7 @@ class ConformanceMatch:
 
     def _send_turn(self) -> None:
         self._asked_ply = self.engine.state.ply
-        self._send(self.engine.views.your_turn())
+        self._send(self.engine.views.your_turn(wanted=self.server.views))
         self.engine.open_turn(self.now())
 
     def _send(self, message: messages.ServerMessage) -> None:
@@ -337,8 +352,8 @@ class ConformanceMatch:
                 case commands.Append(entry, sight):
                     if isinstance(entry, Flagged) and entry.seat == self.seat:
                         self.flags.append(entry.elapsed_ms)
-                    self._entries.append(sight)
-                    self._send(sight.event(self.seat))
+                    self._lines.append(encode(entry))
+                    self._send(sight.event(self.seat, self.server.views))
                 case commands.Accepted(_, id, seq) if move is not None:
                     self.accepted.setdefault(move.ply, id)
                     if self.answers_to_lose:

@@ -24,6 +24,7 @@ from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenS
 from kibitz_protocol.wire.messages import ClientMessage, Hello, ServerMessage
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import HINTS, Code
+from kibitz_protocol.wire.visibility import WantedViews
 
 LOBBY = "doctor"
 NAME = "tested-bot"
@@ -65,6 +66,8 @@ class ConformanceServer:
         self.player = Player(player="p1", name=NAME, kind="bot")
         self.hello: Hello | None = None
         """The first hello that was welcomed."""
+        self.views: WantedViews = "turn"
+        """Which messages bring the view, as the newest hello has it."""
         self.matches: dict[str, MatchHandler] = {}
         self.programme: list[ProgrammeItem] = []
         """What the lobby's news say is going to be played."""
@@ -177,6 +180,7 @@ class ConformanceServer:
             self.refuse(hello.id, Code.NAME_TAKEN, f"the name {NAME!r} is taken")
             return
         self.hello = self.hello or hello
+        self.views = hello.views
         self.player = Player(player="p1", name=self.player.name, kind=hello.kind)
         self.send(
             messages.Welcome(

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.visibility import WantedViews
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
@@ -72,11 +73,13 @@ def client(
     *,
     resume: str | None = None,
     seated: bool = False,
+    views: WantedViews = "turn",
 ) -> Client:
     """Return the connection that the options describe; enter it to connect.
 
     Who says no name gets one of their own, for two commands may run at the same time. `resume`
-    is the secret of somebody who comes back; `seated` is for a command that plays.
+    is the secret of somebody who comes back; `seated` is for a command that plays, and `views` for
+    one that shows positions.
     """
     known = account(token_file)
     return Client(
@@ -85,6 +88,7 @@ def client(
         token=known,
         resume=resume,
         seated=seated,
+        views=views,
         kind=kind,
         agent="kibitz",
         patience=patience,

@@ -12,6 +12,7 @@ from kibitz import sessions
 from kibitz.options import connection
 from kibitz.sessions import SavedSession, Tell
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.visibility import WantedViews
 
 ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
 
@@ -24,11 +25,17 @@ def client_factory(
     tell: Tell,
     *,
     seated: bool = False,
+    views: WantedViews = "every",
 ) -> ClientFactory:
-    """Return what connects as who was saved, and as a newcomer where nobody was."""
+    """Return what connects as who was saved, and as a newcomer where nobody was.
+
+    Screens draw the view after each entry, so they want `every` one; lines of text have none.
+    """
 
     def make(resume: str | None) -> Client:
-        return connection.client(server, name, token_file, resume=resume, seated=seated)
+        return connection.client(
+            server, name, token_file, resume=resume, seated=seated, views=views
+        )
 
     def connect() -> AbstractAsyncContextManager[Client]:
         if saved is None:

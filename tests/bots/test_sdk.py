@@ -229,3 +229,9 @@ def test_the_package_has_what_an_author_needs() -> None:
         assert getattr(kibitz, name).__name__ == name
     assert kibitz.Position is Position
     assert kibitz.play_locally is inprocess.play_locally
+
+
+def test_a_turn_needs_its_view() -> None:
+    blind = your_turn("m1").model_copy(update={"view": None})
+    with pytest.raises(ValueError, match="sent without its view"):
+        Turn.of(blind, Match.of(snapshot("m1")), Budget(1, None, 0.0))

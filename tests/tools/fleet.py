@@ -233,7 +233,7 @@ def random_action(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:
     """Return a random legal action; on large boards they are not listed but to be seen."""
     if turn.legal is not None:
         return {key: _scalar(value) for key, value in chance.choice(turn.legal).items()}
-    cells = turn.view["cells"]
+    cells = (turn.view or {}).get("cells")
     assert isinstance(cells, str)
     return {"cell": chance.choice([cell for cell, glyph in enumerate(cells) if glyph == "."])}
 

@@ -17,12 +17,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from kibitz_games.core.game import Game
+from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.runner import MatchRunner
 from tests.tools.indistinguishable_plays import PairedTurn, PlayPair
+from tests.tools.view_follower import ViewFollower
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 
 CLOCK = {"move_ms": 2_000, "bank_ms": 1_000}
 
+WANTED: tuple[WantedViews, ...] = ("turn", "every", "none")
+"""What the connections of a player ask for, one after the other."""
 RESTART_BEFORE_TURN = 5
 """Before which turn the server is killed and started again."""
 
@@ -61,6 +65,8 @@ class SecrecyTranscript:
     """Who may know each secret before the end ("" for nobody), and the secrets."""
     private_notes: dict[str, list[str]] = field(default_factory=dict)
     """The same of what is its author's alone for ever: notes, and secrets to come back with."""
+    views: dict[str, ViewFollower] = field(default_factory=dict)
+    """What the seat and the spectator could know of their view, by listener."""
     log: list[str] = field(default_factory=list)
     record: bytes = b""
     illegal_refusals: int = 0
@@ -130,6 +136,7 @@ class _ScenarioRunner:
         self._server.advance(0.05)
         self._request_views()
         self._collect_received(self._transcript.before_end)
+        self._follow_views()
         self._collect_secrets()
         self._end()
         self._collect_received(self._transcript.after_end)
@@ -144,7 +151,7 @@ class _ScenarioRunner:
     def _start_match(self) -> None:
         of, server = self._pair, self._server
         self._host, self._fay = map(server.guest_client, ("hal", "fay"))
-        self._eve = server.account_client("eve")
+        self._eve = server.account_client("eve", "every")
         item = {
             "game": of.game.info.name,
             "options": of.game.dump(of.options),
@@ -172,8 +179,9 @@ class _ScenarioRunner:
     def _restart(self) -> None:
         """Kill the server; everybody comes back to where they were."""
         self._server.restart()
-        for guest in (*self._players, self._host, self._eve, self._fay):
-            guest.reconnect()
+        for guest in (*self._players, self._host, self._fay):
+            guest.reconnect(WANTED[len(guest.wanted) % 3])
+        self._eve.reconnect("turn")
         for player in self._players:
             player.ask("rejoin", match=self._match)
         for each in (self._eve, self._fay):
@@ -193,7 +201,7 @@ class _ScenarioRunner:
             other.ask("note", match=self._match, text=self._new_marker("note", other))
             self._me.ask("note", match=self._match, text="for myself")
         if number % 7 == 4:
-            self._me.reconnect()
+            self._me.reconnect(WANTED[len(self._me.wanted) % 3])
             self._me.ask("rejoin", match=self._match)
         if turn.seat == self._pair.seat:
             for wrong in turn.illegal:
@@ -258,6 +266,12 @@ class _ScenarioRunner:
             guest.receive()
             heard[guest.name] = list(guest.received)
         heard["pages"] = list(self._pages)
+
+    def _follow_views(self) -> None:
+        """Keep the views as their clients do."""
+        for client in (self._me, self._eve):
+            follower = self._transcript.views[client.name] = ViewFollower()
+            follower.follow(client.messages(), client.wanted)
 
     def _collect_secrets(self) -> None:
         """Collect the secrets that are not said by anybody."""

@@ -50,6 +50,7 @@ from kibitz_protocol.wire.messages import (
 )
 from kibitz_protocol.wire.records import Conduct
 from kibitz_protocol.wire.values import Scalar
+from kibitz_protocol.wire.visibility import WantedViews
 from tests.tools.fleet import random_action
 from tests.tools.message_fuzzer import CLOSE, PONG, zero_masked_frame
 from tests.tools.raw_connection import HANDSHAKE
@@ -71,8 +72,14 @@ class SimulatedClient:
         self.name = name
         self.number = len(simulation.clients)
         self.random = random.Random(f"{simulation.seed} {name} {life}")
+        self.wanted: WantedViews = "every" if self.number % 2 else "turn"
         self.session = Session(
-            ClientIdentity(name=name, resume=resume, capabilities=Capabilities(at_once=100)),
+            ClientIdentity(
+                name=name,
+                resume=resume,
+                capabilities=Capabilities(at_once=100),
+                views=self.wanted,
+            ),
             simulation.milliseconds(),
             chance=self.random.random,
             patience=SessionTimeouts(opening_ms=None, away_ms=None),
@@ -257,7 +264,7 @@ class SimulatedClient:
                 viewer = f"{self.player} {self.life}"
                 shown = Shown(news.match, viewer, self._snapshot_seq[news.match], news.entry)
                 simulation.history.append(shown)
-                simulation.shown.append((self.player, news))
+                simulation.shown.append((self.player, self.wanted, news))
             case Finished():
                 simulation.ended[news.match] = news
             case _:

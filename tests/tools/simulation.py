@@ -42,7 +42,7 @@ from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.messages import Event, Finished
 from kibitz_protocol.wire.records import Cause, Entry, Moved
-from kibitz_protocol.wire.visibility import PUBLIC, Viewer
+from kibitz_protocol.wire.visibility import PUBLIC, Viewer, WantedViews
 from kibitz_server.accounts import identity
 from kibitz_server.directory import directory as directory_directory
 from kibitz_server.directory import match_setup
@@ -301,7 +301,7 @@ class Simulation:
         self.random = random.Random(f"world {self.seed}")
         self.clients: list[SimulatedClient] = []
         self.history: list[Observation] = []
-        self.shown: list[tuple[str, Event]] = []
+        self.shown: list[tuple[str, WantedViews, Event]] = []
         self.seats: dict[str, list[str]] = {}
         self.ended: dict[str, Finished] = {}
         self.secrets: dict[str, str] = {}
@@ -528,16 +528,18 @@ class Simulation:
             yield f"{told} was told, the log leads to {replayed.result}"
         yield from _clock_errors(replayed.setup.time_control, lines[1:], replayed.clocks or ())
         setup = read_setup(lines[0])
-        views: dict[Viewer, Mapping[int, bytes]] = {}
-        for player, event in self.shown:
+        views: dict[tuple[Viewer, WantedViews], Mapping[int, bytes]] = {}
+        for player, wanted, event in self.shown:
             if event.match != match:
                 continue
             seats = self.seats[match]
             viewer = seats.index(player) if player in seats else PUBLIC
-            if viewer not in views:
+            known = views.get((viewer, wanted))
+            if known is None:
                 sights = replay(self.game, setup, map(read_entry, lines[1:]))
-                views[viewer] = {s.entry.seq: encode(s.event(viewer)) for s in sights}
-            if views[viewer].get(event.entry.seq) != encode(event):
+                known = {s.entry.seq: encode(s.event(viewer, wanted)) for s in sights}
+                views[viewer, wanted] = known
+            if known.get(event.entry.seq) != encode(event):
                 yield f"viewer {viewer} was shown {event!r}, which the log does not show"
 
 

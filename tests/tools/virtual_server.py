@@ -19,6 +19,7 @@ from unittest.mock import patch
 from websockets.frames import Opcode
 
 from kibitz_games.core.game import Game
+from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts import identity
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.directory import directory as directory_directory
@@ -66,6 +67,8 @@ class ScriptedClient:
         self._token = token
         self.received: list[bytes] = []
         self.resume = ""
+        self.wanted: list[WantedViews] = []
+        """What each of its connections has asked for in hello."""
         self._id = 0
         self._connect()
 
@@ -78,18 +81,20 @@ class ScriptedClient:
         self._server.advance(ANSWER_SECONDS)
         _, _, self._transport.written = self._transport.written.partition(b"\r\n\r\n")
 
-    def say_hello(self) -> ScriptedClient:
+    def say_hello(self, views: WantedViews = "turn") -> ScriptedClient:
         """Say hello for the first time."""
-        named = {} if self._token else {"name": self.name}
-        self.resume = self.ask("hello", versions=[1], **named)["resume"]
+        self.resume = self._hello({"name": self.name}, views)["resume"]
         return self
 
-    def reconnect(self) -> None:
+    def reconnect(self, views: WantedViews = "turn") -> None:
         """Go on on a new connection, beside the old one."""
         self.receive()
         self._connect()
-        came = {} if self._token else {"resume": self.resume}
-        self.ask("hello", versions=[1], **came)
+        self._hello({"resume": self.resume}, views)
+
+    def _hello(self, guest: dict[str, str], views: WantedViews) -> dict[str, Any]:
+        self.wanted.append(views)
+        return self.ask("hello", versions=[1], views=views, **({} if self._token else guest))
 
     def ask(self, type: str, **fields: object) -> dict[str, Any]:
         """Send a request and return its answer."""
@@ -186,14 +191,14 @@ class VirtualServer:
         between(self.path)
         self._start()
 
-    def guest_client(self, name: str) -> ScriptedClient:
-        return ScriptedClient(self, name).say_hello()
+    def guest_client(self, name: str, views: WantedViews = "turn") -> ScriptedClient:
+        return ScriptedClient(self, name).say_hello(views)
 
-    def account_client(self, name: str) -> ScriptedClient:
+    def account_client(self, name: str, views: WantedViews = "turn") -> ScriptedClient:
         """Let somebody in with a token, which every handshake carries in a header."""
         with TokenAdmin(self.path) as register:
             token = register.issue(name, "human").token
-        return ScriptedClient(self, name, token).say_hello()
+        return ScriptedClient(self, name, token).say_hello(views)
 
     def page(self, path: str) -> bytes:
         """Get a page over HTTP, head and body."""

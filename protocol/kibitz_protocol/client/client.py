@@ -52,6 +52,7 @@ from kibitz_protocol.client.session import (
     Unanswered,
 )
 from kibitz_protocol.wire.messages import Capabilities, Welcome
+from kibitz_protocol.wire.visibility import WantedViews
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +70,11 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
     an earlier session are left to whoever plays there. `backlog` is how many messages of news may
     be unread before the session ends with `BacklogError`. `chance` is the source of random numbers
     in [0, 1) for the pauses between connections.
+
+    `views` says which news of a match have its whole view, besides `Snapshot` and `Finished`: the
+    own turns (``turn``), every event that changes it as well (``every``), or no other (``none``).
+    With ``turn``, an event of a game that hides something has what it changed in the own view,
+    which `wire.visibility.apply_change` applies to the view before.
 
     Entering the block waits for the server's welcome. It raises `HelloRefusedError`, with the code
     `name_taken`, `name_invalid`, `unauthorized` or `version`, where the server does not want this
@@ -100,6 +106,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         capabilities: Capabilities | None = None,
         agent: str = "",
         seated: bool = True,
+        views: WantedViews = "turn",
         patience: float | None = 120.0,
         opening: float | None = 10.0,
         backlog: int = 100_000,
@@ -114,6 +121,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
             capabilities=capabilities,
             agent=agent,
             seated=seated,
+            views=views,
             instance=secrets.token_hex(16),
         )
         self._timeouts = SessionTimeouts(opening_ms=_millis(opening), away_ms=_millis(patience))

@@ -77,6 +77,7 @@ from kibitz_protocol.wire.messages import (
 )
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.values import MAX_FRAME
+from kibitz_protocol.wire.visibility import WantedViews
 
 _Unsolicited: TypeAlias = (
     Snapshot
@@ -114,6 +115,8 @@ class ClientIdentity:
     that only looks or hosts, lest it takes them from the one that plays."""
     instance: str | None = None
     """Tells this program from others that know the same secrets."""
+    views: WantedViews = "turn"
+    """Which messages bring the view of a match, besides snapshots and the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -365,6 +368,7 @@ class Session:
             agent=who.agent,
             instance=who.instance,
             capabilities=who.capabilities,
+            views=who.views,
         )
 
     def _on_welcome(self, welcome: Welcome, now: int) -> list[SessionEvent]:

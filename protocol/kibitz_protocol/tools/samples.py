@@ -108,6 +108,9 @@ _BRIEF: Final = lobbies.MatchBrief(match="m1", lobby="L1", block=1, game="line",
 _EVENT: Final = messages.Event(
     match="m1", ply=1, to_act=1, entry=ENTRIES[0], view=_VIEW, clocks=_CLOCKS
 )
+_CHANGED: Final = messages.Event(
+    match="m1", ply=2, to_act=0, entry=ENTRIES[5], change={"cells": [0, 1, 3], "last": None}
+)
 
 REQUESTS: Final[tuple[messages.ClientMessage, ...]] = (
     messages.Hello(
@@ -120,6 +123,7 @@ REQUESTS: Final[tuple[messages.ClientMessage, ...]] = (
         capabilities=messages.Capabilities(
             games=[messages.GameClaim(game="line", seats=[2, 3])], at_once=4
         ),
+        views="every",
     ),
     messages.ListGames(id=2),
     messages.ListLobbies(id=3),
@@ -267,7 +271,7 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
             ],
         ),
     ),
-    messages.EventList(re=20, match="m1", events=[_EVENT], more=False),
+    messages.EventList(re=20, match="m1", view=_VIEW, events=[_EVENT, _CHANGED], more=False),
     _EVENT,
     messages.Snapshot(
         why="started",

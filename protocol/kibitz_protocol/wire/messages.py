@@ -4,7 +4,8 @@ A client sends requests. Each carries an `id` of its own choosing, larger than a
 and gets exactly one answer, which carries it back as `re`: `done`, a list, or `refused`.
 Everything else that the server sends is news. News of a match is numbered: each `event`
 carries the entry `seq` + 1 of the one before it, so a gap always means loss, and a
-`snapshot` says from which number it goes on.
+`snapshot` says from which number it goes on. A snapshot has the whole view of the match, and an
+event what has happened since: `Hello.views` says how much of that is computed for the client.
 
 The first request of a connection is `hello`. A client that comes back says `resume` with the
 secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`; a move that
@@ -49,6 +50,7 @@ from kibitz_protocol.wire.values import (
     Strict,
     Tolerant,
 )
+from kibitz_protocol.wire.visibility import WantedViews
 
 VERSIONS: tuple[int, ...] = (1,)
 """Protocol versions that this package speaks, newest last."""
@@ -99,6 +101,11 @@ class Hello(Request):
         " back: so that a reconnect is told from a seat that somebody else takes over",
     )
     capabilities: Capabilities | None = None
+    views: WantedViews = Field(
+        "turn",
+        description="which messages, besides those of a whole match, bring the view: the own turns;"
+        " every event too; none, for a program that follows the rules by itself",
+    )
 
 
 class ListGames(Request):
@@ -425,14 +432,24 @@ class MatchList(Answer):
 
 
 class Event(Tolerant):
-    """Entry `entry.seq` of a match, and how this viewer sees the match after it."""
+    """Entry `entry.seq` of a match, and what it has changed for this viewer."""
 
     type: Literal["event"] = "event"
     match: Key
     ply: int = Field(description="plies played after this entry")
     to_act: int = Field(description="seat to act, or -1 when the match is over")
     entry: AnyEntry
-    view: Fields | None = Field(None, description="absent where the entry changed nothing seen")
+    view: Fields | None = Field(
+        None,
+        description="the view after it, for who said `views` `every`; absent where the entry"
+        " changed nothing seen",
+    )
+    change: Fields | None = Field(
+        None,
+        description="in a game that hides something, for who said `views` `turn`: the fields of"
+        " this viewer's view that have another value now, null for one that is gone; absent where"
+        " nothing seen has changed",
+    )
     clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
 
 
@@ -459,6 +476,11 @@ class EventList(Answer):
 
     type: Literal["events"] = "events"
     match: Key
+    view: Fields | None = Field(
+        None,
+        description="what this viewer saw right before the first of the events; absent where there"
+        " is none, and for who said `views` `none`",
+    )
     events: list[Event]
     more: bool
 
@@ -512,7 +534,10 @@ class YourTurn(Tolerant):
     game: GameName
     seat: SeatIndex
     ply: int
-    view: Fields = Field(description="the observation, as the game's View model")
+    view: Fields | None = Field(
+        None,
+        description="the observation, as the game's View model; absent for who said `views` `none`",
+    )
     legal: list[Fields] | None = Field(
         None, description="every legal action; absent where a rule in words says it shorter"
     )

@@ -15,13 +15,18 @@ An entry that a viewer may not see is replaced by a `Hidden` entry with the same
 the numbers that a viewer gets have no gap. Whose turn it is, the number of plies, the clocks and
 the times are public in every game: anybody who is connected can see when news arrives.
 
+What of a viewer's view an event brings is decided here too (`event_field`): by default nothing
+where the entry tells all, and what has changed in that viewer's view (`view_change`) where the game
+hides something. Who applies every change to the view of a snapshot (`apply_change`) always has the
+viewer's present view.
+
 Everything here is a pure function of its arguments. The server calls `redact` once for each entry
 and distinct viewer, which is on the path of every move.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from kibitz_protocol.wire.records import (
     Entry,
@@ -33,6 +38,7 @@ from kibitz_protocol.wire.records import (
     Resigned,
     Spectating,
 )
+from kibitz_protocol.wire.values import Fields
 
 Viewer: TypeAlias = int
 """A seat from 0, `PUBLIC` or `REFEREE`."""
@@ -40,6 +46,10 @@ PUBLIC: Final[Viewer] = -1
 """A spectator who sees what everybody may know."""
 REFEREE: Final[Viewer] = -2
 """A viewer who may know everything but notes; every viewer is one when the match is over."""
+
+WantedViews: TypeAlias = Literal["turn", "every", "none"]
+"""What a connection says in `hello`: whether it wants the view with its own turns, with every event
+as well, or with neither."""
 
 _STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
 
@@ -52,6 +62,37 @@ def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
     """
     kind = type(entry)
     return kind in _STATE_CHANGING or (flag_skips and kind is Flagged)
+
+
+def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change"] | None:
+    """Return which field tells of the view in an event that changes it, None where no field does.
+
+    `hidden` is whether the game has hidden information: what a move did cannot be computed there
+    from the entry, which most viewers may not see.
+    """
+    if wanted == "every":
+        return "view"
+    return "change" if hidden and wanted == "turn" else None
+
+
+def view_change(before: Fields, after: Fields) -> Fields | None:
+    """Return the fields that `after` has with another value, None where both views are the same.
+
+    A field that only `before` has is None: a field of a view is left out where it does not apply,
+    and null means the same.
+    """
+    change: Fields = {
+        name: value for name, value in after.items() if name not in before or before[name] != value
+    }
+    change.update((name, None) for name in before if name not in after)
+    return change or None
+
+
+def apply_change(view: Fields, change: Fields | None) -> Fields:
+    """Return the view that `view_change` has compared with `view`; `view` itself for None."""
+    if change is None:
+        return view
+    return {name: value for name, value in (view | change).items() if value is not None}
 
 
 def spectator_viewer(spectating: Spectating) -> Viewer | None:

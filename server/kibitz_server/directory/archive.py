@@ -24,7 +24,7 @@ from kibitz_protocol.wire.messages import AskReport, EventList, History, Reporte
 from kibitz_protocol.wire.records import Player, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.reports import MatchReport
-from kibitz_protocol.wire.visibility import REFEREE, Viewer
+from kibitz_protocol.wire.visibility import REFEREE, Viewer, WantedViews
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import JobQueue
@@ -32,7 +32,7 @@ from kibitz_server.lobby import entries as lobby_entries
 from kibitz_server.match import record
 from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.history import Page, PositionCache, read_page
+from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
 from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.runner import MatchRunner, viewer_of
 from kibitz_server.net.connections import counted_address
@@ -47,8 +47,8 @@ MEMORY_FACTOR: Final = 4
 LAST_ENTRY: Final = 2**53
 """More entries than any match has."""
 _DAMAGED: Final = "the log of {!r} is damaged: it does not go on"
-PageKey: TypeAlias = tuple[str, int | None, int, int]
-"""The match, the seat whose notes are shown, the first entry, and how many."""
+PageKey: TypeAlias = tuple[str, int | None, WantedViews, int, int]
+"""The match, the seat whose notes are shown, what of the views, the first entry, and how many."""
 
 
 class RequestDeclined(Exception):
@@ -136,14 +136,21 @@ class MatchArchive:
             found = await self._history_of_finished(peer, identity, request)
         else:
             found = await self._history_of_running(table, peer, identity, request)
-        return EventList(re=request.id, match=request.match, events=found.events, more=found.more)
+        return EventList(
+            re=request.id,
+            match=request.match,
+            view=found.view,
+            events=found.events,
+            more=found.more,
+        )
 
     async def _history_of_finished(self, peer: Peer, identity: Identity, request: History) -> Page:
         closed, setup, game = self._closed_match(request.match)
         if request.first > closed.tail:
-            return Page([], False, 0)
+            return NO_EVENTS
         own = _seat_in(setup, identity.key)
-        key = (request.match, own, request.first, request.count)
+        wanted = peer.views
+        key = (request.match, own, wanted, request.first, request.count)
         known = self._pages.get(key)
         if known is not None:
             return known
@@ -151,7 +158,7 @@ class MatchArchive:
             known = self._pages.get(key)
             if known is not None:
                 return known
-            found = await self._page(game, setup, closed.number, request, REFEREE, own)
+            found = await self._page(game, setup, closed.number, request, REFEREE, own, wanted)
         self._pages.put(key, found, found.size * MEMORY_FACTOR)
         return found
 
@@ -162,10 +169,12 @@ class MatchArchive:
         if viewer is None:
             raise RequestDeclined(Code.NOT_WATCHABLE, "watch or rejoin the match first")
         if request.first > table.stream.durable:
-            return Page([], False, 0)
+            return NO_EVENTS
         own, match = table.seat_of(peer), table.engine.state
         async with self._job_turn(peer, identity):
-            return await self._page(match.game, match.setup, table, request, viewer, own)
+            return await self._page(
+                match.game, match.setup, table, request, viewer, own, peer.views
+            )
 
     async def _page(
         self,
@@ -175,6 +184,7 @@ class MatchArchive:
         request: History,
         viewer: Viewer,
         own: int | None,
+        wanted: WantedViews,
     ) -> Page:
         """Read and fold a page, of a closed stream by its number or of a running table."""
         first = max(1, request.first)
@@ -195,6 +205,7 @@ class MatchArchive:
             first,
             request.count,
             own=own,
+            wanted=wanted,
             positions=self._positions,
         )
 

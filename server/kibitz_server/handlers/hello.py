@@ -59,6 +59,7 @@ class HelloHandler:
             return
         peer.capabilities = hello.capabilities
         peer.instance = hello.instance
+        peer.views = hello.views
         peer.token = admission.token
         self._connections.greeted(peer, admission.identity)
         welcome = partial(self._greet_saved, peer, hello.id, known[-1], admission)

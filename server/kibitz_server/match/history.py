@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
+
+from pydantic_core import to_json
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.messages import Event
 from kibitz_protocol.wire.records import Noted, Setup
-from kibitz_protocol.wire.visibility import Viewer
+from kibitz_protocol.wire.values import Fields
+from kibitz_protocol.wire.visibility import Viewer, WantedViews
 from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.state import MatchState
@@ -34,9 +38,15 @@ CACHE_BYTES = 16 * 1024 * 1024
 class Page:
     """Events of a match, whether there are more, and about how long they are as JSON."""
 
+    view: Fields | None
+    """What the viewer saw right before the first of them, None where there is none."""
     events: list[Event]
     more: bool
     size: int
+
+
+NO_EVENTS: Final = Page(None, [], False, 0)
+"""The answer for numbers that nothing has yet."""
 
 
 class PositionCache:
@@ -71,13 +81,15 @@ def read_events(
     count: int,
     *,
     own: int | None = None,
+    wanted: WantedViews = "turn",
 ) -> tuple[list[Event], bool]:
     """Return up to `count` events from number `first` on, and whether there are more.
 
     `lines` are all entries from the first one on. A note is for the seat that wrote it, `own`,
     even when all else is revealed.
     """
-    told = read_page(MatchState(game, setup), lines, viewer, first, count, own=own)
+    match = MatchState(game, setup)
+    told = read_page(match, lines, viewer, first, count, own=own, wanted=wanted)
     return told.events, told.more
 
 
@@ -89,6 +101,7 @@ def read_page(
     count: int,
     *,
     own: int | None = None,
+    wanted: WantedViews = "turn",
     positions: PositionCache | None = None,
 ) -> Page:
     """As `read_events`, from a match that stands before `first`; `lines` are the entries after it.
@@ -96,23 +109,27 @@ def read_page(
     The match goes on, so it must be the caller's own.
     """
     views = MatchViews(match)
+    seen: Fields | None = None
     told: list[Event] = []
     size = 0
     for line in lines:
-        if len(told) == count or size >= PAGE_BYTES:
-            return Page(told, True, size)
+        if len(told) == count or (told and size >= PAGE_BYTES):
+            return Page(seen, told, True, size)
+        if match.seq == first - 1 and wanted != "none":
+            seen = views.view(viewer)
+            size = len(to_json(seen))
         view = views.advance(read_entry(line))
         if match.seq >= first:
-            event = _event(view, viewer, own)
+            event = _event(view, viewer, own, wanted)
             told.append(event)
             size += len(encode(event))
         views.release()
         if positions is not None:
             positions.offer(match)
-    return Page(told, False, size)
+    return Page(seen, told, False, size)
 
 
-def _event(view: EntryView, viewer: Viewer, own: int | None) -> Event:
+def _event(view: EntryView, viewer: Viewer, own: int | None, wanted: WantedViews) -> Event:
     if own is not None and type(view.entry) is Noted:
-        return view.event(own)
-    return view.spectator_event(viewer)
+        return view.event(own, wanted)
+    return view.spectator_event(viewer, wanted)

@@ -517,20 +517,22 @@ class MatchRunner:
         The answer to who has asked for it goes out behind it.
         """
         spectators = self.spectators
-        live = spectators.viewer if spectators.outboxes and spectators.delayed is None else None
-        told = [each for each in enumerate(self.seats.subscribers) if each[1] is not None]
-        frames, shown = view.frames(line, [seat for seat, _ in told], live)
-        for (_, peer), frame in zip(told, frames, strict=True):
+        subscribers = self.seats.subscribers
+        seats = [(seat, peer.views) for seat, peer in enumerate(subscribers) if peer is not None]
+        watched = spectators.outboxes if spectators.delayed is None else {}
+        # All frames are made before the first one goes out: what raises has told nobody anything.
+        frames, shown = view.frames(line, seats, spectators.viewer, watched.values())
+        for (seat, _), frame in zip(seats, frames, strict=True):
+            peer = subscribers[seat]
             assert peer is not None, "seats that nobody has are left out"
             if peer is asker:
                 frame, answer = frame + answer, b""
             peer.send_queue.send(frame)
         if asker is not None and answer:
             asker.send_queue.send(answer)
-        if live is not None:
-            for outbox in spectators.outboxes:
-                outbox.send_droppable(shown, spectators)
-        elif spectators.delayed is not None:
+        for outbox, wanted in watched.items():
+            outbox.send_droppable(shown[wanted], spectators)
+        if spectators.delayed is not None:
             spectators.delay(view, self._durable_at)
 
     def _send_turn(self, now: int) -> None:
@@ -544,7 +546,7 @@ class MatchRunner:
                 self._sent_turn = state.turn
                 peer = self.seats.subscribers[state.to_act]
                 if peer is not None:
-                    peer.send_queue.send(engine.views.turn_frame())
+                    peer.send_queue.send(engine.views.turn_frame(wanted=peer.views))
                 self._deadline = engine.open_turn(now, self._context.lag())
             engine.views.release()
         except Exception:
@@ -574,7 +576,8 @@ class MatchRunner:
         """Send a turn that was opened already; one that was not is sent when it is."""
         now = self._context.clock()
         if self.engine.state.turn == self._sent_turn:
-            peer.send(self.engine.views.your_turn(self.engine.left_ms(now)))
+            left = self.engine.left_ms(now)
+            peer.send_queue.send(self.engine.views.turn_frame(left, peer.views))
         elif self.pending.settled:
             self._send_turn(now)
 
@@ -582,7 +585,7 @@ class MatchRunner:
         """Show the match to a connection from now on."""
         if not peer.leaving:
             self.watchers[peer] = None
-            self.spectators.add(peer.send_queue)
+            self.spectators.add(peer.send_queue, peer.views)
 
     def unwatch(self, peer: Peer) -> None:
         """Show a connection nothing any more."""

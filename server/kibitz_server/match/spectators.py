@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from kibitz_protocol.wire.messages import Snapshot
 from kibitz_protocol.wire.records import Left, Player, Replaced, Returned
-from kibitz_protocol.wire.visibility import Viewer, spectator_viewer
+from kibitz_protocol.wire.visibility import Viewer, WantedViews, spectator_viewer
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
@@ -46,7 +46,7 @@ class Spectators:
             DelayedView(engine.state, self.viewer) if late and self.viewer is not None else None
         )
         """What delayed spectators see, None without a delay and when the match is over."""
-        self.outboxes: dict[SendQueue, None] = {}
+        self.outboxes: dict[SendQueue, WantedViews] = {}
 
     @property
     def open(self) -> bool:
@@ -62,9 +62,9 @@ class Spectators:
     def ply(self) -> int:
         return self._engine.state.ply if self.delayed is None else self.delayed.ply
 
-    def add(self, outbox: SendQueue) -> None:
+    def add(self, outbox: SendQueue, wanted: WantedViews) -> None:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
-        self.outboxes[outbox] = None
+        self.outboxes[outbox] = wanted
         outbox.caught_up(self)
         outbox.send(self._snapshot("watching"))
 
@@ -114,11 +114,9 @@ class Spectators:
             outbox.send(frame)
 
     def _send_event(self, view: EntryView) -> None:
-        if not self.outboxes or self.viewer is None:
-            return
-        _, frame = view.frames(None, (), self.viewer)
-        for outbox in self.outboxes:
-            outbox.send_droppable(frame, self)
+        _, frames = view.frames(b"", (), self.viewer, self.outboxes.values())
+        for outbox, wanted in self.outboxes.items():
+            outbox.send_droppable(frames[wanted], self)
 
     def _snapshot(self, why: SnapshotReason) -> bytes:
         if self.viewer is None:
@@ -171,7 +169,7 @@ class DelayedView:
         self.take_due(now)
 
     def add(self, view: EntryView, now: int) -> None:
-        view.spectator_event(self._viewer)  # looked at now: the match goes on while it waits
+        view.view(self._viewer)  # looked at now: the match goes on while it waits
         self._current_ply = view.ply
         self._waiting.append((now + self._spectating.delay_ms, view))
 
@@ -214,13 +212,13 @@ class DelayedView:
         return snapshot.model_copy(update=moment)
 
     def _advance(self, view: EntryView) -> None:
-        event = view.spectator_event(self._viewer)
         self.seq = view.entry.seq
         self.ply = view.ply
-        self._shown["to_act"] = event.to_act
-        self._shown["clocks"] = event.clocks
-        if event.view is not None:
-            self._shown["view"] = event.view
+        self._shown["to_act"] = view.to_act
+        self._shown["clocks"] = view.clocks
+        seen = view.view(self._viewer)
+        if seen is not None:
+            self._shown["view"] = seen
         match view.entry:
             case Left(seat=seat):
                 self.away |= {seat}

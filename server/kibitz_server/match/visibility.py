@@ -7,12 +7,16 @@ report (`match/report.py`) tells the player of a seat about that seat, notes and
 included, and the host of the lobby about every seat: whoever runs an event has to find out what
 went wrong in it. Nobody else is told, and nobody before the end.
 
-A move is told as an `event` to everybody and a `your_turn` to who is next. Both are written from
-JSON that is made once: the entry's line was just written for the log, and the view is in both of
-them. What is the same for several viewers is encoded and framed once. The bytes are the ones that
-`codec.encode` writes for the same message, which `tests/server/match/test_visibility.py` holds.
+A move is told as an `event` to everybody and a `your_turn` to who is next. How much of the view
+they bring is what the connection has asked for in `hello` (`WantedViews`): where nothing is hidden
+an event is the entry, and the view is computed for the next turn only; where something is, the
+event has what changed between the views of one viewer. So a change tells nothing that the views do
+not tell. Both messages are written from JSON that is made once: the entry's line was just written
+for the log. What is the same for several receivers is encoded and framed once. The bytes are the
+ones that `codec.encode` writes for the same message, which `tests/server/match/test_visibility.py`
+holds.
 
-    state before --advance(entry)--> EntryView: the entry, and the state right after it
+    state before --advance(entry)--> EntryView: the entry, and the states around it
                                        |  StateViews: the view of each viewer, when it is asked for
                                        |  (advance: the next state has others; these keep a copy,
                                        v   unless `release` has said that nobody will ask)
@@ -39,9 +43,12 @@ from kibitz_protocol.wire.visibility import (
     PUBLIC,
     REFEREE,
     Viewer,
+    WantedViews,
     changes_view,
     depends_on_viewer,
+    event_field,
     redact,
+    view_change,
 )
 from kibitz_server.match.state import MatchState
 
@@ -113,66 +120,88 @@ class EntryView:
     ply: int
     to_act: int
     clocks: Sequence[Clock] | None
-    views: StateViews | None
+    after: StateViews | None
     """None where the entry changed nothing that anybody sees of the game."""
+    before: StateViews | None
+    """The views right before it; None where nothing is hidden, and where nothing was changed."""
     hidden: bool
     """Whether the game has hidden information."""
-    _frames: dict[Viewer, bytes] = field(default_factory=dict)
+    _frames: dict[tuple[Viewer, str | None], bytes] = field(default_factory=dict)
 
-    def event(self, viewer: Viewer) -> Event:
+    def view(self, viewer: Viewer) -> Fields | None:
+        """Return the view of `viewer` right after the entry, None where it changed nothing."""
+        return None if self.after is None else self.after.of(viewer)
+
+    def change(self, viewer: Viewer) -> Fields | None:
+        """Return what the entry changed in the view of `viewer`, None where that is nothing."""
+        if self.before is None or self.after is None:
+            return None
+        return view_change(self.before.of(viewer), self.after.of(viewer))
+
+    def event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event of this entry for `viewer`."""
+        told = event_field(wanted, self.hidden)
         values = {
             "type": "event",
             "match": self.match,
             "ply": self.ply,
             "to_act": self.to_act,
             "entry": redact(self.entry, viewer, self.hidden),
-            "view": None if self.views is None else self.views.of(viewer),
+            "view": self.view(viewer) if told == "view" else None,
+            "change": self.change(viewer) if told == "change" else None,
             "clocks": self.clocks,
         }
         return construct(Event, values)
 
-    def spectator_event(self, viewer: Viewer) -> Event:
+    def spectator_event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event for spectators who see what `viewer` sees; notes are not for them."""
-        return self.event(self._as_spectator(viewer))
+        return self.event(self._as_spectator(viewer), wanted)
 
-    def frame(self, viewer: Viewer, line: bytes | None = None) -> bytes:
+    def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
-        key = viewer if depends_on_viewer(self.entry, self.hidden) else _EVERYBODY
+        told = event_field(wanted, self.hidden)
+        key = viewer if depends_on_viewer(self.entry, self.hidden) else _EVERYBODY, told
         frame = self._frames.get(key)
         if frame is None:
-            frame = self._frames[key] = text_frame(self._json(viewer, line))
+            frame = self._frames[key] = text_frame(self._json(viewer, told, line))
         return frame
 
     def frames(
-        self, line: bytes | None, seats: Iterable[int], spectators: Viewer | None
-    ) -> tuple[list[bytes], bytes]:
-        """Return the frames for `seats`, and the one for spectators, empty where there are none."""
-        told = [self.frame(seat, line) for seat in seats]
+        self,
+        line: bytes,
+        seats: Iterable[tuple[int, WantedViews]],
+        spectators: Viewer | None,
+        wanted: Iterable[WantedViews],
+    ) -> tuple[list[bytes], dict[WantedViews, bytes]]:
+        """Return the frames for seats, and those for spectators by what these want of the views."""
+        told = [self.frame(seat, each, line) for seat, each in seats]
         if spectators is None:
-            return told, b""
-        return told, self.frame(self._as_spectator(spectators), line)
+            return told, {}
+        seen = self._as_spectator(spectators)
+        return told, {each: self.frame(seen, each, line) for each in set(wanted)}
 
     def _as_spectator(self, viewer: Viewer) -> Viewer:
         return PUBLIC if type(self.entry) is Noted else viewer
 
-    def _json(self, viewer: Viewer, line: bytes | None) -> bytes:
+    def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
         entry = redact(self.entry, viewer, self.hidden)
-        if line is None or entry is not self.entry:
+        if not line or entry is not self.entry:
             line = encode(entry)
         parts = [
             b'{"type":"event","match":"%b","ply":%d,"to_act":%d,"entry":%b'
             % (self.match.encode(), self.ply, self.to_act, line)
         ]
-        views, clocks = self.views, self.clocks
-        if views is not None:
-            parts += b',"view":', views.json(viewer)
+        after, clocks = self.after, self.clocks
+        if after is not None and told == "view":
+            parts += b',"view":', after.json(viewer)
+        elif told == "change" and (change := self.change(viewer)) is not None:
+            parts += b',"change":', to_json(change)
         if clocks is not None:
             parts.append(b',"clocks":')
-            if views is None:
+            if after is None:
                 parts.append(to_json(clocks, exclude_none=True))
             else:
-                parts.append(views.json_of_clocks(clocks))
+                parts.append(after.json_of_clocks(clocks))
         parts.append(b"}")
         return b"".join(parts)
 
@@ -195,9 +224,13 @@ class MatchViews:
         """
         state = self.state
         game = state.game
+        hidden = game.info.hidden
+        before: StateViews | None = None
         changed = changes_view(entry, flag_skips=game.info.on_flag == "skip")
-        if self._present is not None and changed:
-            self._present.freeze()
+        if changed:
+            before = self.present() if hidden else self._present
+            if before is not None:
+                before.freeze()
             self._present = None
         state.apply(entry, action)
         return EntryView(
@@ -207,7 +240,8 @@ class MatchViews:
             state.to_act,
             state.clocks,
             self.present() if changed else None,
-            game.info.hidden,
+            before if hidden else None,
+            hidden,
         )
 
     def present(self) -> StateViews:
@@ -220,9 +254,11 @@ class MatchViews:
         """Everybody has been told of the present state: nothing of it is kept when it changes.
 
         Without this call, views that are asked for later still show the state that they are of,
-        which may cost a copy of it. It is for a caller who knows that nobody will ask.
+        which may cost a copy of it. It is for a caller who knows that nobody will ask. Where
+        something is hidden the views are asked for once more: what comes next is compared to them.
         """
-        self._present = None
+        if not self.state.game.info.hidden:
+            self._present = None
 
     def view(self, viewer: Viewer) -> Fields:
         """Return what `viewer` sees of the present state; everything once the match is over."""
@@ -270,7 +306,7 @@ class MatchViews:
         }
         return construct(Snapshot, values)
 
-    def your_turn(self, left_ms: int | None = None) -> YourTurn:
+    def your_turn(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> YourTurn:
         """Return all that the seat to act needs; `left_ms` is what is left of an open turn."""
         state = self.state
         game = state.game
@@ -286,7 +322,7 @@ class MatchViews:
             "game": state.setup.game,
             "seat": state.to_act,
             "ply": state.ply,
-            "view": self.view(state.to_act),
+            "view": None if wanted == "none" else self.view(state.to_act),
             "legal": None if listed is None else game.dump_moves(state.game_state, listed),
             "legal_rule": rule,
             "legal_count": count,
@@ -295,19 +331,15 @@ class MatchViews:
         }
         return construct(YourTurn, values)
 
-    def turn_frame(self, left_ms: int | None = None) -> bytes:
+    def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` framed."""
-        turn = self.your_turn(left_ms)
+        turn = self.your_turn(left_ms, wanted)
         parts = [
-            b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d,"view":%b'
-            % (
-                turn.match.encode(),
-                turn.game.encode(),
-                turn.seat,
-                turn.ply,
-                self.present().json(turn.seat),
-            )
+            b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d'
+            % (turn.match.encode(), turn.game.encode(), turn.seat, turn.ply)
         ]
+        if turn.view is not None:
+            parts += b',"view":', self.present().json(turn.seat)
         if turn.legal is not None:
             parts += b',"legal":', to_json(turn.legal)
         if turn.legal_rule is not None:

@@ -60,6 +60,7 @@ from kibitz_protocol.wire.messages import (
 )
 from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
 from kibitz_protocol.wire.values import MAX_FRAME
+from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy, BadHeader
@@ -175,6 +176,7 @@ class Peer(asyncio.Protocol):
         "subscriptions",
         "token",
         "unanswered",
+        "views",
     )
 
     def __init__(self, context: PeerContext) -> None:
@@ -208,6 +210,8 @@ class Peer(asyncio.Protocol):
         """What the bot said in hello that it can do."""
         self.instance: str | None = None
         """What its program calls itself, a secret between it and the server."""
+        self.views: WantedViews = "turn"
+        """Which messages bring the view of a match, as it said in hello."""
         self.subscriptions: dict[str, Subscription] = {}
         """The matches and lobbies that hear of it when this connection is lost, by key."""
         self.unanswered: set[int] = set()

@@ -141,6 +141,13 @@ class TestHello:
         assert (hello.resume, hello.name) == ("a-secret-for-coming-back", None)
         assert online.next_event(Opened).again is True
 
+    def test_every_hello_says_which_views_are_wanted(self) -> None:
+        session = Session(ClientIdentity(name="ada", views="every"), 0, chance=lambda: 0.5)
+        peer = ScriptedServer(session)
+        assert peer.accept_hello().views == "every"
+        peer.disconnect()
+        assert peer.accept_hello().views == "every"
+
     def test_an_account_comes_back_with_its_token(self) -> None:
         session = Session(ClientIdentity(token="token-of-ada"), 0, chance=lambda: 0.5)
         peer = ScriptedServer(session)

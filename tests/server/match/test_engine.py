@@ -389,7 +389,7 @@ def test_in_a_skipping_game_the_turn_passes_with_the_flag() -> None:
     flag = shell.log[0]
     assert isinstance(flag, Flagged)
     assert (flag.seat, flag.ply, flag.elapsed_ms) == (0, 0, 1_100)
-    event = shell.views[0].event(1)
+    event = shell.views[0].event(1, "every")
     assert (event.ply, event.to_act, event.view) == (1, 1, match.views.your_turn().view)
 
 

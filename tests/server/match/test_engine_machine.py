@@ -8,7 +8,7 @@ either ends or waits on somebody.
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, get_args
 
 import pytest
 from hypothesis import HealthCheck, seed, settings
@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from kibitz_games.core.game import TERMINAL, Game
 from kibitz_protocol.wire.records import Cause, Conduct, Entry, Flagged, Moved, Player
 from kibitz_protocol.wire.refusals import Code
-from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews, apply_change
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
@@ -84,6 +84,9 @@ class MatchMachine(RuleBasedStateMachine):
         self.wanted: set[int] = set()
         self.hired = 0
         self.present = state_values(self.shell.match.state)
+        self.told = 0
+        shown = self.shell.match.views.present()
+        self.known = {viewer: shown.of(viewer) for viewer in (*range(seats), PUBLIC, REFEREE)}
 
     # --- what happens -----------------------------------------------------------------------
 
@@ -258,13 +261,31 @@ class MatchMachine(RuleBasedStateMachine):
             assert clock.main_ms + clock.bank_ms == left
 
     @invariant()
+    def who_applies_every_change_knows_the_view(self) -> None:
+        """Of a game that hides something; of others nothing is told but the entry."""
+        shell = self.shell
+        new, self.told = shell.views[self.told :], len(shell.views)
+        for view in new:
+            for viewer, known in self.known.items():
+                event = view.event(viewer)
+                assert event.view is None
+                assert shell.game.info.hidden or event.change is None
+                self.known[viewer] = apply_change(known, event.change)
+        if shell.game.info.hidden:
+            shown = shell.match.views.present()
+            assert self.known == {viewer: shown.of(viewer) for viewer in self.known}
+
+    @invariant()
     def nobody_sees_more_than_it_may(self) -> None:
         shell = self.shell
         hands: Any = shell.setup.deal.get("hands")
         if hands is None or not shell.views:
             return
         for viewer in [*range(len(hands)), PUBLIC]:
-            seen = shell.views[-1].event(viewer).model_dump_json()
+            seen = "".join(
+                shell.views[-1].event(viewer, wanted).model_dump_json()
+                for wanted in get_args(WantedViews)
+            )
             if shell.match.state.result is None:
                 seen += shell.match.views.snapshot(viewer, "watching").model_dump_json()
             for seat, hand in enumerate(hands):

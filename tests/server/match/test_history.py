@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import get_args
+
 import pytest
 
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.records import Hidden, Moved, Noted
-from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews
 from kibitz_server.match import history
 from kibitz_server.match.commands import Note
 from kibitz_server.match.history import (
@@ -16,6 +19,8 @@ from kibitz_server.match.history import (
     read_events,
     read_page,
 )
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import MatchViews
 from tests.server.match.toy_games import Grid, MatchDriver, Veil, setup
 
 
@@ -28,10 +33,23 @@ def played(shell: MatchDriver, plies: int) -> list[bytes]:
 def test_events_are_the_ones_that_were_shown_live() -> None:
     shell = MatchDriver(Veil(), setup(Veil(), 2))
     lines = played(shell, 6)
-    for viewer in (0, 1, PUBLIC, REFEREE):
-        told, more = read_events(shell.game, shell.setup, lines, viewer, 1, 100)
-        assert told == [sight.event(viewer) for sight in shell.views]
+    for viewer, wanted in product((0, 1, PUBLIC, REFEREE), get_args(WantedViews)):
+        told, more = read_events(shell.game, shell.setup, lines, viewer, 1, 100, wanted=wanted)
+        assert told == [sight.event(viewer, wanted) for sight in shell.views]
         assert not more
+
+
+@pytest.mark.parametrize("game", [Grid(), Veil()])
+def test_a_page_begins_with_the_view_that_its_events_go_on_from(game: Grid | Veil) -> None:
+    shell = MatchDriver(game, setup(game, 2))
+    lines = played(shell, 6)
+    for viewer, first in product((0, 1, PUBLIC, REFEREE), (1, 4, 7)):
+        state = MatchState.restore(game, shell.setup, shell.log[: first - 1])
+        begun = MatchViews(state).present().of(viewer)
+        for wanted in get_args(WantedViews):
+            page = read_page(MatchState(game, shell.setup), lines, viewer, first, 3, wanted=wanted)
+            there = bool(page.events) and wanted != "none"
+            assert page.view == (begun if there else None)
 
 
 @pytest.mark.parametrize(

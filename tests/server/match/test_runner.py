@@ -6,6 +6,7 @@ import itertools
 import json
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -23,6 +24,7 @@ from kibitz_protocol.wire.records import (
     Spectating,
 )
 from kibitz_protocol.wire.refusals import CloseCode
+from kibitz_protocol.wire.visibility import PUBLIC, apply_change
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.match import checkpoint, requests
 from kibitz_server.match import runner as table_module
@@ -30,6 +32,7 @@ from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.database import StoreError, WriteFailed
 from kibitz_server.storage.store import Store, Stream
@@ -244,6 +247,62 @@ def test_a_connection_without_a_seat_moves_nothing() -> None:
     stranger = play.another(0)
     assert not play.move(0, line=stranger)
     assert stranger.received()[0]["code"] == "not_seated"
+
+
+# --- what of the view -----------------------------------------------------------------------
+
+
+def test_each_connection_is_told_of_the_view_what_it_asked_for() -> None:
+    play = Scenario(Veil())
+    play.begin()
+    play.lines["p0"].peer.views, play.lines["p1"].peer.views = "every", "none"
+    for seat in (0, 1):
+        play.move(seat)
+        play.tape.commit()
+    of_first, of_second = play.received(0), play.received(1)
+    assert [("view" in m, "change" in m) for m in of_first if m["type"] == "event"] == [
+        (True, False)
+    ] * 2
+    assert not any("view" in message or "change" in message for message in of_second)
+    assert [m["type"] for m in of_second if m["type"] == "your_turn"] == ["your_turn"]
+    back = play.another(1)
+    play.table.seats.claim(1, back.peer)
+    play.table.admit(1, back.peer, "rejoined")
+    play.move(0)
+    play.tape.commit()
+    snapshot, event, turn = back.received()
+    assert apply_change(snapshot["view"], event["change"]) == turn["view"]
+
+
+def test_a_turn_that_is_told_again_is_as_its_connection_asked() -> None:
+    play = Scenario()
+    play.begin()
+    back = play.another(0)
+    back.peer.views = "none"
+    play.table.seats.claim(0, back.peer)
+    play.table.admit(0, back.peer, "rejoined")
+    snapshot, turn = back.received()
+    assert ("view" in snapshot, "view" in turn) == (True, False)
+
+
+def test_receivers_that_are_told_the_same_share_one_frame() -> None:
+    made: list[tuple[int, str | None]] = []
+    write = EntryView._json
+
+    def counted(view: EntryView, viewer: int, told: str | None, line: bytes) -> bytes:
+        made.append((viewer, told))
+        return write(view, viewer, told, line)
+
+    play = Scenario()
+    play.begin()
+    watchers = [play.connect(Player(player=f"w{n}", name=f"w{n}", kind="human")) for n in range(4)]
+    for watcher, wanted in zip(watchers, ("turn", "none", "every", "every"), strict=True):
+        watcher.peer.views = wanted  # type: ignore[assignment]
+        play.table.admit_spectator(watcher.peer)
+    with patch.object(EntryView, "_json", counted):
+        play.move(0)
+        play.tape.commit()
+    assert sorted(made, key=str) == [(PUBLIC, "view"), (0, None)]
 
 
 # --- coming and going -------------------------------------------------------------------------

@@ -20,6 +20,8 @@ import pytest
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, IllegalAction
 from kibitz_protocol.wire import visibility as wire_visibility
+from kibitz_protocol.wire.values import Fields
+from kibitz_protocol.wire.visibility import REFEREE, view_change
 from kibitz_server.match import visibility
 from tests.games import cases
 from tests.server.match.toy_games import Veil, VeilView, variant
@@ -131,6 +133,9 @@ def test_two_worlds_sound_the_same_to_who_may_not_know(
     assert list(differences(first, second, mode)) == []
     for story in (first, second):
         assert list(leaks(story, of, mode)) == []
+        for name, known in story.views.items():
+            assert known.wrong == []
+            assert known.compared >= 3 or (name == "eve" and mode == "off")
     assert first.illegal_refusals == sum(len(turn.illegal) for turn in of.turns)
 
 
@@ -149,6 +154,7 @@ def test_a_thousand_pairs_of_worlds_sound_the_same(part: int, directory: Path) -
         assert list(differences(first, second, mode)) == [], seed
         for story in (first, second):
             assert list(leaks(story, of, mode)) == [], seed
+            assert [wrong for known in story.views.values() for wrong in known.wrong] == [], seed
 
 
 OTHERWISE = [
@@ -258,6 +264,25 @@ def test_a_gate_that_hides_nothing_is_found_out(directory: Path) -> None:
 def test_a_gate_that_shows_notes_is_found_out(directory: Path) -> None:
     with patch.object(visibility.EntryView, "_as_spectator", lambda view, viewer: 1):
         assert any("note-a" in leak for leak in found_out(directory))
+
+
+def test_a_gate_that_tells_the_changes_of_others_is_found_out(directory: Path) -> None:
+    whole = visibility.EntryView.change
+    with patch.object(visibility.EntryView, "change", lambda view, viewer: whole(view, REFEREE)):
+        assert any('"change":' in found and '"order":' in found for found in found_out(directory))
+
+
+def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
+    """A client that applies every change has the right view: what is not told shows later."""
+
+    def some(before: Fields, after: Fields) -> Fields | None:
+        change = view_change(before, after) or {}
+        return {name: value for name, value in change.items() if name != "played"}
+
+    of = pair("toy-veil", last=False)
+    with patch.object(visibility, "view_change", some):
+        story = play_scenario(of, 0, directory)
+    assert story.views[story.seat].wrong
 
 
 def test_a_server_that_publishes_its_seeds_is_found_out(directory: Path) -> None:

@@ -47,10 +47,11 @@ class SpectatorScenario:
     def publish(self, view: EntryView) -> None:
         """Show a durable entry as a match's runner does."""
         spectators = self.spectators
-        if spectators.delayed is None and spectators.viewer is not None:
-            _, frame = view.frames(None, (), spectators.viewer)
+        if spectators.delayed is None:
+            wanted = spectators.outboxes.values()
+            _, frames = view.frames(b"", (), spectators.viewer, wanted)
             for outbox in spectators.outboxes:
-                outbox.send_droppable(frame, spectators)
+                outbox.send_droppable(frames[spectators.outboxes[outbox]], spectators)
         spectators.delay(view, self.loop.clock())
 
     def screen(self) -> list[dict[str, Any]]:
@@ -66,7 +67,7 @@ def numbers(messages: list[dict[str, Any]]) -> list[int]:
 def test_without_delay_all_is_shown_at_once() -> None:
     seen = SpectatorScenario(Grid(), Spectating())
     seen.play()
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     [snapshot] = seen.screen()
     assert (snapshot["why"], snapshot["seq"], snapshot.get("you")) == ("watching", 1, None)
     seen.play()
@@ -92,7 +93,7 @@ def test_whose_eyes(spectating: Spectating, own: bool, all_: bool) -> None:
     seen = SpectatorScenario(Veil(), spectating)
     hands = [str(card) for card in seen.shell.setup.deal["hands"][1]]  # type: ignore[index, union-attr]
     others = [str(card) for card in seen.shell.setup.deal["hands"][0]]  # type: ignore[index, union-attr]
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     seen.play()
     seen.play()
     text = json.dumps(seen.screen())
@@ -102,7 +103,7 @@ def test_whose_eyes(spectating: Spectating, own: bool, all_: bool) -> None:
 
 def test_a_delay_in_plies_holds_entries_back() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=2))
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     assert seen.screen()[0]["seq"] == 0
     for _ in range(3):
         seen.play()
@@ -112,7 +113,7 @@ def test_a_delay_in_plies_holds_entries_back() -> None:
 
 def test_a_delay_in_time_holds_entries_back() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_ms=5000))
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     seen.play()
     seen.play(wait=1000)
     seen.screen()
@@ -130,7 +131,7 @@ def test_who_enters_late_sees_the_moment_that_is_shown() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=2))
     for _ in range(4):
         seen.play()
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     [snapshot] = seen.screen()
     assert (snapshot["seq"], snapshot["ply"], snapshot["to_act"]) == (2, 2, 0)
     assert sum(cell != 0 for cell in snapshot["view"]["cells"]) == 2
@@ -142,7 +143,7 @@ def test_absence_is_as_late_as_everything_else() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=1))
     seen.play()
     seen.do(Leave(1, "disconnect"))
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     assert seen.screen()[0]["away"] == []
     seen.do(Return(1))
     seen.spectators.send_snapshot(seen.outbox)
@@ -153,7 +154,7 @@ def test_absence_is_as_late_as_everything_else() -> None:
 
 def test_all_is_revealed_at_the_end() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=50, delay_ms=3_600_000))
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     while seen.shell.match.state.result is None:
         seen.play()
     assert numbers(seen.screen()) == []
@@ -174,13 +175,13 @@ def test_a_restart_shows_nothing_earlier(spectating: Spectating) -> None:
     again = spectators_of(match, seen.loop)
     again.restore_delay(replay(game, begun, log), seen.loop.clock())
     assert again.seq == shown
-    again.add(seen.outbox)
+    again.add(seen.outbox, "turn")
     assert seen.screen()[-1]["seq"] == shown
 
 
 def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
     seen = SpectatorScenario(Grid(), Spectating())
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     seen.screen()
     seen.outbox.pause()
     for _ in range(3):
@@ -198,7 +199,7 @@ def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
 def test_notes_are_for_no_spectator(spectating: Spectating) -> None:
     """Whoever's eyes they look through: what a program writes for itself is its author's."""
     seen = SpectatorScenario(Veil(), spectating)
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     seen.do(Note(1, "a traceback"))
     [_, event] = seen.screen()
     assert event["entry"] == {"seq": 1, "at_ms": 0, "kind": "hidden"}
@@ -208,7 +209,7 @@ def test_a_snapshot_says_how_much_of_the_running_turn_is_left() -> None:
     seen = SpectatorScenario(Grid(), Spectating(), clock="10+0")
     seen.play(wait=500)
     seen.loop.advance(3)
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     [snapshot] = seen.screen()
     assert snapshot["clocks"][1]["main_ms"] == 10_000
     assert snapshot["left_ms"] == 7_000
@@ -217,7 +218,7 @@ def test_a_snapshot_says_how_much_of_the_running_turn_is_left() -> None:
 def test_spectators_who_see_the_match_late_are_not_told_what_is_left_now() -> None:
     seen = SpectatorScenario(Grid(), Spectating(delay_plies=1), clock="10+0")
     seen.play(wait=500)
-    seen.spectators.add(seen.outbox)
+    seen.spectators.add(seen.outbox, "turn")
     [snapshot] = seen.screen()
     assert "left_ms" not in snapshot
     assert snapshot["clocks"][0]["main_ms"] == 10_000

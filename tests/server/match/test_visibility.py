@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 from unittest.mock import patch
 
 import pytest
@@ -22,7 +23,7 @@ from kibitz_protocol.wire.records import (
     Player,
 )
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews
 from kibitz_server.match import visibility
 from kibitz_server.match.commands import (
     Append,
@@ -38,21 +39,24 @@ from kibitz_server.match.commands import (
 from kibitz_server.match.visibility import EntryView, StateViews, done_frame, replay
 from tests.server.match.toy_games import Grid, MatchDriver, Race, Veil, setup, variant
 
+VIEWERS = (0, 1, PUBLIC, REFEREE)
+
 
 def test_where_nothing_is_hidden_all_share_one_frame_and_one_view() -> None:
     shell = MatchDriver(Grid(), setup(Grid()))
     shell.play(x=0, y=0)
     sight = shell.views[0]
-    assert len({id(sight.frame(viewer)) for viewer in (0, 1, PUBLIC, REFEREE)}) == 1
-    assert len({id(sight.event(viewer).view) for viewer in (0, 1, PUBLIC, REFEREE)}) == 1
-    assert shell.match.views.your_turn().view is sight.event(PUBLIC).view
-    assert shell.match.views.snapshot(PUBLIC, "watching").view is sight.event(PUBLIC).view
+    for all_same in (("turn", "none"), ("every",)):
+        assert len({id(sight.frame(v, w)) for v in VIEWERS for w in all_same}) == 1
+    assert len({id(sight.event(viewer, "every").view) for viewer in VIEWERS}) == 1
+    assert shell.match.views.your_turn().view is sight.event(PUBLIC, "every").view
+    assert shell.match.views.snapshot(PUBLIC, "watching").view is sight.event(PUBLIC, "every").view
 
 
 def test_a_comment_is_the_only_difference_that_it_makes() -> None:
     shell = MatchDriver(Grid(), setup(Grid()))
     shell.do(Play(0, 1, 0, {"x": 0, "y": 0}, Comment(text="the corner")))
-    mine, theirs = (shell.views[0].event(seat) for seat in (0, 1))
+    mine, theirs = (shell.views[0].event(seat, "every") for seat in (0, 1))
     assert mine.view is theirs.view
     assert isinstance(mine.entry, Moved)
     assert mine.entry.comment == Comment(text="the corner")
@@ -63,7 +67,42 @@ def test_an_event_that_changes_nothing_seen_has_no_view() -> None:
     shell = MatchDriver(Grid(), setup(Grid()))
     shell.do(Leave(1, "disconnect"))
     shell.play(x=0, y=0)
-    assert [sight.event(0).view is None for sight in shell.views] == [True, False]
+    assert [sight.event(0, "every").view is None for sight in shell.views] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("game", "wanted", "told"),
+    [
+        (Grid, "turn", set()),
+        (Grid, "every", {"view"}),
+        (Grid, "none", set()),
+        (Veil, "turn", {"change"}),
+        (Veil, "every", {"view"}),
+        (Veil, "none", set()),
+    ],
+)
+def test_an_event_tells_of_the_view_what_was_asked_for(
+    game: Any, wanted: WantedViews, told: set[str]
+) -> None:
+    shell = MatchDriver(game(), setup(game()))
+    shell.play()
+    for viewer in VIEWERS:
+        sent = decode_server_message(encode(shell.views[0].event(viewer, wanted)))
+        assert {"view", "change"} & sent.model_fields_set == told
+    turn = shell.match.views.your_turn(wanted=wanted)
+    assert (turn.view is None) is (wanted == "none")
+
+
+def test_a_change_is_of_the_viewers_own_view() -> None:
+    shell = MatchDriver(Veil(), setup(Veil(), 3))
+    shell.play(card=2)
+    [sight] = shell.views
+    everybody = {"turn": 1, "played": [1, 0, 0]}
+    assert sight.event(PUBLIC).change == sight.event(1).change == everybody
+    assert sight.event(0).change == {**everybody, "mine": [2, -1, -1]}
+    assert set(sight.event(REFEREE).change or ()) == {*everybody, "order"}
+    shell.do(Leave(1, "disconnect"))
+    assert {shell.views[1].event(viewer).change is None for viewer in VIEWERS} == {True}
 
 
 @pytest.mark.parametrize("game", [Grid, Veil])
@@ -73,10 +112,15 @@ def test_a_sight_asked_late_shows_what_was_then(game: Any) -> None:
     told = []
     for _ in range(4):
         early.play()
-        told.append([encode(early.views[-1].event(viewer)) for viewer in (0, 1, PUBLIC, REFEREE)])
+        told.append(every_event(early.views[-1]))
         late.play()
-    then = [[encode(s.event(viewer)) for viewer in (0, 1, PUBLIC, REFEREE)] for s in late.views]
-    assert then == told
+    assert [every_event(sight) for sight in late.views] == told
+
+
+def every_event(sight: EntryView) -> list[bytes]:
+    """Return an entry's events for every viewer and whatever it wants of the views."""
+    wanted = get_args(WantedViews)
+    return [encode(sight.event(viewer, each)) for viewer in VIEWERS for each in wanted]
 
 
 def test_views_are_computed_once() -> None:
@@ -92,13 +136,36 @@ def test_views_are_computed_once() -> None:
     assert calls == [None]
 
 
+def test_what_nobody_is_told_is_not_computed() -> None:
+    """Of a game that hides nothing a move takes one view, for the turn that follows."""
+    calls: list[int | None] = []
+
+    class Counting(Grid):
+        def view(self, state: Any, seat: int | None) -> Any:
+            calls.append(seat)
+            return super().view(state, seat)
+
+    shell = MatchDriver(Counting(), setup(Counting()))
+    shell.play()
+    for viewer in VIEWERS:
+        shell.views[-1].frame(viewer, "turn")
+        shell.views[-1].frame(viewer, "none")
+    shell.match.views.turn_frame(wanted="none")
+    assert calls == []
+    shell.match.views.turn_frame()
+    shell.views[-1].frame(0, "every")
+    assert calls == [None]
+
+
 def test_views_that_nobody_will_ask_for_again_are_not_copied() -> None:
-    shell = MatchDriver(Veil(), setup(Veil()))
+    shell = MatchDriver(Grid(), setup(Grid()))
+    state = shell.state.game_state
     copies: list[int] = []
 
     class Copied(StateViews):
         def freeze(self) -> None:
-            copies.append(1)
+            super().freeze()
+            copies.append(self.state is not state)
 
     with patch.object(visibility, "StateViews", Copied):
         shell.play()
@@ -106,7 +173,10 @@ def test_views_that_nobody_will_ask_for_again_are_not_copied() -> None:
         shell.play()
         assert copies == []
         shell.play()
-        assert copies == [1]
+        assert copies == [True]
+        shell.match.views.turn_frame()
+        shell.play()
+        assert copies == [True, False]
 
 
 # --- frames --------------------------------------------------------------------------------------
@@ -125,8 +195,9 @@ def test_events_and_turns_are_framed_as_the_codec_writes_them(game: Game, clock:
     shell = MatchDriver(game, setup(game, 3, clock=clock))
     for _ in range(6):
         views = shell.match.views
-        for left in (None, shell.match.left_ms(shell.now + 3)):
-            assert views.turn_frame(left) == text_frame(encode(views.your_turn(left)))
+        lefts = (None, shell.match.left_ms(shell.now + 3))
+        for asked in product(lefts, get_args(WantedViews)):
+            assert views.turn_frame(*asked) == text_frame(encode(views.your_turn(*asked)))
         require_frames(shell.play(wait=5))
 
 
@@ -146,21 +217,21 @@ def require_frames(effects: Sequence[object]) -> None:
     shown = [each for each in effects if isinstance(each, Append)]
     assert shown
     for entry, view in shown:
-        events = [view.event(viewer) for viewer in (0, 1, PUBLIC, REFEREE)]
-        again = replace(view, _frames={})  # without what was framed before
-        for viewer, event in zip((0, 1, PUBLIC, REFEREE), events, strict=True):
-            assert view.frame(viewer, encode(entry)) == text_frame(encode(event))
-            assert again.frame(viewer) == text_frame(encode(event))
-        seats, spectators = view.frames(encode(entry), (1, 0), PUBLIC)
-        assert seats == [view.frame(1), view.frame(0)]
-        assert spectators == text_frame(encode(view.spectator_event(PUBLIC)))
-        assert view.frames(None, (), None) == ([], b"")
+        for viewer, wanted in product(VIEWERS, get_args(WantedViews)):
+            framed = text_frame(encode(view.event(viewer, wanted)))
+            again = replace(view, _frames={})  # without what was framed before
+            assert view.frame(viewer, wanted, encode(entry)) == framed
+            assert again.frame(viewer, wanted) == framed
+            watched = text_frame(encode(view.spectator_event(viewer, wanted)))
+            told = view.frames(encode(entry), [(1, wanted)], viewer, [wanted] * 2)
+            assert told == ([view.frame(1, wanted)], {wanted: watched})
+        assert view.frames(b"", (), None, ()) == ([], {})
 
 
 def test_trusted_models_are_what_validation_would_have_made() -> None:
     shell = MatchDriver(Grid(), setup(Grid(), clock="10+0"))
     shell.do(Play(0, 1, 0, {"x": 0, "y": 0}, Comment(value=0.25)), 40)
-    event = shell.views[0].event(PUBLIC)
+    event = shell.views[0].event(PUBLIC, "every")
     assert Event.model_validate_json(event.model_dump_json()) == event
     assert decode_server_message(encode(event)) == event
     assert set(event.__dict__) == set(Event.model_fields)
@@ -186,7 +257,8 @@ OTHER = [888_000_000_001, 888_000_000_002, 888_000_000_003]
 
 
 def traffic(shell: MatchDriver, viewer: int) -> list[bytes]:
-    return [encode(sight.event(viewer)) for sight in shell.views]
+    wanted = get_args(WantedViews)
+    return [encode(sight.event(viewer, each)) for sight in shell.views for each in wanted]
 
 
 def world(
@@ -261,7 +333,8 @@ def test_a_replay_of_a_live_match_hides_the_same() -> None:
     shell, _ = world(SECRET, [0, 1], "mine")
     replayed: list[EntryView] = list(replay(shell.game, shell.setup, shell.log))
     for viewer in (0, 2, PUBLIC):
-        assert [encode(s.event(viewer)) for s in replayed] == traffic(shell, viewer)
+        again = [encode(s.event(viewer, w)) for s in replayed for w in get_args(WantedViews)]
+        assert again == traffic(shell, viewer)
 
 
 def test_the_end_reveals_all_to_all() -> None:

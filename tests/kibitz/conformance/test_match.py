@@ -1,0 +1,52 @@
+"""What a bot is told of a scripted match is what a server would tell it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kibitz.builtin_games import load_games
+from kibitz.conformance.match import ConformanceMatch
+from kibitz.conformance.server import ConformanceServer
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.messages import ServerMessage
+from kibitz_protocol.wire.visibility import WantedViews
+from tests.tools.view_follower import ViewFollower
+
+
+class ListeningServer(ConformanceServer):
+    """A scripted server that keeps what it would send."""
+
+    def __init__(self, views: WantedViews) -> None:
+        super().__init__(load_games("plain"))
+        self.views = views
+        self.sent: list[ServerMessage] = []
+
+    def send(self, message: ServerMessage) -> None:
+        self.sent.append(message)
+
+
+@pytest.mark.parametrize("views", ["turn", "every", "none"])
+async def test_a_bot_is_told_of_the_view_what_it_asked_for(views: WantedViews) -> None:
+    server = ListeningServer(views)
+    game = server.games["tanks"]
+    match = ConformanceMatch(server, game, key="m1", seats=4, seat=0, seed=7)
+    match._send_snapshot("started")
+    for _ in range(20):
+        if match.engine.state.to_act == match.seat:
+            match._send_turn()
+        match._act(game.legal(match.engine.state.game_state)[0])
+    match.handle(messages.History(id=9, match="m1", first=0, count=1000))
+    match.handle(messages.History(id=9, match="m1", first=11, count=5))
+    follower = ViewFollower()
+    follower.follow(
+        [{"type": "welcome"}, *(json.loads(encode(message)) for message in server.sent)], [views]
+    )
+    assert follower.wrong == []
+    assert views == "none" or follower.compared > 20
+    whole, part = (each for each in server.sent if isinstance(each, messages.EventList))
+    assert [event.entry.seq for event in whole.events] == list(range(1, 21))
+    assert ([event.entry.seq for event in part.events], part.more) == ([11, 12, 13, 14, 15], True)
+    assert [each for each in server.sent if isinstance(each, messages.Event)] == whole.events

@@ -1,0 +1,162 @@
+"""Who has one view and all that is told after it has every view, in every game that is shipped.
+
+Where a game hides something the changes are applied, one after the other; where it does not, the
+entries are, by the rules, to the position that the view of the start shows.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_clients.replayer import Replayer
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game, State
+from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.records import Moved
+from kibitz_protocol.wire.values import Fields
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, Viewer, apply_change
+from kibitz_server.match.commands import Leave, Note, Resign, Return
+from kibitz_server.match.visibility import EntryView, MatchViews
+from tests.games import cases
+from tests.games.conformance.test_playthrough import DATA
+from tests.server.match.toy_games import MatchDriver, setup
+from tests.tools.view_follower import as_text
+
+HIDDEN = tuple(name for name in registry.names() if registry.get(name).info.hidden)
+OPEN = tuple(name for name in registry.names() if name not in HIDDEN)
+PLIES = 60
+_TURN = re.compile(r" *\d+ seat (\d) (.+?) +of +\d+, key ")
+
+
+def golden_play(game: Game) -> tuple[MatchDriver, Iterator[tuple[int, Any]]]:
+    """Return a match at the start of a golden playthrough, and its moves with their seats."""
+    lines = Path(DATA / f"playthrough-{game.info.name}.txt").read_text().splitlines()
+    seats = int(lines[0].split()[-2])
+    options, deal = (json.loads(line.partition(" ")[2]) for line in lines[1:3])
+    shell = MatchDriver(game, setup(game, seats, deal=deal, **options))
+    turns = [found for line in lines if (found := _TURN.match(line))]
+    assert turns
+    return shell, ((int(turn[1]), game.parse_move(turn[2])) for turn in turns)
+
+
+def viewers_of(shell: MatchDriver) -> tuple[Viewer, ...]:
+    return (*range(len(shell.setup.seats)), PUBLIC, REFEREE)
+
+
+class Follower:
+    """The view of one viewer, kept from the view of the start and the bytes of the events."""
+
+    def __init__(self, shell: MatchDriver, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self._game = shell.game
+        self.view = as_sent(MatchViews(shell.state).present().of(viewer))
+        self._state: State | None = None
+        if not shell.game.info.hidden:
+            self._state = shell.game.sample(shell.game.View.model_validate(self.view), 0)
+
+    def follow(self, sight: EntryView) -> None:
+        event = sight.event(self.viewer)
+        assert event.view is None
+        if self._state is None:
+            sent = json.loads(encode(event))
+            self.view = apply_change(self.view, sent.get("change"))
+            return
+        assert event.change is None
+        game, entry = self._game, event.entry
+        assert isinstance(entry, Moved), "in a golden playthrough nothing else happens"
+        game.play(self._state, game.decode(self._state, game.Move.from_wire(entry.action)))
+        self.view = as_sent(game.dump(game.view(self._state, None)))
+
+
+def as_sent(view: Fields) -> Fields:
+    sent: Fields = json.loads(json.dumps(view))
+    return sent
+
+
+def seen_by(shell: MatchDriver, viewer: Viewer) -> Fields:
+    """Ask the game itself what a viewer may know."""
+    game, state = shell.game, shell.state.game_state
+    if viewer == REFEREE:
+        return game.dump(game.referee_view(state))
+    return game.dump(game.view(state, None if viewer == PUBLIC else viewer))
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_view_of_the_golden_playthrough_is_followed(name: str) -> None:
+    shell, turns = golden_play(registry.get(name))
+    followers = [Follower(shell, viewer) for viewer in viewers_of(shell)]
+    for seat, move in turns:
+        assert shell.state.to_act == seat
+        shell.play(**shell.game.dump(move))
+        for each in followers:
+            each.follow(shell.views[-1])
+            assert as_text(each.view) == as_text(seen_by(shell, each.viewer))
+            whole = shell.views[-1].event(each.viewer, "every").view
+            assert as_text(each.view) == as_text(whole or {})
+    assert shell.state.result is not None
+
+
+def disorderly_play(shell: MatchDriver, chance: random.Random) -> Iterator[None]:
+    """Play at random, with flags, absences and notes between the moves, and somebody giving up."""
+    for _ in range(PLIES):
+        if shell.state.result is not None:
+            return
+        seat = chance.randrange(len(shell.setup.seats))
+        match chance.randrange(12):
+            case 0:
+                shell.tick(2_000)
+            case 1:
+                shell.do(Note(seat, "thinking"))
+            case 2:
+                shell.do(Leave(seat, "disconnect"))
+                shell.do(Return(seat))
+            case 3 if chance.randrange(4) == 0:
+                shell.do(Resign(seat))
+            case _:
+                legal = shell.game.legal(shell.state.game_state)
+                shell.play(**shell.wire(chance.choice(legal)))
+        yield
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", HIDDEN)
+def test_changes_are_followed_whatever_happens(name: str, seed: int) -> None:
+    for game, options, seats in cases.setups(name):
+        deal = game.deal(options, seats, seed)
+        shell = MatchDriver(
+            game, setup(game, seats, clock="move=1", deal=deal, **game.dump(options))
+        )
+        followers = [Follower(shell, viewer) for viewer in viewers_of(shell)]
+        told = 0
+        for _ in disorderly_play(shell, random.Random(f"{name} {seed} {seats}")):
+            for sight in shell.views[told:]:
+                for each in followers:
+                    each.follow(sight)
+            told = len(shell.views)
+            for each in followers:
+                assert as_text(each.view) == as_text(seen_by(shell, each.viewer))
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_the_entries_of_an_open_game_tell_all_whatever_happens(name: str) -> None:
+    """The rules of a client, which fold a record, fold what it is sent as well."""
+    for game, options, seats in cases.setups(name):
+        deal = game.deal(options, seats, 1)
+        shell = MatchDriver(
+            game, setup(game, seats, clock="move=1", deal=deal, **game.dump(options))
+        )
+        replayer, told = Replayer(game, shell.setup), 0
+        for _ in disorderly_play(shell, random.Random(f"{name} {seats}")):
+            for sight in shell.views[told:]:
+                event = sight.event(0)
+                assert (event.view, event.change) == (None, None)
+                replayer.apply(event.entry)
+            told = len(shell.views)
+            assert as_text(replayer.view()) == as_text(seen_by(shell, PUBLIC))
