@@ -21,6 +21,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from kibitz_protocol.wire.clocks import Clock, TimeControl
+from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.lobbies import (
     Arrangement,
     LadderTable,
@@ -104,7 +105,8 @@ class Hello(Request):
     views: WantedViews = Field(
         "turn",
         description="which messages, besides those of a whole match, bring the view: the own turns;"
-        " every event too; none, for a program that follows the rules by itself",
+        " every event too; none, for a program that follows the rules by itself; or as a drawing,"
+        " for one that knows no rules: a stage, paints and picks",
     )
 
 
@@ -450,6 +452,11 @@ class Event(Tolerant):
         " this viewer's view that have another value now, null for one that is gone; absent where"
         " nothing seen has changed",
     )
+    paint: Paint | None = Field(
+        None,
+        description="what it has changed of the stage, for who said `views` `drawn`; absent where"
+        " that is nothing",
+    )
     clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
 
 
@@ -479,7 +486,10 @@ class EventList(Answer):
     view: Fields | None = Field(
         None,
         description="what this viewer saw right before the first of the events; absent where there"
-        " is none, and for who said `views` `none`",
+        " is none, and for who said `views` `none` or `drawn`",
+    )
+    stage: Stage | None = Field(
+        None, description="the same as a drawing, for who said `views` `drawn`"
     )
     events: list[Event]
     more: bool
@@ -513,6 +523,9 @@ class Snapshot(Tolerant):
     ply: int
     to_act: int
     view: Fields
+    stage: Stage | None = Field(
+        None, description="the view as a drawing, for who said `views` `drawn`"
+    )
     time_control: TimeControl
     clocks: list[Clock] | None = None
     left_ms: Millis | None = Field(
@@ -536,10 +549,18 @@ class YourTurn(Tolerant):
     ply: int
     view: Fields | None = Field(
         None,
-        description="the observation, as the game's View model; absent for who said `views` `none`",
+        description="the observation, as the game's View model; absent for who said `views` `none`"
+        " or `drawn`",
     )
     legal: list[Fields] | None = Field(
-        None, description="every legal action; absent where a rule in words says it shorter"
+        None,
+        description="every legal action; absent where a rule in words says it shorter, and where"
+        " `picks` has them",
+    )
+    picks: list[Pick] | None = Field(
+        None,
+        description="every legal action, and which cells of the stage are picked to play it, for"
+        " who said `views` `drawn`",
     )
     legal_rule: str | None = Field(None, description="which actions are legal, where not listed")
     legal_count: int
@@ -558,6 +579,11 @@ class Finished(Tolerant):
     seq: Seq
     result: Result
     view: Fields = Field(description="the referee's view: all is revealed")
+    stage: Stage | None = Field(
+        None,
+        description="the same as a drawing, for who said `views` `drawn`; absent where nothing was"
+        " hidden",
+    )
     seed: str
     record: str = Field(description="path of the record on this server, over plain HTTP")
 
