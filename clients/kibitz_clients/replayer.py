@@ -1,4 +1,4 @@
-"""A recorded match played again: entries in, and the events that one viewer was sent out.
+"""A recorded match played again: entries in, and out the events of one viewer, with every view.
 
 The server's match state decides what is legal and what a result is; the replayer only repeats what
 was decided. It shows a match as the server showed it while it ran, by the rules of

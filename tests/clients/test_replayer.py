@@ -64,10 +64,10 @@ def record() -> Record:
 
 @pytest.mark.parametrize("viewpoint", VIEWPOINTS)
 def test_everybody_saw_then_what_a_record_shows_now(record: Record, viewpoint: int | None) -> None:
-    """The same events as the server's own fold and gate, for every viewer."""
+    """The same events as the server's own fold and gate, for every viewer who asks for views."""
     viewer = REFEREE if viewpoint is None else viewpoint
     sights = list(replay_entries(VEIL, record.setup, record.entries))
-    shown = [sight.event(viewer) for sight in sights]
+    shown = [sight.event(viewer, "every") for sight in sights]
     here = list(replay.events(VEIL, record, viewpoint))
     for told, live in zip(here, shown, strict=True):
         if viewpoint is None and isinstance(told.entry, Noted):
