@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import io
 import json
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import click
+import segno
 
 from kibitz.commands.serve import db_option
+from kibitz.options.connection import server_option
 from kibitz.output import echo, echo_json
 from kibitz.text import result_tables
 from kibitz_server.accounts.names import BadName
@@ -26,13 +30,25 @@ def token() -> None:
 @click.argument("name")
 @click.option("--bot", "kind", flag_value="bot", help="The account is a bot's, not a person's.")
 @click.option("--days", type=click.FloatRange(0, min_open=True), help="How long it is good.")
+@click.option("--link", is_flag=True, help="Print a link to sign in with, and its QR code too.")
+@server_option
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def new(name: str, kind: str | None, days: float | None, db: Path, as_json: bool) -> None:
+def new(
+    name: str,
+    kind: str | None,
+    days: float | None,
+    link: bool,
+    server: str,
+    db: Path,
+    as_json: bool,
+) -> None:
     """Print a new token for the account NAME; it cannot be shown again.
 
-    Makes the account where there is none. Its owner says it with --token-file or KIBITZ_TOKEN.
+    Makes the account where there is none. Its owner says it with --token-file or KIBITZ_TOKEN. With
+    --link, --server is the address at which the owner's browser reaches the server.
     """
+    page = _page(server) if link else None
     chosen: Literal["bot", "human"] = "bot" if kind else "human"
     try:
         with TokenAdmin(db) as register:
@@ -40,10 +56,32 @@ def new(name: str, kind: str | None, days: float | None, db: Path, as_json: bool
     except (BadName, StoreError) as error:
         raise click.ClickException(str(error)) from None
     shown = {"id": issued.id, "token": issued.token, "name": issued.player.name, "kind": chosen}
+    # Browsers keep what follows the # to themselves, so that no log on the way has the token.
+    signing_in = None if page is None else f"{page}#token={quote(issued.token, safe='')}"
     if as_json:
-        echo_json(json.dumps(shown))
-    else:
-        echo(issued.token)
+        echo_json(json.dumps(shown if signing_in is None else shown | {"link": signing_in}))
+        return
+    echo(issued.token)
+    if signing_in is not None:
+        echo(signing_in)
+        echo(_qr_code(signing_in))
+
+
+def _page(server: str) -> str:
+    """Return the page of a server, whose address may be that of its websocket."""
+    parts = urlsplit(server)
+    scheme = {"ws": "http", "wss": "https"}.get(parts.scheme, parts.scheme)
+    if scheme not in {"http", "https"} or not parts.hostname:
+        expected = "expected an address like https://games.example.org"
+        raise click.BadParameter(f"{expected}, not {server!r}", param_hint="--server")
+    return urlunsplit((scheme, parts.netloc, "/", "", ""))
+
+
+def _qr_code(text: str) -> str:
+    """Draw a QR code with blocks, two of its modules in each character."""
+    drawn = io.StringIO()
+    segno.make_qr(text, error="l").terminal(out=drawn, compact=True)
+    return drawn.getvalue().rstrip("\n")
 
 
 @token.command(name="list")

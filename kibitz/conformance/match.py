@@ -87,6 +87,7 @@ class ConformanceMatch:
         self._request = 0
         self._asked_ply: int | None = None
         self.engine = MatchEngine.new(game, self._setup(seats, seed, options or {}, control))
+        self.engine.views.drawn = server.views == "drawn"
         for action in played:
             self._act(action)
         server.matches[key] = self
@@ -316,7 +317,12 @@ class ConformanceMatch:
         )
         self.server.send(
             EventList(
-                re=request.id, match=self.key, view=page.view, events=page.events, more=page.more
+                re=request.id,
+                match=self.key,
+                view=page.view,
+                stage=page.stage,
+                events=page.events,
+                more=page.more,
             )
         )
 
@@ -326,14 +332,18 @@ class ConformanceMatch:
         assert why in ("started", "rejoined")
         self._entered = True
         left = self.engine.left_ms(self.now())
-        self.server.send(self.engine.views.snapshot(self.seat, why, self.seat, left))  # type: ignore[arg-type]
+        wanted = self.server.views
+        self.server.send(self.engine.views.snapshot(self.seat, why, self.seat, left, wanted))  # type: ignore[arg-type]
         if self.engine.state.result is not None:
-            self._send(self.engine.views.finished(f"/records/{self.key}.jsonl"))
+            self._send_finished()
 
     def _send_turn(self) -> None:
         self._asked_ply = self.engine.state.ply
         self._send(self.engine.views.your_turn(wanted=self.server.views))
         self.engine.open_turn(self.now())
+
+    def _send_finished(self) -> None:
+        self._send(self.engine.views.finished(f"/records/{self.key}.jsonl", self.server.views))
 
     def _send(self, message: messages.ServerMessage) -> None:
         if self._entered:
@@ -368,7 +378,7 @@ class ConformanceMatch:
                     told = ply if code is Code.STALE else None
                     self.server.refuse(move.id, code, message, ply=told)
                 case commands.MatchOver():
-                    self._send(self.engine.views.finished(f"/records/{self.key}.jsonl"))
+                    self._send_finished()
                 case _:
                     pass
         if step.effects:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kibitz.process.parent_death import child_command
+from kibitz_protocol.wire.messages import BotParameter, HouseBotLine
+
+if TYPE_CHECKING:
+    from kibitz_bots.catalog import Parameter, Personality
 
 
 class LocalBotLauncher:
@@ -18,11 +23,11 @@ class LocalBotLauncher:
         self._pace = pace
         self._limits = limits
 
-    def personalities(self) -> Sequence[str]:
-        """Return the names that a lobby may ask for."""
+    def bots(self) -> Sequence[HouseBotLine]:
+        """Return the bots of the catalogue."""
         from kibitz_bots.catalog import PERSONALITIES
 
-        return tuple(PERSONALITIES)
+        return tuple(map(_line, PERSONALITIES.values()))
 
     def flaw(self, personality: str) -> str | None:
         """Return what is wrong with a name and its parameters, or None."""
@@ -35,14 +40,27 @@ class LocalBotLauncher:
             return str(error)
         return None
 
-    def seats(self, personality: str) -> Sequence[int]:
-        """Return with how many seats a bot plays; empty for as many as its game has."""
-        from kibitz_bots.catalog import named
-
-        return named(personality.partition(":")[0]).seats
-
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of the process that plays `personality` in `lobby`."""
         place = ("--url", url, "--lobby", lobby)
         module = ("kibitz.process.paced_bot", f"{self._pace:g}") if self._pace else ("kibitz_bots",)
         return child_command(*module, personality, *place, limits=self._limits)
+
+
+def _line(bot: Personality) -> HouseBotLine:
+    return HouseBotLine(
+        name=bot.name,
+        seats=list(bot.seats),
+        summary=bot.summary,
+        parameters=list(map(_parameter, bot.parameters)),
+    )
+
+
+def _parameter(parameter: Parameter) -> BotParameter:
+    return BotParameter(
+        name=parameter.name,
+        type="int" if parameter.type is int else "float",
+        least=parameter.least,
+        default=parameter.default,
+        summary=parameter.summary,
+    )

@@ -14,7 +14,7 @@ import heapq
 import itertools
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -26,7 +26,7 @@ from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.client.lobby_views import LobbyViews
 from kibitz_protocol.wire.codec import decode_server_message, encode
-from kibitz_protocol.wire.messages import ClientMessage, LobbyChanged, LobbyNews, Move
+from kibitz_protocol.wire.messages import ClientMessage, HouseBotLine, LobbyChanged, LobbyNews, Move
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
@@ -43,6 +43,11 @@ HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
 )
+
+
+def house_bot(name: str, seats: Sequence[int] = ()) -> HouseBotLine:
+    """Return a house bot without parameters."""
+    return HouseBotLine(name=name, seats=list(seats), summary="plays", parameters=[])
 
 
 class FakeHandle:

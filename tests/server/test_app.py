@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
+from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.app import Config, running, with_loop
 from kibitz_server.net.send_queue import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.database import DatabaseInUse, ForeignDatabase
 from kibitz_server.storage.store import Store, Stored
-from tests.server.fakes import JsonClient, client_frame, connected, wait_until
+from tests.server.fakes import JsonClient, client_frame, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race
 
 pytestmark = pytest.mark.e2e
@@ -357,14 +358,12 @@ asyncio.run(main())
 class Bots:
     """A house of bots: one plays, one crashes in the middle, one never starts, one never comes."""
 
-    def personalities(self) -> Sequence[str]:
-        return ["toy-grid/steady", "toy-grid/crash", "toy-grid/broken", "toy-grid/sleepy"]
+    def bots(self) -> Sequence[HouseBotLine]:
+        rest = [house_bot(f"toy-grid/{name}") for name in ("crash", "broken", "sleepy")]
+        return [house_bot("toy-grid/steady", seats=[2]), *rest]
 
     def flaw(self, personality: str) -> str | None:
         return "depth: no" if "depth=no" in personality else None
-
-    def seats(self, personality: str) -> Sequence[int]:
-        return (2,) if "steady" in personality else ()
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         return [sys.executable, "-c", BOT, personality.partition("/")[2], url, lobby]

@@ -25,7 +25,7 @@ from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_se
 
 CLOCK = {"move_ms": 2_000, "bank_ms": 1_000}
 
-WANTED: tuple[WantedViews, ...] = ("turn", "every", "none")
+WANTED: tuple[WantedViews, ...] = ("turn", "every", "drawn", "none")
 """What the connections of a player ask for, one after the other."""
 RESTART_BEFORE_TURN = 5
 """Before which turn the server is killed and started again."""
@@ -180,7 +180,7 @@ class _ScenarioRunner:
         """Kill the server; everybody comes back to where they were."""
         self._server.restart()
         for guest in (*self._players, self._host, self._fay):
-            guest.reconnect(WANTED[len(guest.wanted) % 3])
+            guest.reconnect(WANTED[len(guest.wanted) % len(WANTED)])
         self._eve.reconnect("turn")
         for player in self._players:
             player.ask("rejoin", match=self._match)
@@ -201,7 +201,7 @@ class _ScenarioRunner:
             other.ask("note", match=self._match, text=self._new_marker("note", other))
             self._me.ask("note", match=self._match, text="for myself")
         if number % 7 == 4:
-            self._me.reconnect(WANTED[len(self._me.wanted) % 3])
+            self._me.reconnect(WANTED[len(self._me.wanted) % len(WANTED)])
             self._me.ask("rejoin", match=self._match)
         if turn.seat == self._pair.seat:
             for wrong in turn.illegal:

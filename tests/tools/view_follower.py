@@ -44,7 +44,8 @@ class ViewFollower:
             case "event":
                 self._take_event(message)
             case "your_turn":
-                self._check(("view" in message) == (self._wanted != "none"), message)
+                self._check(("view" in message) == (self._wanted in ("turn", "every")), message)
+                self._check(("picks" in message) == (self._wanted == "drawn"), message)
                 if "view" in message:
                     self._know(self._seq, message["view"])
             case "events":
@@ -58,7 +59,8 @@ class ViewFollower:
 
     def _take_page(self, page: dict[str, Any]) -> None:
         events = page["events"]
-        self._check(("view" in page) == (bool(events) and self._wanted != "none"), page)
+        self._check(("view" in page) == (bool(events) and self._wanted in ("turn", "every")), page)
+        self._check(("stage" in page) == (bool(events) and self._wanted == "drawn"), page)
         if "view" in page:
             self._know(events[0]["entry"]["seq"] - 1, page["view"])
         for event in events:
@@ -67,11 +69,11 @@ class ViewFollower:
     def _apply(self, event: dict[str, Any]) -> None:
         """Take what an event says of the view after it."""
         told = event_field(self._wanted, hidden=True)
-        self._check({"view", "change"} & event.keys() <= {told}, event)
+        self._check({"view", "change", "paint"} & event.keys() <= {told}, event)
         seq, before = event["entry"]["seq"], self.views.get(event["entry"]["seq"] - 1)
         if "view" in event:
             self._know(seq, event["view"])
-        elif told is not None and before is not None:
+        elif told == "change" and before is not None:
             self._know(seq, apply_change(before, event.get("change")))
 
     def _know(self, seq: int, view: Fields) -> None:

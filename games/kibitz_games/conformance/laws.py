@@ -14,6 +14,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -189,14 +190,29 @@ def _check_action(game: Game, state: State, action: int) -> None:
     _require(sent == wire == game.Move.from_wire(game.dump(wire)), "a move survives the wire")
     _require(game.decode(state, sent) == action, "decode(encode(action)) = action")
     _require(game.parse_move(game.format_move(wire)) == wire, "parse(text(move)) = move")
-    seat = game.to_act(state)
-    names = {cell.name for cell in game.scene(game.view(state, seat)).cells}
-    _require(set(game.move_cells(wire)) <= names, "a move touches cells of the mover's scene")
+    _check_picks(game, state)
     _check_reversible(game, state, action)
     if game.info.on_flag == "skip":
         _require(game.skip(state) not in game.legal(state), "nobody may choose to skip")
         _check_reversible(game, state, game.skip(state))
     game.play(state, action)
+
+
+def _check_picks(game: Game, state: State) -> None:
+    """Check that the seat to act can pick each of its actions by the cells that it sees."""
+    scene, legal = game.scene(game.view(state, game.to_act(state))), game.legal(state)
+    names = {cell.name for cell in scene.cells}
+    _require(len(names) == len(scene.cells), "the cells of a scene have names of their own")
+    picks = game.picks(state, legal)
+    _require(len(picks) == len(legal), "there is a pick for each action")
+    _require(names >= set(chain(*picks)), "a move is picked by cells of the mover's scene")
+    _require(
+        picks == [game.move_cells(game.encode(state, action)) for action in legal],
+        "an action is picked by the cells of its move",
+    )
+    # Sorted, what begins with a pick stands right behind it.
+    for pick, following in pairwise(sorted(picks)):
+        _require(following[: len(pick)] != pick, "no pick is the beginning of another")
 
 
 def _check_reversible(game: Game, state: State, action: int) -> None:

@@ -317,6 +317,15 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """Return the names of the scene's cells that a person picks, in order, to make a move."""
         return (self.format_move(move),)
 
+    def picks(self, state: State, actions: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return the cells that the seat to act picks, in order, for each of its legal `actions`.
+
+        They are `move_cells`; a game whose turns have many may answer from a table. No action is
+        picked by the beginning of what another is picked by, so that the last cell decides. Only
+        an action that is the only one, such as a pass, may be picked by no cell.
+        """
+        return [self.move_cells(self.encode(state, action)) for action in actions]
+
     def num_distinct_actions(self, state: State) -> int:
         """Return how many actions there are in plays like the one of `state`: all are smaller."""
         return cast(int, self._codec.count)

@@ -9,6 +9,7 @@ from typing import Final
 
 from kibitz_protocol.wire import lobbies, messages, records
 from kibitz_protocol.wire.clocks import Clock, TimeControl
+from kibitz_protocol.wire.drawing import Stage
 from kibitz_protocol.wire.recordfile import seed_commitment
 from kibitz_protocol.wire.refusals import HINTS, Code
 from kibitz_protocol.wire.reports import MatchReport, Received, SeatReport, Spent
@@ -111,6 +112,25 @@ _EVENT: Final = messages.Event(
 _CHANGED: Final = messages.Event(
     match="m1", ply=2, to_act=0, entry=ENTRIES[5], change={"cells": [0, 1, 3], "last": None}
 )
+_STAGE: Final[Stage] = {
+    "lattice": "square",
+    "cells": {"a1": {"x": 0, "y": 0, "kind": "point"}, "b1": {"x": 1, "y": 0, "kind": "point"}},
+    "labels": [{"text": "a", "x": 0, "y": -1}],
+    "marks": [],
+    "text": ["ada to move"],
+    "colours": ["black", "white"],
+}
+_PAINTED: Final = messages.Event(
+    match="m1",
+    ply=1,
+    to_act=1,
+    entry=ENTRIES[0],
+    paint={
+        "cells": {"b1": {"x": 1, "y": 0, "kind": "point", "owner": 0, "colour": "black"}},
+        "marks": [{"kind": "to", "cells": ["b1"], "seat": 0}],
+        "text": ["grace to move"],
+    },
+)
 
 REQUESTS: Final[tuple[messages.ClientMessage, ...]] = (
     messages.Hello(
@@ -185,11 +205,26 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
                 rules_version=1,
                 seats=[2, 3],
                 hidden=False,
+                balanced=True,
+                legal_rule="any empty place",
                 options_schema={"type": "object"},
                 move_schema={"type": "object"},
+                view_schema={"type": "object"},
             )
         ],
         personalities=["line/random"],
+        bots=[
+            messages.HouseBotLine(
+                name="line/random",
+                seats=[2, 3],
+                summary="plays any legal move",
+                parameters=[
+                    messages.BotParameter(
+                        name="seed", type="int", least=0, summary="makes the play repeatable"
+                    )
+                ],
+            )
+        ],
     ),
     messages.LobbyList(
         re=3,
@@ -256,7 +291,9 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
             ],
         ),
     ),
-    messages.EventList(re=20, match="m1", view=_VIEW, events=[_EVENT, _CHANGED], more=False),
+    messages.EventList(
+        re=20, match="m1", view=_VIEW, stage=_STAGE, events=[_EVENT, _PAINTED, _CHANGED], more=False
+    ),
     _EVENT,
     messages.Snapshot(
         why="started",
@@ -273,6 +310,7 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
         ply=0,
         to_act=0,
         view=_VIEW,
+        stage=_STAGE,
         time_control=CLOCK,
         clocks=_CLOCKS,
         left_ms=9_200,
@@ -287,6 +325,10 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
         ply=0,
         view=_VIEW,
         legal=[{"to": 11}, {"to": 12}],
+        picks=[
+            {"cells": ["a1"], "action": {"to": 11}},
+            {"cells": ["b1"], "action": {"to": 12}},
+        ],
         legal_count=2,
         clocks=_CLOCKS,
         left_ms=9_700,

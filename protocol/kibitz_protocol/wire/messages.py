@@ -21,6 +21,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import Field
 
 from kibitz_protocol.wire.clocks import Clock, TimeControl
+from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.lobbies import (
     Arrangement,
     HouseTrouble,
@@ -43,6 +44,7 @@ from kibitz_protocol.wire.values import (
     Line,
     Millis,
     Options,
+    Personality,
     PlayerName,
     RequestId,
     SafeInt,
@@ -107,7 +109,8 @@ class Hello(Request):
     views: WantedViews = Field(
         "turn",
         description="which messages, besides those of a whole match, bring the view: the own turns;"
-        " every event too; none, for a program that follows the rules by itself",
+        " every event too; none, for a program that follows the rules by itself; or as a drawing,"
+        " for one that knows no rules: a stage, paints and picks",
     )
 
 
@@ -373,14 +376,47 @@ class GameLine(Tolerant):
     rules_version: int
     seats: list[int]
     hidden: bool
+    balanced: bool = Field(
+        False,
+        description="whether it is played in blocks: as many matches as there are seats, in which"
+        " a group takes every seat in turn",
+    )
+    legal_rule: str | None = Field(
+        None, description="which actions are legal, where turns do not list them"
+    )
     options_schema: Fields
     move_schema: Fields
+    view_schema: Fields | None = Field(None, description="absent from servers before 0.2")
+
+
+class BotParameter(Tolerant):
+    """A number that may follow the name of a house bot: ``game/name:depth=4,time=0.2``."""
+
+    name: str
+    type: Literal["int", "float"]
+    least: float = Field(description="the smallest value that is accepted")
+    default: float | None = Field(None, description="absent where it depends on the match")
+    summary: str
+
+
+class HouseBotLine(Tolerant):
+    """A house bot that may sit in a lobby, with what may be chosen about it."""
+
+    name: Personality = Field(description="``game/name``, without parameters")
+    seats: list[int] = Field(
+        description="with how many seats it plays; empty for as many as its game has"
+    )
+    summary: str
+    parameters: list[BotParameter]
 
 
 class GameList(Answer):
     type: Literal["games"] = "games"
     games: list[GameLine]
     personalities: list[str] = Field(description="house bots that the server can start")
+    bots: list[HouseBotLine] = Field(
+        default_factory=list, description="the same with all that a host may choose of them"
+    )
 
 
 class LobbyList(Answer):
@@ -420,6 +456,11 @@ class Event(Tolerant):
         " this viewer's view that have another value now, null for one that is gone; absent where"
         " nothing seen has changed",
     )
+    paint: Paint | None = Field(
+        None,
+        description="what it has changed of the stage, for who said `views` `drawn`; absent where"
+        " that is nothing",
+    )
     clocks: list[Clock] | None = Field(None, description="per seat; absent without a clock")
 
 
@@ -449,7 +490,10 @@ class EventList(Answer):
     view: Fields | None = Field(
         None,
         description="what this viewer saw right before the first of the events; absent where there"
-        " is none, and for who said `views` `none`",
+        " is none, and for who said `views` `none` or `drawn`",
+    )
+    stage: Stage | None = Field(
+        None, description="the same as a drawing, for who said `views` `drawn`"
     )
     events: list[Event]
     more: bool
@@ -483,6 +527,9 @@ class Snapshot(Tolerant):
     ply: int
     to_act: int
     view: Fields
+    stage: Stage | None = Field(
+        None, description="the view as a drawing, for who said `views` `drawn`"
+    )
     time_control: TimeControl
     clocks: list[Clock] | None = None
     left_ms: Millis | None = Field(
@@ -506,10 +553,18 @@ class YourTurn(Tolerant):
     ply: int
     view: Fields | None = Field(
         None,
-        description="the observation, as the game's View model; absent for who said `views` `none`",
+        description="the observation, as the game's View model; absent for who said `views` `none`"
+        " or `drawn`",
     )
     legal: list[Fields] | None = Field(
-        None, description="every legal action; absent where a rule in words says it shorter"
+        None,
+        description="every legal action; absent where a rule in words says it shorter, and where"
+        " `picks` has them",
+    )
+    picks: list[Pick] | None = Field(
+        None,
+        description="every legal action, and which cells of the stage are picked to play it, for"
+        " who said `views` `drawn`",
     )
     legal_rule: str | None = Field(None, description="which actions are legal, where not listed")
     legal_count: int
@@ -528,6 +583,11 @@ class Finished(Tolerant):
     seq: Seq
     result: Result
     view: Fields = Field(description="the referee's view: all is revealed")
+    stage: Stage | None = Field(
+        None,
+        description="the same as a drawing, for who said `views` `drawn`; absent where nothing was"
+        " hidden",
+    )
     seed: str
     record: str = Field(description="path of the record on this server, over plain HTTP")
 

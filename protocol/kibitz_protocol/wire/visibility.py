@@ -47,9 +47,9 @@ PUBLIC: Final[Viewer] = -1
 REFEREE: Final[Viewer] = -2
 """A viewer who may know everything but notes; every viewer is one when the match is over."""
 
-WantedViews: TypeAlias = Literal["turn", "every", "none"]
+WantedViews: TypeAlias = Literal["turn", "every", "none", "drawn"]
 """What a connection says in `hello`: whether it wants the view with its own turns, with every event
-as well, or with neither."""
+as well, with neither, or as a drawing (`wire/drawing.py`)."""
 
 _STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
 
@@ -64,7 +64,7 @@ def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
     return kind in _STATE_CHANGING or (flag_skips and kind is Flagged)
 
 
-def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change"] | None:
+def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change", "paint"] | None:
     """Return which field tells of the view in an event that changes it, None where no field does.
 
     `hidden` is whether the game has hidden information: what a move did cannot be computed there
@@ -72,6 +72,8 @@ def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "change"] 
     """
     if wanted == "every":
         return "view"
+    if wanted == "drawn":
+        return "paint"
     return "change" if hidden and wanted == "turn" else None
 
 

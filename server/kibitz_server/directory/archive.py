@@ -140,6 +140,7 @@ class MatchArchive:
             re=request.id,
             match=request.match,
             view=found.view,
+            stage=found.stage,
             events=found.events,
             more=found.more,
         )

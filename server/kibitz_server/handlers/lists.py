@@ -51,15 +51,19 @@ class ListHandlers:
                 rules_version=game.info.rules_version,
                 seats=list(game.info.seats),
                 hidden=game.info.hidden,
+                balanced=game.info.balanced,
+                legal_rule=game.info.legal_rule or None,
                 options_schema=game.Options.model_json_schema(),
                 move_schema=game.Move.model_json_schema(),
+                view_schema=game.View.model_json_schema(),
             )
             for game in self._directory.games.values()
         ]
 
     def _list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
-        bots = self._directory.house_bots.personalities()
-        peer.answer(GameList(re=request.id, games=self._game_lines, personalities=bots))
+        games, bots = self._game_lines, self._directory.house_bots.lines
+        names = [bot.name for bot in bots]
+        peer.answer(GameList(re=request.id, games=games, personalities=names, bots=bots))
 
     def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
         own = self._directory.registry.lobbies_of(identity.key)

@@ -22,9 +22,11 @@ import signal
 import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from kibitz_protocol import printable
+from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.records import Player
 from kibitz_server.housebots import wait_exit
 
@@ -55,13 +57,11 @@ ENVIRONMENT_PREFIXES = ("LC_", "NUMBA_")
 class BotLauncher(Protocol):
     """Which house bots there are, and how their processes are started."""
 
-    def personalities(self) -> Sequence[str]: ...
+    def bots(self) -> Sequence[HouseBotLine]:
+        """Return all that there are, always the same."""
 
     def flaw(self, personality: str) -> str | None:
         """Return why no bot can be made of a known name with these parameters; None if one can."""
-
-    def seats(self, personality: str) -> Sequence[int]:
-        """Return with how many seats a known bot plays; empty for as many as its game has."""
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line of a process that plays `personality` in a lobby.
@@ -241,20 +241,28 @@ class HouseBots:
         self._running: set[HouseBotProcess] = set()
         self._closed = False
 
-    def personalities(self) -> list[str]:
-        return [] if self._launcher is None else list(self._launcher.personalities())
+    @property
+    def lines(self) -> list[HouseBotLine]:
+        """All bots that may be asked for."""
+        return list(self._by_name.values())
+
+    @cached_property
+    def _by_name(self) -> dict[str, HouseBotLine]:
+        bots = () if self._launcher is None else self._launcher.bots()
+        return {bot.name: bot for bot in bots}
 
     def knows(self, personality: str) -> bool:
         """Whether there is such a bot, whatever parameters follow its name."""
-        return personality.partition(":")[0] in self.personalities()
+        return personality.partition(":")[0] in self._by_name
 
     def flaw(self, personality: str) -> str | None:
         """Return why no bot can be made of a known name with these parameters; None if one can."""
         return None if self._launcher is None else self._launcher.flaw(personality)
 
     def seats(self, personality: str) -> Sequence[int]:
-        """Return with how many seats a known bot plays; empty for as many as its game has."""
-        return () if self._launcher is None else self._launcher.seats(personality)
+        """Return with how many seats a bot plays; empty for as many as its game has."""
+        bot = self._by_name.get(personality.partition(":")[0])
+        return () if bot is None else bot.seats
 
     @property
     def count(self) -> int:

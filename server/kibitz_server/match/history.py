@@ -16,6 +16,7 @@ from pydantic_core import to_json
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.drawing import Stage
 from kibitz_protocol.wire.messages import Event
 from kibitz_protocol.wire.records import Noted, Setup
 from kibitz_protocol.wire.values import Fields
@@ -40,12 +41,14 @@ class Page:
 
     view: Fields | None
     """What the viewer saw right before the first of them, None where there is none."""
+    stage: Stage | None
+    """The same as a drawing, for who draws."""
     events: list[Event]
     more: bool
     size: int
 
 
-NO_EVENTS: Final = Page(None, [], False, 0)
+NO_EVENTS: Final = Page(None, None, [], False, 0)
 """The answer for numbers that nothing has yet."""
 
 
@@ -110,14 +113,18 @@ def read_page(
     """
     views = MatchViews(match)
     seen: Fields | None = None
+    stage: Stage | None = None
     told: list[Event] = []
     size = 0
     for line in lines:
         if len(told) == count or (told and size >= PAGE_BYTES):
-            return Page(seen, told, True, size)
-        if match.seq == first - 1 and wanted != "none":
-            seen = views.view(viewer)
-            size = len(to_json(seen))
+            return Page(seen, stage, told, True, size)
+        if match.seq == first - 1:
+            if wanted == "drawn":
+                stage = views.begin_drawing(viewer)
+            elif wanted != "none":
+                seen = views.view(viewer)
+            size = len(to_json(seen or stage))
         view = views.advance(read_entry(line))
         if match.seq >= first:
             event = _event(view, viewer, own, wanted)
@@ -126,7 +133,7 @@ def read_page(
         views.release()
         if positions is not None:
             positions.offer(match)
-    return Page(seen, told, False, size)
+    return Page(seen, stage, told, False, size)
 
 
 def _event(view: EntryView, viewer: Viewer, own: int | None, wanted: WantedViews) -> Event:

@@ -25,8 +25,8 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Container, Iterable
+from functools import cache, partial
 from typing import Literal, Protocol, assert_never
 
 from kibitz_protocol.wire.codec import encode
@@ -34,7 +34,7 @@ from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Finished, Move
 from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
-from kibitz_protocol.wire.visibility import PUBLIC
+from kibitz_protocol.wire.visibility import PUBLIC, WantedViews
 from kibitz_server.match.checkpoint import next_checkpoint
 from kibitz_server.match.commands import (
     Abort,
@@ -160,6 +160,7 @@ class MatchRunner:
         self._timer_at = 0
         self.watchers: dict[Peer, None] = {}
         self.spectators = Spectators(engine, self.pending.when_settled, context.clock)
+        engine.views.drawn = self._somebody_draws((), ())
 
     # --- beginning --------------------------------------------------------------------------
 
@@ -514,6 +515,7 @@ class MatchRunner:
         watched = spectators.outboxes if spectators.delayed is None else {}
         # All frames are made before the first one goes out: what raises has told nobody anything.
         frames, shown = view.frames(line, seats, spectators.viewer, watched.values())
+        self.engine.views.drawn = self._somebody_draws(seats, shown)
         for (seat, _), frame in zip(seats, frames, strict=True):
             peer = subscribers[seat]
             assert peer is not None, "seats that nobody has are left out"
@@ -526,6 +528,16 @@ class MatchRunner:
             outbox.send_droppable(shown[wanted], spectators)
         if spectators.delayed is not None:
             spectators.delay(view, self._durable_at)
+
+    def _somebody_draws(
+        self, seats: Iterable[tuple[int, WantedViews]], shown: Container[WantedViews]
+    ) -> bool:
+        """Whether paints of the entries to come may be asked for.
+
+        Entries that wait for delayed spectators may be asked by one who comes after them.
+        """
+        delayed = self.spectators.delayed is not None
+        return delayed or "drawn" in shown or any(wanted == "drawn" for _, wanted in seats)
 
     def _send_turn(self, now: int) -> None:
         """Send the turn and start its clock, now that all before it is durable and told."""
@@ -558,9 +570,9 @@ class MatchRunner:
         self.seats.subscribers[seat] = peer
         engine, state = self.engine, self.engine.state
         left = engine.left_ms(self._context.clock())
-        peer.send(engine.views.snapshot(seat, why, seat, left))
+        peer.send(engine.views.snapshot(seat, why, seat, left, peer.views))
         if state.result is not None:
-            peer.send(self._finished_message())
+            peer.send(self._finished_message(peer.views))
         elif state.to_act == seat:
             self._resend_turn(peer)
 
@@ -598,16 +610,16 @@ class MatchRunner:
 
     def _announce_end(self) -> None:
         self.spectators.publish_rest()
-        frame = message_frame(self._finished_message())
+        frame = cache(lambda wanted: message_frame(self._finished_message(wanted)))
         for peer in self.seats.subscribers:
             if peer is not None:
-                peer.send_queue.send(frame)
+                peer.send_queue.send(frame(peer.views))
         self.spectators.send(frame)
         self._cancel_timer()
         self._context.match_over(self)
 
-    def _finished_message(self) -> Finished:
-        return self.engine.views.finished(f"/records/{self.key}.jsonl")
+    def _finished_message(self, wanted: WantedViews) -> Finished:
+        return self.engine.views.finished(f"/records/{self.key}.jsonl", wanted)
 
     # --- the timer --------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class Spectators:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
         self.outboxes[outbox] = wanted
         outbox.caught_up(self)
-        outbox.send(self._snapshot("watching"))
+        outbox.send(self._snapshot("watching", wanted))
 
     def remove(self, outbox: SendQueue) -> None:
         self.outboxes.pop(outbox, None)
@@ -76,9 +76,10 @@ class Spectators:
         self._when_settled(lambda: self._resend_snapshot(outbox))
 
     def _resend_snapshot(self, outbox: SendQueue) -> None:
-        if outbox in self.outboxes:
+        wanted = self.outboxes.get(outbox)
+        if wanted is not None:
             outbox.caught_up(self)
-            outbox.send(self._snapshot("lagged"))
+            outbox.send(self._snapshot("lagged", wanted))
 
     def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
         """After a restart: take back what was shown, and what was waiting to be."""
@@ -108,21 +109,21 @@ class Spectators:
         """When `publish_due` has something to show, if the match stands still."""
         return None if self.delayed is None else self.delayed.deadline()
 
-    def send(self, frame: bytes) -> None:
-        """Send all spectators something that must not be dropped."""
-        for outbox in self.outboxes:
-            outbox.send(frame)
+    def send(self, frame: Callable[[WantedViews], bytes]) -> None:
+        """Send each spectator what must not be dropped, by what it wants of the views."""
+        for outbox, wanted in self.outboxes.items():
+            outbox.send(frame(wanted))
 
     def _send_event(self, view: EntryView) -> None:
         _, frames = view.frames(b"", (), self.viewer, self.outboxes.values())
         for outbox, wanted in self.outboxes.items():
             outbox.send_droppable(frames[wanted], self)
 
-    def _snapshot(self, why: SnapshotReason) -> bytes:
+    def _snapshot(self, why: SnapshotReason, wanted: WantedViews) -> bytes:
         if self.viewer is None:
             raise AssertionError("nobody watches a match that is not shown")
         left = self._engine.left_ms(self._clock())
-        snapshot = self._engine.views.snapshot(self.viewer, why, left_ms=left)
+        snapshot = self._engine.views.snapshot(self.viewer, why, None, left, wanted)
         if self.delayed is not None:
             snapshot = self.delayed.rewind(snapshot)
         return message_frame(snapshot)
@@ -133,6 +134,7 @@ class DelayedView:
 
     __slots__ = (
         "_current_ply",
+        "_seen",
         "_shown",
         "_spectating",
         "_viewer",
@@ -155,11 +157,9 @@ class DelayedView:
         self.ply = start.ply
         self.away: frozenset[int] = frozenset()
         self.seats: tuple[Player, ...] = tuple(setup.seats)
-        self._shown = {
-            "to_act": start.to_act,
-            "view": MatchViews(start).view(viewer),
-            "clocks": start.clocks,
-        }
+        self._seen = MatchViews(start).present()
+        self._seen.of(viewer)  # looked at now: the match goes on
+        self._shown: dict[str, object] = {"to_act": start.to_act, "clocks": start.clocks}
 
     def restore(self, views: Iterable[EntryView], now: int) -> None:
         entries = list(views)
@@ -207,6 +207,8 @@ class DelayedView:
             "seats": list(self.seats),
             "result": None,
             "left_ms": None,
+            "view": self._seen.of(self._viewer),
+            "stage": None if snapshot.stage is None else self._seen.stage(self._viewer),
             **self._shown,
         }
         return snapshot.model_copy(update=moment)
@@ -216,9 +218,8 @@ class DelayedView:
         self.ply = view.ply
         self._shown["to_act"] = view.to_act
         self._shown["clocks"] = view.clocks
-        seen = view.view(self._viewer)
-        if seen is not None:
-            self._shown["view"] = seen
+        if view.after is not None:
+            self._seen = view.after
         match view.entry:
             case Left(seat=seat):
                 self.away |= {seat}

@@ -27,13 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from pydantic_core import to_json
 
-from kibitz_games.core.game import Game, State
+from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.game import Game, Model, State
+from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.clocks import Clock, until_flag
 from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
 from kibitz_protocol.wire.records import Entry, Noted, Setup
@@ -70,7 +73,10 @@ class StateViews:
 
     game: Game
     state: State
+    _models: dict[Viewer, Model] = field(default_factory=dict)
+    """The views as models of the game, which share nothing with the state."""
     _views: dict[Viewer, Fields] = field(default_factory=dict)
+    _scenes: dict[Viewer, Scene] = field(default_factory=dict)
     _json: dict[Viewer, bytes] = field(default_factory=dict)
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
     """The clocks that were written last and their JSON, which two messages of a move have."""
@@ -81,8 +87,21 @@ class StateViews:
             viewer = PUBLIC
         known = self._views.get(viewer)
         if known is None:
-            known = self._views[viewer] = self._compute(viewer)
+            known = self._views[viewer] = self.game.dump(self._model(viewer))
         return known
+
+    def scene(self, viewer: Viewer) -> Scene:
+        """Return the view of `viewer` drawn."""
+        if not self.game.info.hidden:
+            viewer = PUBLIC
+        known = self._scenes.get(viewer)
+        if known is None:
+            known = self._scenes[viewer] = self.game.scene(self._model(viewer))
+        return known
+
+    def stage(self, viewer: Viewer) -> Stage:
+        """Return the drawing of the view of `viewer` as it travels."""
+        return cast(Stage, stage_of(self.scene(viewer)))
 
     def json(self, viewer: Viewer) -> bytes:
         """Return the view of `viewer` as JSON."""
@@ -101,14 +120,19 @@ class StateViews:
 
     def freeze(self) -> None:
         """Make sure that views asked for later still show this state."""
-        if self.game.info.hidden or not self._views:
+        if self.game.info.hidden or not self._models:
             self.state = self.state.copy()
 
-    def _compute(self, viewer: Viewer) -> Fields:
-        game = self.game
-        if viewer == REFEREE:
-            return game.dump(game.referee_view(self.state))
-        return game.dump(game.view(self.state, None if viewer == PUBLIC else viewer))
+    def _model(self, viewer: Viewer) -> Model:
+        known = self._models.get(viewer)
+        if known is None:
+            game = self.game
+            if viewer == REFEREE:
+                known = game.referee_view(self.state)
+            else:
+                known = game.view(self.state, None if viewer == PUBLIC else viewer)
+            self._models[viewer] = known
+        return known
 
 
 @dataclass(slots=True)
@@ -123,7 +147,8 @@ class EntryView:
     after: StateViews | None
     """None where the entry changed nothing that anybody sees of the game."""
     before: StateViews | None
-    """The views right before it; None where nothing is hidden, and where nothing was changed."""
+    """The views right before it; None where nothing is told of them: nothing is hidden and nobody
+    draws, or nothing was changed."""
     hidden: bool
     """Whether the game has hidden information."""
     _frames: dict[tuple[Viewer, str | None], bytes] = field(default_factory=dict)
@@ -138,6 +163,14 @@ class EntryView:
             return None
         return view_change(self.before.of(viewer), self.after.of(viewer))
 
+    def paint(self, viewer: Viewer) -> Paint | None:
+        """Return what the entry changed in the drawing for `viewer`, None where that is nothing."""
+        if self.before is None or self.after is None:
+            assert self.after is None, "nobody drew when the entry came"
+            return None
+        paint = paint_between(self.before.scene(viewer), self.after.scene(viewer))
+        return cast(Paint, paint) if paint else None
+
     def event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event of this entry for `viewer`."""
         told = event_field(wanted, self.hidden)
@@ -149,6 +182,7 @@ class EntryView:
             "entry": redact(self.entry, viewer, self.hidden),
             "view": self.view(viewer) if told == "view" else None,
             "change": self.change(viewer) if told == "change" else None,
+            "paint": self.paint(viewer) if told == "paint" else None,
             "clocks": self.clocks,
         }
         return construct(Event, values)
@@ -196,6 +230,8 @@ class EntryView:
             parts += b',"view":', after.json(viewer)
         elif told == "change" and (change := self.change(viewer)) is not None:
             parts += b',"change":', to_json(change)
+        elif told == "paint" and (paint := self.paint(viewer)) is not None:
+            parts += b',"paint":', to_json(paint)
         if clocks is not None:
             parts.append(b',"clocks":')
             if after is None:
@@ -209,11 +245,13 @@ class EntryView:
 class MatchViews:
     """What viewers are told of a match: its entries as they come, and its present state."""
 
-    __slots__ = ("_present", "state")
+    __slots__ = ("_present", "drawn", "state")
 
-    def __init__(self, state: MatchState) -> None:
+    def __init__(self, state: MatchState, *, drawn: bool = False) -> None:
         self.state = state
         """Changed by `advance` alone."""
+        self.drawn = drawn
+        """Whether somebody may ask for paints of the entries to come; `begin_drawing` sets it."""
         self._present: StateViews | None = None
         """The views of the present state, once somebody has asked."""
 
@@ -225,10 +263,11 @@ class MatchViews:
         state = self.state
         game = state.game
         hidden = game.info.hidden
+        compared = hidden or self.drawn
         before: StateViews | None = None
         changed = changes_view(entry, flag_skips=game.info.on_flag == "skip")
         if changed:
-            before = self.present() if hidden else self._present
+            before = self.present() if compared else self._present
             if before is not None:
                 before.freeze()
             self._present = None
@@ -240,7 +279,7 @@ class MatchViews:
             state.to_act,
             state.clocks,
             self.present() if changed else None,
-            before if hidden else None,
+            before if compared else None,
             hidden,
         )
 
@@ -255,14 +294,20 @@ class MatchViews:
 
         Without this call, views that are asked for later still show the state that they are of,
         which may cost a copy of it. It is for a caller who knows that nobody will ask. Where
-        something is hidden the views are asked for once more: what comes next is compared to them.
+        something is hidden, or somebody draws, the views are asked for once more: what comes next
+        is compared to them.
         """
-        if not self.state.game.info.hidden:
+        if not (self.state.game.info.hidden or self.drawn):
             self._present = None
 
     def view(self, viewer: Viewer) -> Fields:
         """Return what `viewer` sees of the present state; everything once the match is over."""
         return self.present().of(viewer if self.state.result is None else REFEREE)
+
+    def begin_drawing(self, viewer: Viewer) -> Stage:
+        """Return the drawing of what `viewer` sees now; from now on there are paints."""
+        self.drawn = True
+        return self.present().stage(viewer if self.state.result is None else REFEREE)
 
     # --- messages -----------------------------------------------------------------------------
 
@@ -272,6 +317,7 @@ class MatchViews:
         why: Literal["started", "rejoined", "watching", "lagged"],
         you: int | None = None,
         left_ms: int | None = None,
+        wanted: WantedViews = "turn",
     ) -> Snapshot:
         """Return the whole match as `viewer` sees it; the next event is ``seq + 1``.
 
@@ -296,6 +342,7 @@ class MatchViews:
             "ply": state.ply,
             "to_act": state.to_act,
             "view": self.view(viewer),
+            "stage": self.begin_drawing(viewer) if wanted == "drawn" else None,
             "time_control": setup.time_control,
             "clocks": state.clocks,
             "left_ms": state.left_ms if left_ms is None else left_ms,
@@ -313,23 +360,30 @@ class MatchViews:
         if left_ms is None and state.clocks is not None:
             left_ms = until_flag(state.setup.time_control, state.clocks[state.to_act])
         rule = game.info.legal_rule or None
-        legal = game.legal(state.game_state) if rule is None else None
+        drawn = wanted == "drawn"
+        legal = game.legal(state.game_state) if rule is None or drawn else None
         count = game.count_legal(state.game_state) if legal is None else len(legal)
-        listed = legal if count <= MAX_LEGAL_LISTED else None
+        listed = legal if count <= MAX_LEGAL_LISTED and not drawn else None
         values = {
             "type": "your_turn",
             "match": state.setup.match,
             "game": state.setup.game,
             "seat": state.to_act,
             "ply": state.ply,
-            "view": None if wanted == "none" else self.view(state.to_act),
+            "view": None if wanted in ("none", "drawn") else self.view(state.to_act),
             "legal": None if listed is None else game.dump_moves(state.game_state, listed),
+            "picks": self._picks(legal) if drawn and legal is not None else None,
             "legal_rule": rule,
             "legal_count": count,
             "clocks": state.clocks,
             "left_ms": left_ms,
         }
         return construct(YourTurn, values)
+
+    def _picks(self, legal: Sequence[int]) -> list[Pick]:
+        game, state = self.state.game, self.state.game_state
+        both = zip(game.picks(state, legal), game.dump_moves(state, legal), strict=True)
+        return [{"cells": list(cells), "action": action} for cells, action in both]
 
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` framed."""
@@ -342,6 +396,8 @@ class MatchViews:
             parts += b',"view":', self.present().json(turn.seat)
         if turn.legal is not None:
             parts += b',"legal":', to_json(turn.legal)
+        if turn.picks is not None:
+            parts += b',"picks":', to_json(turn.picks)
         if turn.legal_rule is not None:
             parts += b',"legal_rule":', to_json(turn.legal_rule)
         parts.append(b',"legal_count":%d' % turn.legal_count)
@@ -352,10 +408,11 @@ class MatchViews:
         parts.append(b"}")
         return text_frame(b"".join(parts))
 
-    def finished(self, record: str) -> Finished:
+    def finished(self, record: str, wanted: WantedViews = "turn") -> Finished:
         """Return the news of the end; `record` is the path of the record on the server."""
         state = self.state
         assert state.result is not None, "the match goes on"
+        revealing = wanted == "drawn" and state.game.info.hidden
         values = {
             "type": "finished",
             "match": state.setup.match,
@@ -363,6 +420,7 @@ class MatchViews:
             "seq": state.seq,
             "result": state.result,
             "view": self.view(REFEREE),
+            "stage": self.present().stage(REFEREE) if revealing else None,
             "seed": state.setup.seed,
             "record": record,
         }
@@ -371,7 +429,7 @@ class MatchViews:
 
 def replay(game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[EntryView]:
     """Yield what viewers saw of each entry of a log. Raises `BrokenLog`."""
-    views = MatchViews(MatchState(game, setup))
+    views = MatchViews(MatchState(game, setup), drawn=True)
     for entry in entries:
         yield views.advance(entry)
 

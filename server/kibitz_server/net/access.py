@@ -8,11 +8,14 @@ page's own name in `Host`. So `Host` has to be a name that this server is known 
 address: a page can let its name point anywhere, but cannot be called 127.0.0.1.
 
 **Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1), and
-it has to be one of those that the operator listed. `null`, which sandboxed pages and files have,
-is never one of them. Programs that are no browsers send none, and are let in without. What has
-none, but has what only browsers send, is treated as `null`. (`Sec-Fetch-Mode` alone proves no
-browser: the WebSocket of Node sends it, and no `Origin`.) A plain page is refused to other sites'
-scripts; following a link to it is not.
+it has to be the server's own, or one of those that the operator listed. Its own is the one that
+`Host` says, as long as that is a name which the server is known by: where any name will do, a
+page whose name points here would be such an origin. Whether TLS ends at a proxy is not known
+here, so the scheme may be either. `null`, which sandboxed pages and files have, is never let
+in. Programs that are no browsers send none, and are let in without. What has none, but has what
+only browsers send, is treated as `null`. (`Sec-Fetch-Mode` alone proves no browser: the
+WebSocket of Node sends it, and no `Origin`.) A plain page is refused to other sites' scripts;
+following a link to it is not.
 
 **Where it comes from.** Behind a proxy every connection comes from the proxy's address. Where
 the operator says that the proxy is trusted, the client's address is the rightmost one in
@@ -36,6 +39,8 @@ from kibitz_server.net.addresses import Address, is_loopback, parse_address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 NULL_ORIGIN: Final = "null"
 ANY_HOST: Final = "*"
+_DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
+"""What a browser leaves out of the origin of a page, and of the `Host` of its requests."""
 _BROWSERS_ONLY: Final = ("Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-CH-UA", "Cookie", "Referer")
 """Headers that scripts cannot leave out and other programs have no reason to send."""
 _HOST: Final = re.compile(
@@ -73,9 +78,13 @@ class AccessPolicy:
     def knows_host(self, headers: Headers) -> bool:
         """Whether `Host` names this server. Raises `BadHeader` where there is not one name."""
         host = _host(headers)
-        if self.hosts is None or parse_address(host) is not None:
+        return self.hosts is None or self._is_named(host)
+
+    def _is_named(self, host: str) -> bool:
+        """Whether a host is an address or one of the server's names, of which it has some."""
+        if parse_address(host) is not None or host in (self.hosts or ()):
             return True
-        return host == "localhost" or host.endswith(".localhost") or host in self.hosts
+        return host == "localhost" or host.endswith(".localhost")
 
     # --- origin -----------------------------------------------------------------------------
 
@@ -84,15 +93,28 @@ class AccessPolicy:
         origin = _origin(headers)
         if origin is None and _is_browser(headers):
             origin = NULL_ORIGIN
-        return origin is None or (origin != NULL_ORIGIN and origin in self.origins)
+        return origin is None or self._allows_origin(origin, headers)
 
     def allows_page(self, headers: Headers) -> bool:
         """Whether a plain page may be read. Raises `BadHeader`."""
         origin = _origin(headers)
         if origin is not None:
-            return origin != NULL_ORIGIN and origin in self.origins
+            return self._allows_origin(origin, headers)
         foreign = headers.get_all("Sec-Fetch-Site") in (["cross-site"], ["same-site"])
         return not foreign or headers.get_all("Sec-Fetch-Mode") == ["navigate"]
+
+    def _allows_origin(self, origin: str, headers: Headers) -> bool:
+        if origin == NULL_ORIGIN:
+            return False
+        return origin in self.origins or self._is_own(origin, headers)
+
+    def _is_own(self, origin: str, headers: Headers) -> bool:
+        """Whether an origin is the one that a page of this server has; pure text is compared."""
+        scheme, _, authority = origin.partition("://")
+        port = _DEFAULT_PORTS.get(scheme)
+        if port is None or not self._is_named(_host(headers)):
+            return False
+        return authority.removesuffix(port) == headers["Host"].lower().removesuffix(port)
 
     # --- where it comes from ------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from kibitz_games.chinese_checkers import models as chinese_checkers_models
 from kibitz_games.conformance import laws
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, IllegalAction, Model, State
+from kibitz_games.core.scene import Scene
 from tests.games import cases
 from tests.tools import profiles
 
@@ -123,6 +126,33 @@ class _NeverSaysWho(ChineseCheckers):
         return None
 
 
+class _PicksTheSourceAlone(ChineseCheckers):
+    def move_cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
+        return super().move_cells(move)[:1]
+
+
+class _PicksOneTargetLess(ChineseCheckers):
+    def move_cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
+        cells = super().move_cells(move)
+        return cells[:1] if move.target == 3 else cells
+
+
+class _PicksWhatIsNotDrawn(ChineseCheckers):
+    def move_cells(self, move: chinese_checkers_models.Move) -> tuple[str, ...]:
+        return (*super().move_cells(move), "beyond")
+
+
+class _PicksByAnotherTable(ChineseCheckers):
+    def picks(self, state: State, actions: Sequence[int]) -> list[tuple[str, ...]]:
+        return super().picks(state, actions)[::-1]
+
+
+class _NamesACellTwice(ChineseCheckers):
+    def scene(self, view: chinese_checkers_models.View) -> Scene:
+        scene = super().scene(view)
+        return replace(scene, cells=scene.cells + scene.cells[:1])
+
+
 @pytest.mark.parametrize(
     ("kind", "law"),
     [
@@ -133,6 +163,11 @@ class _NeverSaysWho(ChineseCheckers):
         (_LooksWithItsHands, "looking changes nothing"),
         (_ForgetsOnTheWire, r"view\(sample\(view\)\)"),
         (_NeverSaysWho, "an outcome exactly when over"),
+        (_PicksTheSourceAlone, "beginning of another"),
+        (_PicksOneTargetLess, "beginning of another"),
+        (_PicksWhatIsNotDrawn, "cells of the mover's scene"),
+        (_PicksByAnotherTable, "by the cells of its move"),
+        (_NamesACellTwice, "names of their own"),
     ],
 )
 def test_a_broken_law_is_noticed(kind: type[ChineseCheckers], law: str) -> None:

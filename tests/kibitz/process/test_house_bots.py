@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from kibitz.process.house_bots import LocalBotLauncher
@@ -15,7 +17,21 @@ def test_every_bot_can_be_made_as_it_is_and_as_its_examples_say(name: str) -> No
     for parameter in PERSONALITIES[name].parameters:
         value = parameter.default if parameter.example is None else parameter.example
         assert house.flaw(f"{name}:{parameter.name}={value}") is None
-    assert tuple(house.seats(f"{name}:seed=1")) == PERSONALITIES[name].seats
+
+
+def test_a_host_form_can_be_made_of_what_is_said_of_a_bot() -> None:
+    lines = {line.name: line for line in LocalBotLauncher().bots()}
+    assert set(lines) == set(PERSONALITIES)
+    for name, line in lines.items():
+        bot = PERSONALITIES[name]
+        assert (tuple(line.seats), line.summary) == (bot.seats, bot.summary)
+        told = [(each.name, each.least, each.default) for each in line.parameters]
+        assert told == [(each.name, each.least, each.default) for each in bot.parameters]
+        for parameter in line.parameters:
+            least = math.ceil(parameter.least) if parameter.type == "int" else parameter.least
+            assert LocalBotLauncher().flaw(f"{name}:{parameter.name}={least}") is None
+            below = f"{name}:{parameter.name}={parameter.least - 1}"
+            assert "expected" in (LocalBotLauncher().flaw(below) or "")
 
 
 @pytest.mark.parametrize(

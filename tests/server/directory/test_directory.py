@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.app import Config, Server, running
 from kibitz_server.match.record import read_setup
 from kibitz_server.match.runner import SEAT_IS_OUT
 from kibitz_server.net.connections import Quotas
-from tests.server.fakes import JsonClient, connected
+from tests.server.fakes import JsonClient, connected, house_bot
 from tests.server.match.toy_games import Grid, Race, Veil, variant
 
 GAMES = {
@@ -157,8 +158,12 @@ async def test_lists(house: Scenario) -> None:
     eve = await house.guest("eve")
     games = await eve.ask("list_games")
     assert [game["name"] for game in games["games"]] == list(GAMES)
-    assert games["personalities"] == []
-    assert games["games"][0]["options_schema"]["properties"]["columns"]
+    assert (games["personalities"], games["bots"]) == ([], [])
+    grid = games["games"][0]
+    assert grid["options_schema"]["properties"]["columns"]
+    assert grid["move_schema"]["properties"]["x"]
+    assert grid["view_schema"]["type"] == "object"
+    assert [game["balanced"] for game in games["games"]] == [False, False, False, True]
     [brief] = (await eve.ask("list_lobbies"))["lobbies"]
     assert (brief["lobby"], brief["state"], brief["members"]) == (lobby, "running", 2)
     [match] = (await eve.ask("list_matches"))["matches"]
@@ -230,14 +235,11 @@ async def test_house_bots_have_a_limit_for_each_player_and_for_all(house: Scenar
     bots = [{"kind": "house", "personality": "toy-grid/first"}] * 2
 
     class Idle:
-        def personalities(self) -> list[str]:
-            return ["toy-grid/first"]
+        def bots(self) -> list[HouseBotLine]:
+            return [house_bot("toy-grid/first")]
 
         def flaw(self, personality: str) -> str | None:
             return None
-
-        def seats(self, personality: str) -> list[int]:
-            return []
 
         def command(self, personality: str, url: str, lobby: str) -> list[str]:
             return ["sleep", "60"]

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Sequence
 
 import pytest
 
+from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.housebots import process as module
 from kibitz_server.housebots.process import HouseBotProcess, HouseBots
-from tests.server.fakes import wait_until
+from tests.server.fakes import house_bot, wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -115,14 +116,11 @@ class Agency:
     def __init__(self, code: str) -> None:
         self.code = code
 
-    def personalities(self) -> Sequence[str]:
-        return ["grid/greedy"]
+    def bots(self) -> Sequence[HouseBotLine]:
+        return [house_bot("grid/greedy"), house_bot("grid/steady", seats=[2])]
 
     def flaw(self, personality: str) -> str | None:
         return "depth: no" if "depth=no" in personality else None
-
-    def seats(self, personality: str) -> Sequence[int]:
-        return (2,) if "steady" in personality else ()
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         return [*python(self.code), personality, url, lobby]
@@ -192,7 +190,15 @@ async def test_who_was_dismissed_before_it_started_never_starts() -> None:
     assert spawned == []
 
 
-def test_without_a_house_there_are_no_personalities() -> None:
+def test_a_bot_plays_with_the_seats_that_it_says() -> None:
+    staff = HouseBots(Agency(""), lambda work: None, lambda: "")
+    assert [bot.name for bot in staff.lines] == ["grid/greedy", "grid/steady"]
+    assert staff.seats("grid/steady:depth=3") == [2]
+    assert staff.seats("grid/greedy") == []
+
+
+def test_without_a_house_there_are_no_bots() -> None:
     staff = HouseBots(None, lambda work: None, lambda: "")
-    assert staff.personalities() == []
+    assert staff.lines == []
     assert not staff.knows("grid/greedy")
+    assert staff.seats("grid/greedy") == ()

@@ -30,8 +30,9 @@ def played(shell: MatchDriver, plies: int) -> list[bytes]:
     return [encode(entry) for entry in shell.log]
 
 
-def test_events_are_the_ones_that_were_shown_live() -> None:
-    shell = MatchDriver(Veil(), setup(Veil(), 2))
+@pytest.mark.parametrize("game", [Grid(), Veil()])
+def test_events_are_the_ones_that_were_shown_live(game: Grid | Veil) -> None:
+    shell = MatchDriver(game, setup(game, 2), drawn=True)
     lines = played(shell, 6)
     for viewer, wanted in product((0, 1, PUBLIC, REFEREE), get_args(WantedViews)):
         told, more = read_events(shell.game, shell.setup, lines, viewer, 1, 100, wanted=wanted)
@@ -45,11 +46,14 @@ def test_a_page_begins_with_the_view_that_its_events_go_on_from(game: Grid | Vei
     lines = played(shell, 6)
     for viewer, first in product((0, 1, PUBLIC, REFEREE), (1, 4, 7)):
         state = MatchState.restore(game, shell.setup, shell.log[: first - 1])
-        begun = MatchViews(state).present().of(viewer)
+        begun = MatchViews(state).present()
         for wanted in get_args(WantedViews):
             page = read_page(MatchState(game, shell.setup), lines, viewer, first, 3, wanted=wanted)
-            there = bool(page.events) and wanted != "none"
-            assert page.view == (begun if there else None)
+            there = bool(page.events)
+            seen = there and wanted in ("turn", "every")
+            assert page.view == (begun.of(viewer) if seen else None)
+            drawn = there and wanted == "drawn"
+            assert page.stage == (begun.stage(viewer) if drawn else None)
 
 
 @pytest.mark.parametrize(

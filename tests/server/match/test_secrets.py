@@ -272,6 +272,18 @@ def test_a_gate_that_tells_the_changes_of_others_is_found_out(directory: Path) -
         assert any('"change":' in found and '"order":' in found for found in found_out(directory))
 
 
+@pytest.mark.parametrize(
+    ("part", "told"), [(visibility.StateViews, "stage"), (visibility.EntryView, "paint")]
+)
+def test_a_gate_that_draws_what_others_see_is_found_out(
+    directory: Path, part: type[visibility.StateViews | visibility.EntryView], told: str
+) -> None:
+    whole = getattr(part, told)
+    with patch.object(part, told, lambda of, viewer: whole(of, REFEREE)):
+        found = found_out(directory)
+    assert any(f'"{told}":' in each and "order: " in each for each in found)
+
+
 def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
     """A client that applies every change has the right view: what is not told shows later."""
 

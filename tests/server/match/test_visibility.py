@@ -108,7 +108,7 @@ def test_a_change_is_of_the_viewers_own_view() -> None:
 @pytest.mark.parametrize("game", [Grid, Veil])
 def test_a_sight_asked_late_shows_what_was_then(game: Any) -> None:
     """A delayed spectator's event is built long after, from the state as it was."""
-    early, late = MatchDriver(game(), setup(game())), MatchDriver(game(), setup(game()))
+    early, late = (MatchDriver(game(), setup(game()), drawn=True) for _ in range(2))
     told = []
     for _ in range(4):
         early.play()
@@ -192,7 +192,7 @@ def test_an_answer_is_framed_as_the_codec_writes_it(seq: int | None) -> None:
 @pytest.mark.parametrize("clock", ["none", "10+1", "byo=5+3x2,bank=9"])
 @pytest.mark.parametrize("game", [Grid(), Race(), Veil(), RULED], ids=lambda game: game.info.title)
 def test_events_and_turns_are_framed_as_the_codec_writes_them(game: Game, clock: str) -> None:
-    shell = MatchDriver(game, setup(game, 3, clock=clock))
+    shell = MatchDriver(game, setup(game, 3, clock=clock), drawn=True)
     for _ in range(6):
         views = shell.match.views
         lefts = (None, shell.match.left_ms(shell.now + 3))
@@ -202,13 +202,13 @@ def test_events_and_turns_are_framed_as_the_codec_writes_them(game: Game, clock:
 
 
 def test_entries_that_are_no_moves_are_framed_as_the_codec_writes_them() -> None:
-    shell = MatchDriver(Grid(), setup(Grid(), 2, clock="10+1"))
+    shell = MatchDriver(Grid(), setup(Grid(), 2, clock="10+1"), drawn=True)
     for command in (Note(0, 'say "ä"'), Leave(1, "disconnect"), Leave(1, "left")):
         require_frames(shell.do(command))
 
 
 def test_a_comment_is_framed_for_its_seat_only() -> None:
-    shell = MatchDriver(Grid(), setup(Grid(), 2))
+    shell = MatchDriver(Grid(), setup(Grid(), 2), drawn=True)
     play = Play(0, 1, 0, {"x": 0, "y": 0}, Comment(value=0.5, text='"'))
     require_frames(shell.do(play))
 
@@ -228,15 +228,17 @@ def require_frames(effects: Sequence[object]) -> None:
         assert view.frames(b"", (), None, ()) == ([], {})
 
 
-def test_trusted_models_are_what_validation_would_have_made() -> None:
-    shell = MatchDriver(Grid(), setup(Grid(), clock="10+0"))
+@pytest.mark.parametrize("wanted", get_args(WantedViews))
+def test_trusted_models_are_what_validation_would_have_made(wanted: WantedViews) -> None:
+    shell = MatchDriver(Grid(), setup(Grid(), clock="10+0"), drawn=True)
     shell.do(Play(0, 1, 0, {"x": 0, "y": 0}, Comment(value=0.25)), 40)
-    event = shell.views[0].event(PUBLIC, "every")
+    event = shell.views[0].event(PUBLIC, wanted)
     assert Event.model_validate_json(event.model_dump_json()) == event
     assert decode_server_message(encode(event)) == event
     assert set(event.__dict__) == set(Event.model_fields)
     assert set(event.entry.__dict__) == set(Moved.model_fields)
-    turn, snapshot = shell.match.views.your_turn(), shell.match.views.snapshot(0, "started", 0)
+    views = shell.match.views
+    turn, snapshot = views.your_turn(None, wanted), views.snapshot(0, "started", 0, None, wanted)
     for made in (turn, snapshot):
         assert set(made.__dict__) == set(type(made).model_fields)
         assert decode_server_message(encode(made)) == made

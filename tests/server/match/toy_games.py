@@ -64,10 +64,12 @@ class ToyGame(Game):
         raise AssertionError("a server reads no text")
 
     def move_cells(self, move: Model) -> tuple[str, ...]:
-        return ()
+        return tuple(f"{name}{value}" for name, value in move.model_dump().items())
 
     def scene(self, view: Model) -> Scene:
-        return Scene("square", (Cell("a", 0, 0),))
+        """Draw all that the view tells, as text."""
+        lines = (f"{name}: {value}" for name, value in view.model_dump().items())
+        return Scene("square", (Cell("a", 0, 0),), text=tuple(lines))
 
     def blank(self) -> Any:
         return np.zeros(1, self.dtype).view(np.recarray)[0]
@@ -497,11 +499,15 @@ def setup(
 class MatchDriver:
     """Carries effects out as a runner does: logs entries, keeps their views, opens turns."""
 
-    def __init__(self, game: Game, setup: Setup, now: int = 1_000_000) -> None:
+    def __init__(
+        self, game: Game, setup: Setup, now: int = 1_000_000, *, drawn: bool = False
+    ) -> None:
+        """`drawn` is whether somebody may draw, from the first entry on."""
         self.game = game
         self.setup = setup
         self.now = now
         self.match = MatchEngine.new(game, setup)
+        self.match.views.drawn = drawn
         self.log: list[Entry] = []
         self.views: list[EntryView] = []
         self.finished: list[Result] = []

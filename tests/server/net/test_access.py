@@ -67,7 +67,47 @@ GOOD = "https://good.example"
     ],
 )
 def test_browsers_come_from_listed_origins_only(headers: dict[str, str], let_in: bool) -> None:
-    assert chosen(origins=[GOOD + "/"]).allows_handshake(Headers(headers)) is let_in
+    sent = Headers({"Host": "games.example", **headers})
+    assert chosen(origins=[GOOD + "/"]).allows_handshake(sent) is let_in
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "let_in"),
+    [
+        ("games.example", "https://games.example", True),  # TLS ends at a proxy
+        ("games.example", "http://games.example", True),
+        ("Games.Example", "HTTPS://games.example", True),
+        ("games.example:443", "https://games.example", True),
+        ("games.example:80", "http://games.example", True),
+        ("games.example:8765", "http://games.example:8765", True),
+        ("127.0.0.1:8765", "http://127.0.0.1:8765", True),
+        ("[::1]:8765", "http://[::1]:8765", True),
+        ("localhost:8765", "http://localhost:8765", True),
+        ("box.local:8765", "http://box.local:8765", True),
+        ("games.example:8765", "http://games.example", False),  # another program on that machine
+        ("games.example:8765", "http://games.example:8080", False),
+        ("127.0.0.1:8765", "http://localhost:8765", False),
+        ("games.example", "http://games.example:443", False),
+        ("games.example", "https://games.example.evil.example", False),
+        ("games.example", "https://evil.example", False),
+        ("games.example", "file://games.example", False),
+        ("games.example", "games.example", False),
+        ("games.example", "null", False),
+        ("evil.example", "http://evil.example", False),  # a name that points here (DNS rebinding)
+    ],
+)
+def test_pages_of_the_server_itself_may_connect(host: str, origin: str, let_in: bool) -> None:
+    access = chosen(names=["games.example"])
+    headers = Headers({"Host": host, "Origin": origin, **BROWSER})
+    assert access.allows_handshake(headers) is let_in
+    assert access.allows_page(headers) is let_in
+
+
+@pytest.mark.parametrize(("host", "let_in"), [("evil.example", False), ("192.0.2.7", True)])
+def test_where_any_name_will_do_only_an_address_is_the_own_one(host: str, let_in: bool) -> None:
+    headers = Headers({"Host": host, "Origin": f"http://{host}"})
+    assert chosen(names=["*"]).knows_host(headers)
+    assert chosen(names=["*"]).allows_handshake(headers) is let_in
 
 
 def test_the_origin_of_sandboxed_pages_cannot_be_listed() -> None:
@@ -90,7 +130,8 @@ def test_the_origin_of_sandboxed_pages_cannot_be_listed() -> None:
     ],
 )
 def test_pages_are_not_for_other_sites_scripts(headers: dict[str, str], let_in: bool) -> None:
-    assert chosen(origins=[GOOD]).allows_page(Headers(headers)) is let_in
+    sent = Headers({"Host": "games.example", **headers})
+    assert chosen(origins=[GOOD]).allows_page(sent) is let_in
 
 
 HERE, PROXY, CLIENT = "127.0.0.1", "10.0.0.1", "192.0.2.9"

@@ -1,0 +1,60 @@
+"""`kibitz token new`: what the operator of a server hands to a player."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import segno
+from click.testing import CliRunner, Result
+
+from kibitz.cli import kibitz
+
+
+def issue(path: Path, *words: str) -> Result:
+    return CliRunner().invoke(kibitz, ["token", "new", "ada", "--db", str(path / "x.db"), *words])
+
+
+def test_a_token_alone_is_one_line(tmp_path: Path) -> None:
+    done = issue(tmp_path)
+    assert done.exit_code == 0, done.output
+    assert len(done.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("server", "page"),
+    [
+        ("https://games.example.org", "https://games.example.org/"),
+        ("wss://games.example.org/ws", "https://games.example.org/"),
+        ("ws://192.0.2.7:8765", "http://192.0.2.7:8765/"),
+    ],
+)
+def test_a_link_has_the_token_where_browsers_keep_it_to_themselves(
+    tmp_path: Path, server: str, page: str
+) -> None:
+    done = issue(tmp_path, "--link", "--server", server)
+    assert done.exit_code == 0, done.output
+    token, link, *code = done.output.splitlines()
+    parts = urlsplit(link)
+    assert parts._replace(fragment="").geturl() == page
+    assert unquote(parts.fragment) == f"token={token}"
+    size = segno.make_qr(link, error="l").symbol_size()
+    assert (max(map(len, code)), len(code)) == (size[0], (size[1] + 1) // 2)
+
+
+def test_json_has_the_link_where_it_is_asked_for(tmp_path: Path) -> None:
+    plain, linked = (
+        json.loads(issue(tmp_path, "--json", *more).output) for more in ([], ["--link"])
+    )
+    assert "link" not in plain
+    assert linked["link"] == f"http://127.0.0.1:8765/#token={linked['token']}"
+
+
+@pytest.mark.parametrize("server", ["games.example.org", "ftp://games.example.org", "https://"])
+def test_a_link_needs_an_address_and_else_no_token_is_made(tmp_path: Path, server: str) -> None:
+    done = issue(tmp_path, "--link", "--server", server)
+    assert done.exit_code == 2
+    assert "expected an address like https://games.example.org" in done.output
+    assert not (tmp_path / "x.db").exists()
