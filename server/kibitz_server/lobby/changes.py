@@ -14,7 +14,6 @@ from kibitz_protocol.wire.messages import LobbyChanged
 from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
-
 _COUNTS = ("state", "round", "spectators", "planned", "done", "void")
 
 

@@ -156,10 +156,10 @@ def test_nothing_is_drawn_while_nobody_draws(kind: type[Counting | CountingVeil]
     play = Scenario(game)
     play.begin()
     watcher = play.connect(Player(player="w", name="w", kind="human"))
-    play.table.admit_spectator(watcher.peer)
+    play.runner.admit_spectator(watcher.peer)
     for ply in range(4):
         play.move(ply % 2)
-        play.tape.commit()
+        play.log_store.commit()
     assert (game.drawn, play.match.views.drawn) == (0, False)
 
 
@@ -173,22 +173,22 @@ def test_a_scene_is_drawn_once_for_all_who_share_a_viewpoint(
     watchers = [play.connect(Player(player=f"w{n}", name="w", kind="human")) for n in range(3)]
     for watcher in watchers:
         watcher.peer.views = "drawn"
-        play.table.admit_spectator(watcher.peer)
+        play.runner.admit_spectator(watcher.peer)
     assert game.drawn == 1
     for ply in range(2):
         play.move(ply % 2)
-        play.tape.commit()
-    play.table.command(Leave(1, "disconnect"))  # which changes nothing that is drawn
-    play.tape.commit()
+        play.log_store.commit()
+    play.runner.command(Leave(1, "disconnect"))  # which changes nothing that is drawn
+    play.log_store.commit()
     assert game.drawn == 3
     seen = [watcher.frames() for watcher in watchers]
     assert seen[0] == seen[1] == seen[2]
     for watcher in watchers:
-        play.table.unwatch(watcher.peer)
-    play.table.command(Return(1))
+        play.runner.unwatch(watcher.peer)
+    play.runner.command(Return(1))
     for ply in range(2):
         play.move(ply % 2)
-        play.tape.commit()
+        play.log_store.commit()
     assert (game.drawn, play.match.views.drawn) == (3, False)
 
 
@@ -200,14 +200,14 @@ def test_a_player_who_draws_gets_a_stage_paints_and_picks() -> None:
     play.begin()
     back = play.another(0)
     back.peer.views = "drawn"
-    play.table.seats.claim(0, back.peer)
-    play.table.admit(0, back.peer, "rejoined")
+    play.runner.seats.claim(0, back.peer)
+    play.runner.admit(0, back.peer, "rejoined")
     snapshot, turn = back.received()
     assert [pick["action"] for pick in turn["picks"]] == [{"card": card} for card in range(3)]
     stage = snapshot["stage"]
     for seat in (0, 1):
         play.move(seat, line=back if seat == 0 else None)
-        play.tape.commit()
+        play.log_store.commit()
     for message in back.received():
         stage = apply(stage, message.get("paint", {}))
     shown = play.match.views.present().stage(0)
@@ -221,9 +221,9 @@ def test_the_end_is_drawn_where_something_was_hidden() -> None:
         watchers = [play.connect(Player(player=f"w{n}", name="w", kind="human")) for n in range(2)]
         for watcher, wanted in zip(watchers, ("drawn", "turn"), strict=True):
             watcher.peer.views = wanted  # type: ignore[assignment]
-            play.table.admit_spectator(watcher.peer)
-        play.table.command(Resign(0))
-        play.tape.commit()
+            play.runner.admit_spectator(watcher.peer)
+        play.runner.command(Resign(0))
+        play.log_store.commit()
         drawn, plain = (watcher.received()[-1] for watcher in watchers)
         assert drawn["type"] == plain["type"] == "finished"
         assert "stage" not in plain
@@ -239,7 +239,7 @@ def test_who_draws_late_is_shown_the_moment_that_the_others_are(game: Game) -> N
     for _ in range(4):
         seen.play()
         shown.append(stage_of(scene_seen_by(seen.shell, PUBLIC)))
-    seen.spectators.add(seen.outbox, "drawn")
+    seen.spectators.add(seen.queue, "drawn")
     [snapshot] = seen.screen()
     assert (snapshot["seq"], snapshot["stage"]) == (2, shown[2])
     seen.play()

@@ -373,7 +373,7 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     assert world.running(world.damaged) is None
     assert directory.quarantine.reason(world.damaged) is not None
     state = directory.lobbies[world.lobby].engine.state
-    assert (list(state.running), state.repeated) == ([], {1})
+    assert (list(state.running), state.repeated) == ([], frozenset({1}))
     world.restart(lambda path: None)
     assert world.server.directory.quarantine.reason(world.damaged) is not None
 

@@ -31,9 +31,11 @@ class RecordingWaiter:
     def __init__(self) -> None:
         self.told: list[int] = []
         self.errors: list[StoreError] = []
+        self.heard = asyncio.Event()
 
     def durable(self, seq: int) -> None:
         self.told.append(seq)
+        self.heard.set()
 
     def lost(self, error: StoreError) -> None:
         self.errors.append(error)
@@ -806,7 +808,10 @@ async def test_the_end_of_a_stream_takes_its_checkpoint_with_it(path: Path) -> N
 
 # --- rows that are in no hurry ------------------------------------------------------------------
 
-ROW = "INSERT INTO player (key, name, skeleton, kind, account, created) VALUES (?, 'x', ?, 'bot', 0, 0)"
+ROW = (
+    "INSERT INTO player (key, name, skeleton, kind, account, created)"
+    " VALUES (?, 'x', ?, 'bot', 0, 0)"
+)
 
 
 async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
@@ -817,8 +822,7 @@ async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
     await asyncio.sleep(0.02)
     assert first.told == []
     written(store, count=1, ear=ear)
-    while not ear.told:
-        await asyncio.sleep(0.001)
+    await ear.heard.wait()
     assert first.told == [0]
     with connect_admin(path) as db:
         assert db.execute("SELECT key FROM player").fetchall() == [("g1",)]
@@ -828,8 +832,7 @@ async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: Store)
     ear = RecordingWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), ear)
     async with asyncio.timeout(UNHURRIED_S + 5):
-        while not ear.told:
-            await asyncio.sleep(0.01)
+        await ear.heard.wait()
 
 
 async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
