@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from websockets.frames import CloseCode as Standard
-
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.values import MAX_FRAME

@@ -806,30 +806,42 @@ async def test_the_end_of_a_stream_takes_its_checkpoint_with_it(path: Path) -> N
 
 # --- rows that are in no hurry ------------------------------------------------------------------
 
-ROW = "INSERT INTO player (key, name, skeleton, kind, account, created) VALUES (?, 'x', ?, 'bot', 0, 0)"
+ROW = (
+    "INSERT INTO player (key, name, skeleton, kind, account, created)"
+    " VALUES (?, 'x', ?, 'bot', 0, 0)"
+)
+
+
+class AwaitedWaiter(RecordingWaiter):
+    """A waiter that can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_told = asyncio.Event()
+
+    def durable(self, seq: int) -> None:
+        super().durable(seq)
+        self.is_told.set()
 
 
 async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
     store: Store, path: Path
 ) -> None:
-    first, ear = RecordingWaiter(), RecordingWaiter()
+    first, ear = RecordingWaiter(), AwaitedWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), first)
     await asyncio.sleep(0.02)
     assert first.told == []
     written(store, count=1, ear=ear)
-    while not ear.told:
-        await asyncio.sleep(0.001)
+    await asyncio.wait_for(ear.is_told.wait(), 5)
     assert first.told == [0]
     with connect_admin(path) as db:
         assert db.execute("SELECT key FROM player").fetchall() == [("g1",)]
 
 
 async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: Store) -> None:
-    ear = RecordingWaiter()
+    ear = AwaitedWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), ear)
-    async with asyncio.timeout(UNHURRIED_S + 5):
-        while not ear.told:
-            await asyncio.sleep(0.01)
+    await asyncio.wait_for(ear.is_told.wait(), UNHURRIED_S + 5)
 
 
 async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
