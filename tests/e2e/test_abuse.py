@@ -43,6 +43,8 @@ from tests.tools.server_process import (
 
 FLOOD_CODE = 1008
 ROOT = Path(__file__).parents[2]
+FLOOD_ROUNDS = 3
+"""Others may use this machine too, so the best of some rounds counts."""
 HANDSHAKE_S = 5.0
 """How long a handshake may take (`TimeoutConfig`)."""
 
@@ -239,26 +241,50 @@ async def test_a_thousand_spectators(tmp_path: Path, report: ReportFigure) -> No
             stack.close()
 
 
+async def flooded(server: ServerProcess) -> FloodOutcome:
+    """Send every flood at once to a server, from a process of its own."""
+    flooders = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.tools.floods",
+        str(server.port),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    printed, _ = await flooders.communicate()
+    return FloodOutcome(**json.loads(printed))
+
+
+async def p99_under_floods(fleet: Fleet, server: ServerProcess) -> tuple[float, FloodOutcome]:
+    """Send every flood to a server; return the players' p99 in milliseconds meanwhile."""
+    first = fleet.moves
+    outcome = await flooded(server)
+    return percentile(fleet.answer_times[first:], 0.99) * 1000, outcome
+
+
 @pytest.mark.slow
 async def test_every_flood_at_once(tmp_path: Path, report: ReportFigure) -> None:
-    """T9: 50 flooding sockets, 2,000 half-open handshakes, 10,000 lobbies, slow headers."""
-    with server_process(tmp_path) as server:
+    """T9: 50 flooding sockets, 2,000 half-open handshakes, 10,000 lobbies, slow headers.
+
+    The same floods are first sent to another server on the same machine: what they take from the
+    players' processors there, they take whatever this server does. (How much of a turn of its loop
+    floods get is counted in `tests/server/net/test_peer.py`.)
+    """
+    directories = tmp_path / "ours", tmp_path / "other"
+    for directory in directories:
+        directory.mkdir()
+    with server_process(directories[0]) as server, server_process(directories[1]) as other:
         async with asyncio.timeout(280), playing(server, 20, 15, 0.3) as fleet:
             await fleet.moved(1000)
             report(f"T9: alone {report_times(fleet, 0)}")
-            first = fleet.moves
-            flooders = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "tests.tools.floods",
-                str(server.port),
-                cwd=ROOT,
-                stdout=asyncio.subprocess.PIPE,
-            )
-            printed, _ = await flooders.communicate()
-            outcome = FloodOutcome(**json.loads(printed))
-            times = report_times(fleet, first)
-            report(f"T9: under every flood {times}; {slow_moves(server)} in the server")
-        assert set(outcome.codes) <= {FLOOD_CODE, None}
-        report(f"T9: the slowest flooder was closed after {outcome.slowest_s:.2f} s")
-        assert outcome.slowest_s < 5
+            ratios = []
+            for _ in range(FLOOD_ROUNDS):
+                elsewhere, _ = await p99_under_floods(fleet, other)
+                here, outcome = await p99_under_floods(fleet, server)
+                report(f"T9: p99 {here:.1f} ms, with another server flooded {elsewhere:.1f} ms")
+                report(f"T9: the slowest flooder was closed after {outcome.slowest_s:.2f} s")
+                ratios.append(here / elsewhere)
+                assert set(outcome.codes) <= {FLOOD_CODE, None}
+                assert outcome.slowest_s < 5
+            report(f"T9: {slow_moves(server)} in the server")
+        assert min(ratios) <= 2

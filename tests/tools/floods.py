@@ -97,7 +97,7 @@ async def every_flood(port: int) -> FloodOutcome:
     slow = [send_headers_slowly(port) for _ in range(50)]
     ends, *_ = await asyncio.gather(
         asyncio.gather(*(asyncio.to_thread(flood, port, f"f {n}", 10_000) for n in range(50))),
-        asyncio.to_thread(create_lobbies, port, "estate", 10_000),
+        asyncio.to_thread(create_lobbies, port, f"estate {os.getpid()}", 10_000),
         asyncio.gather(*half),
         asyncio.gather(*slow),
     )

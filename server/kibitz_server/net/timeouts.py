@@ -49,8 +49,8 @@ class TimeoutConfig:
     stuck_s: float = 3
     """How long a peer may leave its full transport untouched."""
     sweep_s: float = 0.025
-    """Between two checks. Short, so that each pings few: what a crowd's pings and pongs take at
-    once is time that a move waits."""
+    """Between two checks. Short, so that each pings few: a move waits while a crowd is pinged, and
+    while its pongs are read."""
 
 
 class TimedPeer(Protocol):

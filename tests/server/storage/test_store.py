@@ -31,11 +31,9 @@ class RecordingWaiter:
     def __init__(self) -> None:
         self.told: list[int] = []
         self.errors: list[StoreError] = []
-        self.heard = asyncio.Event()
 
     def durable(self, seq: int) -> None:
         self.told.append(seq)
-        self.heard.set()
 
     def lost(self, error: StoreError) -> None:
         self.errors.append(error)
@@ -814,25 +812,36 @@ ROW = (
 )
 
 
+class AwaitedWaiter(RecordingWaiter):
+    """A waiter that can be waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_told = asyncio.Event()
+
+    def durable(self, seq: int) -> None:
+        super().durable(seq)
+        self.is_told.set()
+
+
 async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
     store: Store, path: Path
 ) -> None:
-    first, ear = RecordingWaiter(), RecordingWaiter()
+    first, ear = RecordingWaiter(), AwaitedWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), first)
     await asyncio.sleep(0.02)
     assert first.told == []
     written(store, count=1, ear=ear)
-    await ear.heard.wait()
+    await asyncio.wait_for(ear.is_told.wait(), 5)
     assert first.told == [0]
     with connect_admin(path) as db:
         assert db.execute("SELECT key FROM player").fetchall() == [("g1",)]
 
 
 async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: Store) -> None:
-    ear = RecordingWaiter()
+    ear = AwaitedWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), ear)
-    async with asyncio.timeout(UNHURRIED_S + 5):
-        await ear.heard.wait()
+    await asyncio.wait_for(ear.is_told.wait(), UNHURRIED_S + 5)
 
 
 async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
