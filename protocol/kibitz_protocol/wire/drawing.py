@@ -18,21 +18,23 @@ not know.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from kibitz_protocol.wire.values import Fields, SeatIndex
 
-Glyph = Annotated[str, Field(description="at most three characters to write on it")]
+Coordinate: TypeAlias = int | float
+"""Written without a fraction where it has none, as all integers are."""
+Glyph: TypeAlias = Annotated[str, Field(description="at most three characters to write on it")]
 
 
 class StageCell(TypedDict):
     """A place of the board, and what stands on it; what is absent is not there."""
 
-    x: float
-    y: float
+    x: Coordinate
+    y: Coordinate
     kind: Annotated[
         str,
         Field(
@@ -56,8 +58,8 @@ class StageLabel(TypedDict):
     """A coordinate at the edge of the board."""
 
     text: str
-    x: float
-    y: float
+    x: Coordinate
+    y: Coordinate
 
 
 class StageMark(TypedDict):

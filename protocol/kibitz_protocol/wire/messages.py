@@ -527,9 +527,6 @@ class Snapshot(Tolerant):
     ply: int
     to_act: int
     view: Fields
-    stage: Stage | None = Field(
-        None, description="the view as a drawing, for who said `views` `drawn`"
-    )
     time_control: TimeControl
     clocks: list[Clock] | None = None
     left_ms: Millis | None = Field(
@@ -541,6 +538,9 @@ class Snapshot(Tolerant):
     spectating: Spectating
     commitment: str
     result: Result | None = None
+    stage: Stage | None = Field(
+        None, description="the view as a drawing, for who said `views` `drawn`"
+    )
 
 
 class YourTurn(Tolerant):

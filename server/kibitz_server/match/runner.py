@@ -570,7 +570,8 @@ class MatchRunner:
         self.seats.subscribers[seat] = peer
         engine, state = self.engine, self.engine.state
         left = engine.left_ms(self._context.clock())
-        peer.send(engine.views.snapshot(seat, why, seat, left, peer.views))
+        snapshot = engine.views.snapshot(seat, why, seat, left)
+        peer.send_queue.send(engine.views.snapshot_frame(snapshot, seat, peer.views))
         if state.result is not None:
             peer.send(self._finished_message(peer.views))
         elif state.to_act == seat:

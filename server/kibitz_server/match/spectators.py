@@ -18,7 +18,7 @@ from kibitz_protocol.wire.visibility import Viewer, WantedViews, spectator_viewe
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
-from kibitz_server.net.send_queue import SendQueue, message_frame
+from kibitz_server.net.send_queue import SendQueue
 
 WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
 """Calls back once nothing of the match waits for the disk."""
@@ -123,10 +123,11 @@ class Spectators:
         if self.viewer is None:
             raise AssertionError("nobody watches a match that is not shown")
         left = self._engine.left_ms(self._clock())
-        snapshot = self._engine.views.snapshot(self.viewer, why, None, left, wanted)
+        views, shown = self._engine.views, None
+        snapshot = views.snapshot(self.viewer, why, left_ms=left)
         if self.delayed is not None:
-            snapshot = self.delayed.rewind(snapshot)
-        return message_frame(snapshot)
+            snapshot, shown = self.delayed.rewind(snapshot), self.delayed.shown
+        return views.snapshot_frame(snapshot, self.viewer, wanted, shown)
 
 
 class DelayedView:
@@ -134,7 +135,6 @@ class DelayedView:
 
     __slots__ = (
         "_current_ply",
-        "_seen",
         "_shown",
         "_spectating",
         "_viewer",
@@ -143,6 +143,7 @@ class DelayedView:
         "ply",
         "seats",
         "seq",
+        "shown",
     )
 
     def __init__(self, state: MatchState, viewer: Viewer) -> None:
@@ -157,8 +158,9 @@ class DelayedView:
         self.ply = start.ply
         self.away: frozenset[int] = frozenset()
         self.seats: tuple[Player, ...] = tuple(setup.seats)
-        self._seen = MatchViews(start).present()
-        self._seen.of(viewer)  # looked at now: the match goes on
+        self.shown = MatchViews(start).present()
+        """What may be known of the moment that is shown."""
+        self.shown.of(viewer)  # looked at now: the match goes on
         self._shown: dict[str, object] = {"to_act": start.to_act, "clocks": start.clocks}
 
     def restore(self, views: Iterable[EntryView], now: int) -> None:
@@ -207,8 +209,7 @@ class DelayedView:
             "seats": list(self.seats),
             "result": None,
             "left_ms": None,
-            "view": self._seen.of(self._viewer),
-            "stage": None if snapshot.stage is None else self._seen.stage(self._viewer),
+            "view": self.shown.of(self._viewer),
             **self._shown,
         }
         return snapshot.model_copy(update=moment)
@@ -219,7 +220,7 @@ class DelayedView:
         self._shown["to_act"] = view.to_act
         self._shown["clocks"] = view.clocks
         if view.after is not None:
-            self._seen = view.after
+            self.shown = view.after
         match view.entry:
             case Left(seat=seat):
                 self.away |= {seat}

@@ -77,6 +77,7 @@ class StateViews:
     """The views as models of the game, which share nothing with the state."""
     _views: dict[Viewer, Fields] = field(default_factory=dict)
     _scenes: dict[Viewer, Scene] = field(default_factory=dict)
+    _stages: dict[Viewer, bytes] = field(default_factory=dict)
     _json: dict[Viewer, bytes] = field(default_factory=dict)
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
     """The clocks that were written last and their JSON, which two messages of a move have."""
@@ -102,6 +103,15 @@ class StateViews:
     def stage(self, viewer: Viewer) -> Stage:
         """Return the drawing of the view of `viewer` as it travels."""
         return cast(Stage, stage_of(self.scene(viewer)))
+
+    def stage_json(self, viewer: Viewer) -> bytes:
+        """Return the drawing of the view of `viewer` as JSON, which many who come are sent."""
+        if not self.game.info.hidden:
+            viewer = PUBLIC
+        known = self._stages.get(viewer)
+        if known is None:
+            known = self._stages[viewer] = to_json(self.stage(viewer))
+        return known
 
     def json(self, viewer: Viewer) -> bytes:
         """Return the view of `viewer` as JSON."""
@@ -302,12 +312,16 @@ class MatchViews:
 
     def view(self, viewer: Viewer) -> Fields:
         """Return what `viewer` sees of the present state; everything once the match is over."""
-        return self.present().of(viewer if self.state.result is None else REFEREE)
+        return self.present().of(self._viewpoint(viewer))
 
     def begin_drawing(self, viewer: Viewer) -> Stage:
         """Return the drawing of what `viewer` sees now; from now on there are paints."""
         self.drawn = True
-        return self.present().stage(viewer if self.state.result is None else REFEREE)
+        return self.present().stage(self._viewpoint(viewer))
+
+    def _viewpoint(self, viewer: Viewer) -> Viewer:
+        """Return as whom `viewer` sees the present state: as a referee once the match is over."""
+        return viewer if self.state.result is None else REFEREE
 
     # --- messages -----------------------------------------------------------------------------
 
@@ -342,7 +356,6 @@ class MatchViews:
             "ply": state.ply,
             "to_act": state.to_act,
             "view": self.view(viewer),
-            "stage": self.begin_drawing(viewer) if wanted == "drawn" else None,
             "time_control": setup.time_control,
             "clocks": state.clocks,
             "left_ms": state.left_ms if left_ms is None else left_ms,
@@ -350,8 +363,28 @@ class MatchViews:
             "spectating": setup.spectating,
             "commitment": setup.commitment,
             "result": state.result,
+            "stage": self.begin_drawing(viewer) if wanted == "drawn" else None,
         }
         return construct(Snapshot, values)
+
+    def snapshot_frame(
+        self,
+        snapshot: Snapshot,
+        viewer: Viewer,
+        wanted: WantedViews,
+        shown: StateViews | None = None,
+    ) -> bytes:
+        """Return a snapshot framed, with its drawing for who wants one.
+
+        `shown` is the moment of the snapshot, None for the present.
+        """
+        written = encode(snapshot)
+        if wanted == "drawn":
+            self.drawn = True
+            seen = self.present() if shown is None else shown
+            stage = seen.stage_json(self._viewpoint(viewer) if shown is None else viewer)
+            written = b'%b,"stage":%b}' % (written[:-1], stage)
+        return text_frame(written)
 
     def your_turn(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> YourTurn:
         """Return all that the seat to act needs; `left_ms` is what is left of an open turn."""

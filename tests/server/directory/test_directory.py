@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kibitz_games.core.drawing import apply
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
@@ -148,6 +149,41 @@ async def test_a_revoked_token_ends_its_connections(house: Scenario) -> None:
     house.server._token_watch.check()
     assert (await caller.next("farewell"))["code"] == "unauthorized"
     assert await caller.closed() == CloseCode.KICKED
+
+
+# --- drawing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["toy-grid", "toy-veil"])
+async def test_a_match_is_played_by_clients_that_know_no_rules(house: Scenario, game: str) -> None:
+    """From a stage, paints and picks alone; what they have drawn is what the server draws."""
+    players = [await house.guest(name, views="drawn") for name in ("ada", "bob")]
+    done = await players[0].ask("host", settings=settings(game))
+    for request in ("join", "ready"):
+        for player in players:
+            assert (await player.ask(request, lobby=done["lobby"]))["type"] == "done"
+
+    async def play(player: JsonClient) -> dict[str, Any]:
+        stage: dict[str, Any] = {}
+        while True:
+            message = player.news.pop(0) if player.news else json.loads(await player.socket.recv())
+            stage = message.get("stage", stage)
+            if "paint" in message:
+                stage = apply(stage, message["paint"])
+            if message["type"] == "your_turn":
+                assert not {"view", "legal"} & message.keys()
+                action = message["picks"][-1]["action"]
+                match, ply = message["match"], message["ply"]
+                assert (await player.ask("move", match=match, ply=ply, action=action)).get("seq")
+            elif message["type"] == "finished":
+                return stage
+
+    drawn = await asyncio.gather(*map(play, players))
+    page = await players[0].ask("history", match=f"{done['lobby']}-1-1", first=1, count=1000)
+    [replayed, *rest] = [page["stage"], *(event.get("paint", {}) for event in page["events"])]
+    for paint in rest:
+        replayed = apply(replayed, paint)
+    assert drawn[0] == drawn[1] == replayed
 
 
 # --- lists ------------------------------------------------------------------------------------

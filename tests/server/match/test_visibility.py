@@ -198,6 +198,9 @@ def test_events_and_turns_are_framed_as_the_codec_writes_them(game: Game, clock:
         lefts = (None, shell.match.left_ms(shell.now + 3))
         for asked in product(lefts, get_args(WantedViews)):
             assert views.turn_frame(*asked) == text_frame(encode(views.your_turn(*asked)))
+        for viewer, wanted in product(VIEWERS, get_args(WantedViews)):
+            plain, whole = (views.snapshot(viewer, "lagged", None, 7, w) for w in ("turn", wanted))
+            assert views.snapshot_frame(plain, viewer, wanted) == text_frame(encode(whole))
         require_frames(shell.play(wait=5))
 
 
