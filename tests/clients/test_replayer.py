@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from kibitz_clients import descriptions, line_output, replay
-from kibitz_clients.testing import FakeServerConnection
 from kibitz_clients.timeline import MatchInfo, Timeline
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.widgets.moves import step_line
@@ -30,6 +29,7 @@ from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
 from kibitz_server.match.visibility import replay as replay_entries
 from tests.clients.pilots import settle, until
 from tests.server.match import toy_games
+from tests.tools.fake_connection import FakeServerConnection
 
 VEIL = toy_games.variant(toy_games.Veil, on_flag="skip")
 VIEWPOINTS = (None, PUBLIC, 0, 1, 2)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_clients import replay, testing
+from kibitz_clients import replay
 from kibitz_clients.client_state import ClientState, initial_view
 from kibitz_clients.timeline import MatchInfo, Timeline, TimelineCursor
 from kibitz_games.core.game import Game
@@ -28,6 +28,7 @@ from kibitz_protocol.wire.records import (
     SeatResult,
 )
 from kibitz_protocol.wire.refusals import Code
+from tests.tools import fake_connection as testing
 from tests.tools import profiles
 
 
