@@ -1,4 +1,4 @@
-"""Which tournament `kibitz arena` runs: the one of a file, of flags, or of a directory."""
+"""The source of the tournament that `kibitz arena` runs: a file, flags, or a directory."""
 
 from __future__ import annotations
 
