@@ -158,7 +158,7 @@ def test_a_long_past_is_asked_for_in_parts() -> None:
 
 
 def test_options_that_no_game_knows_have_no_start(game: Game, running: Record) -> None:
-    facts = MatchInfo.from_setup(running.setup.model_copy(update={"options": {"size": 99}}))
+    facts = MatchInfo.of(running.setup.model_copy(update={"options": {"size": 99}}))
     assert initial_view(game, facts) is None
 
 
