@@ -17,12 +17,7 @@ from kibitz_clients.clock_format import ClockReading
 from kibitz_games.core.game import TERMINAL
 from kibitz_protocol.wire.clocks import Clock, TimeControl, full_clock, until_flag
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.messages import (
-    Event,
-    Finished,
-    Snapshot,
-    YourTurn,
-)
+from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
 from kibitz_protocol.wire.records import (
     Comment,
     Entry,
