@@ -44,23 +44,7 @@ _OWNERS = {
     "run": "kibitz_bots.process",
 }
 
-__all__ = [
-    "Bot",
-    "Budget",
-    "Client",
-    "Decision",
-    "Game",
-    "Match",
-    "Position",
-    "Record",
-    "RefusedError",
-    "Scene",
-    "TimeControl",
-    "Turn",
-    "play_locally",
-    "read_record",
-    "run",
-]
+__all__ = list(_OWNERS)
 
 
 def __getattr__(name: str) -> Any:

@@ -84,6 +84,8 @@ class Commands(click.Group):
 
 def _sentence(error: BaseException) -> str | None:
     """Return what to tell of an error, or None where only a traceback helps."""
+    if isinstance(error, BrokenPipeError):  # whoever read the output has seen enough; click ends
+        return None
     if isinstance(error, BaseExceptionGroup):
         return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
     import sqlite3

@@ -1,4 +1,4 @@
-"""Which tournament `kibitz arena` runs: the one of a file, of flags, or of a directory."""
+"""The source of the tournament that `kibitz arena` runs: a file, flags, or a directory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from kibitz.tournament_checks import startup_problems
 from kibitz_arena.config import build, load
 from kibitz_arena.config_error import ConfigError, ConfigProblem
 from kibitz_arena.journal import JournalError
-from kibitz_arena.runner.directory import (
-    NoTournamentError,
-    TournamentDirectory,
-)
+from kibitz_arena.runner.directory import NoTournamentError, TournamentDirectory
 from kibitz_arena.tournament import Tournament
 from kibitz_arena.yaml_positions import Document
 from kibitz_arena.yaml_positions import Path as Place

@@ -1,4 +1,4 @@
-"""What a tournament is run with on this machine: a private server, and a process for each entrant.
+"""The local services of a tournament: a private server, and a process for each entrant.
 
 Foreign code, a Python file or a program, runs in isolation (`kibitz.process.isolation`): it sees
 neither the other entrants nor the tournament's directory. House bots are our own code, and only

@@ -1,4 +1,4 @@
-"""What is wrong with a tournament's configuration: the error, and the words that it is told in."""
+"""The error of a tournament's configuration: its problems, each with its place in the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long to think: from the clocks of a turn to milliseconds, with a margin for the wire.
+"""Time budgets: from the clocks of a turn to milliseconds of thinking, less a margin for the wire.
 
 The rule
 --------

@@ -1,4 +1,4 @@
-"""What a bot prints, on its way to the record: batched, bounded, and never faster than allowed.
+"""Capture of a bot's output for the record: batched, bounded, and never faster than allowed.
 
 `LogBuffer` collects the lines of one match and gives them away in batches; it reads no clock. While
 a `Tee` stands in for ``sys.stderr``, lines that are written in the course of a match go to

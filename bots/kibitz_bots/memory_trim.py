@@ -1,4 +1,4 @@
-"""What a warm bot gives back: the code of the compiler.
+"""Release of LLVM's pages after the warm-up (madvise): about 50 MB less in a process's memory.
 
 To load machine code from its cache numba sets up all of LLVM, and leaves 50 MB of that library's
 code in the memory of a process that has no use for it any more. The code is a file, which is read

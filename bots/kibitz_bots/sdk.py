@@ -1,4 +1,4 @@
-"""What the author of a bot sees: `Bot` with its one method, and the `Turn` that it answers.
+"""The SDK: `Bot` with its one method, and the `Turn` that it answers.
 
 ::
 

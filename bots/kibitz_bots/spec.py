@@ -1,4 +1,4 @@
-"""What a bot's name on a command line stands for: a factory of bots, or an error with a reason."""
+"""The factory of bots that a name on a command line stands for, and the error where it has none."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """A server that follows a script, for testing bots and the runner without a socket.
 
-peer = ScriptedPeer(seats=["m1"])
-run = asyncio.create_task(run_bot(MyBot, peer, lobby="L1"))
-peer.tell(snapshot("m1", game="nim"), your_turn("m1", game="nim", ply=0, legal=[{"take": 1}]))
-call = await peer.expect("move")          # Call(name="move", about="m1", details=(0, {...}))
-peer.tell(finished("m1"))
+server = FakeServer(seats=["m1"])
+run = asyncio.create_task(run_bot(MyBot, server, lobby="L1"))
+server.send(snapshot("m1"), your_turn("m1", legal=[{"take": 1}]))
+call = await server.expect("move")      # Call(name="move", about="m1", details=(0, {...}, None))
+server.send(finished("m1"))
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a first turn needs besides the search: the rules' own kernels and models, used once.
+"""Warm-up of a bot: the search, and the rules' kernels and models that a first turn uses.
 
 A bot that searches reads a state from what it sees, lists moves, and writes one. Machine code
 that does this is loaded when it is first called, which no clock should pay for.

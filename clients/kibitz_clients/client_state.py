@@ -43,9 +43,7 @@ class ClientState:
         """Take in one message."""
         match message:
             case Snapshot(match=match):
-                timeline = self.matches.setdefault(
-                    match, Timeline(MatchInfo.from_snapshot(message))
-                )
+                timeline = self.matches.setdefault(match, Timeline(MatchInfo.of(message)))
                 timeline.snapshot(message, now)
                 self._add_start(timeline)
                 self._drop_stale_turn(match)

@@ -1,4 +1,4 @@
-"""What clients ask a server for beside its news: earlier events and records of finished matches."""
+"""Requests of a client beside the news: earlier events, and records of finished matches."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def build_timeline(
     game: Game, record: Record, path: str = "record", viewpoint: Viewpoint = None
 ) -> Timeline:
     """Return the frames of a record as somebody saw them; `path` is what errors name."""
-    timeline = Timeline(MatchInfo.from_setup(record.setup))
+    timeline = Timeline(MatchInfo.of(record.setup))
     try:
         table = Replayer(game, record.setup, viewpoint)
     except (GameError, ValidationError) as error:

@@ -17,12 +17,7 @@ from kibitz_clients.clock_format import ClockReading
 from kibitz_games.core.game import TERMINAL
 from kibitz_protocol.wire.clocks import Clock, TimeControl, full_clock, until_flag
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.messages import (
-    Event,
-    Finished,
-    Snapshot,
-    YourTurn,
-)
+from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
 from kibitz_protocol.wire.records import (
     Comment,
     Entry,
@@ -61,17 +56,17 @@ class MatchInfo:
     """Under which the match is played, None where that was not said yet."""
 
     @classmethod
-    def from_snapshot(cls, snapshot: Snapshot) -> MatchInfo:
+    def of(cls, source: Snapshot | Setup) -> MatchInfo:
         return cls(
-            match=snapshot.match,
-            lobby=snapshot.lobby,
-            number=snapshot.number,
-            game=snapshot.game,
-            options=snapshot.options,
-            seats=tuple(snapshot.seats),
-            time_control=snapshot.time_control,
-            you=snapshot.you,
-            rules_version=snapshot.rules_version,
+            match=source.match,
+            lobby=source.lobby,
+            number=source.number,
+            game=source.game,
+            options=source.options,
+            seats=tuple(source.seats),
+            time_control=source.time_control,
+            you=source.you if isinstance(source, Snapshot) else None,
+            rules_version=source.rules_version,
         )
 
     @classmethod
@@ -97,19 +92,6 @@ class MatchInfo:
             ply=result.plies if result else 0,
             time_control=self.time_control,
             result=result,
-        )
-
-    @classmethod
-    def from_setup(cls, setup: Setup) -> MatchInfo:
-        return cls(
-            match=setup.match,
-            lobby=setup.lobby,
-            number=setup.number,
-            game=setup.game,
-            options=setup.options,
-            seats=tuple(setup.seats),
-            time_control=setup.time_control,
-            rules_version=setup.rules_version,
         )
 
 
@@ -207,7 +189,7 @@ class Timeline:
 
     def snapshot(self, snapshot: Snapshot, now: int) -> None:
         """Go on from here; frames that are known already stay."""
-        self.info = MatchInfo.from_snapshot(snapshot)
+        self.info = MatchInfo.of(snapshot)
         self.result = snapshot.result
         self.away = {seat: self.away.get(seat) for seat in snapshot.away}
         known = self._frames.get(snapshot.seq)

@@ -26,9 +26,7 @@ from kibitz_arena.journal import JournalError
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.results import Results
-from kibitz_arena.runner.directory import (
-    TournamentDirectory,
-)
+from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.hosting import START_SECONDS, ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.publish import publish

@@ -10,10 +10,8 @@ import click
 
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
-from kibitz.output import echo, echo_json
-from kibitz.process.event_loop import run
+from kibitz.options.lists import ask, json_option, print_lines
 from kibitz_clients import line_output
-from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import LadderTable
 
 
@@ -25,7 +23,7 @@ from kibitz_protocol.wire.lobbies import LadderTable
 )
 @server_option
 @identity_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a game.")
+@json_option
 def ladder(
     game: str | None,
     first: int,
@@ -41,19 +39,11 @@ def ladder(
     rating stands one standard deviation of it.
     """
     client = connection.client(server, name, token_file)
-    for line in run(_lines(client, game, first, count, as_json=as_json)):
-        echo_json(line) if as_json else echo(line)
-
-
-async def _lines(
-    client: Client, game: str | None, first: int, count: int, *, as_json: bool
-) -> list[str]:
-    async with client:
-        found = await client.ladder(game, first, count)
+    found = ask(client, lambda asked: asked.ladder(game, first, count)).games
     if as_json:
-        return [table.model_dump_json() for table in found.games]
-    lines = [line for table in found.games for line in shown(table)]
-    return lines or ["no rated match was played yet"]
+        return print_lines((table.model_dump_json() for table in found), as_json=True)
+    rows = [line for table in found for line in shown(table)]
+    return print_lines(rows or ["no rated match was played yet"])
 
 
 def shown(table: LadderTable) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What `kibitz doctor` is made of: a scripted server, matches on it, and the checks.
+"""The conformance suite behind `kibitz doctor`: a scripted server, matches on it, and the checks.
 
     runner ──> checks ──> match ──> server    one connection, one lobby
       │          │

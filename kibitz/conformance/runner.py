@@ -57,12 +57,12 @@ class ConformanceConfig:
     tell: Callable[[CheckResult], None] = lambda finding: None
 
 
-async def run_checks(order: ConformanceConfig) -> ConformanceReport:
+async def run_checks(config: ConformanceConfig) -> ConformanceReport:
     """Return the report. Raises `OSError` where the bot cannot be started."""
-    chart = ConformanceReport(order.bot.name)
+    report = ConformanceReport(config.bot.name)
     with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
-        await _Runner(order, chart, Path(directory) / "bot.log").run()
-    return chart
+        await _Runner(config, report, Path(directory) / "bot.log").run()
+    return report
 
 
 @dataclass
@@ -77,9 +77,9 @@ class _RunningBot:
 class _Runner:
     """The course of one examination."""
 
-    def __init__(self, order: ConformanceConfig, chart: ConformanceReport, log: Path) -> None:
-        self._config = order
-        self._report = chart
+    def __init__(self, config: ConformanceConfig, report: ConformanceReport, log: Path) -> None:
+        self._config = config
+        self._report = report
         self._log = log
         self._bot: _RunningBot | None = None
         self._capabilities = Capabilities()
@@ -118,10 +118,10 @@ class _Runner:
 
     async def _check_with_bot(self, check: Check, game: Game, seats: int) -> None:
         """Make one check; the bot ending or hanging in it is a fault of the bot."""
-        there = await self._ensure_bot()
-        there.server.matches.clear()
-        gone = asyncio.ensure_future(wait_exit(there.process.process))
-        making = asyncio.ensure_future(_awaited(check.run(self._context(there, game, seats))))
+        running = await self._ensure_bot()
+        running.server.matches.clear()
+        gone = asyncio.ensure_future(wait_exit(running.process.process))
+        making = asyncio.ensure_future(_awaited(check.run(self._context(running, game, seats))))
         try:
             await asyncio.wait((making, gone), return_when=asyncio.FIRST_COMPLETED)
             if not making.done():
@@ -132,13 +132,13 @@ class _Runner:
                 task.cancel()
             await asyncio.gather(making, gone, return_exceptions=True)
 
-    def _context(self, there: _RunningBot, game: Game, seats: int) -> CheckContext:
+    def _context(self, running: _RunningBot, game: Game, seats: int) -> CheckContext:
         can = self._capabilities
         control = self._config.control
         if not control.limited and not can.untimed:
             control = GENEROUS_CLOCK
         return CheckContext(
-            server=there.server,
+            server=running.server,
             game=game,
             seats=seats,
             seed=self._config.seed * 1000,
@@ -178,12 +178,12 @@ class _Runner:
     # --- coming and going ------------------------------------------------------------------------
 
     async def _connect(self) -> None:
-        there = await self._ensure_bot()
-        hello = there.server.hello
+        running = await self._ensure_bot()
+        hello = running.server.hello
         if hello is not None and hello.capabilities is not None:
             self._capabilities = hello.capabilities
-        if there.server.violations:
-            raise FailedError("messages as the protocol has them", there.server.violations[0])
+        if running.server.violations:
+            raise FailedError("messages as the protocol has them", running.server.violations[0])
 
     async def _ensure_bot(self) -> _RunningBot:
         """Return the bot, started and ready; start it where it is not there."""
@@ -204,42 +204,42 @@ class _Runner:
             raise
         return _RunningBot(server, bot, stack)
 
-    async def _handshake(self, there: _RunningBot) -> None:
+    async def _handshake(self, running: _RunningBot) -> None:
         async with _while_running(
-            there.process, CONNECT_TIMEOUT_S, "that it connects and says hello"
+            running.process, CONNECT_TIMEOUT_S, "that it connects and says hello"
         ):
-            await there.server.connected.wait()
-        hello = there.server.hello
+            await running.server.connected.wait()
+        hello = running.server.hello
         assert hello is not None
         self._capabilities = hello.capabilities or Capabilities()
-        there.server.programme = self._programme()
-        there.server.send_lobby()
+        running.server.programme = self._programme()
+        running.server.send_lobby()
         async with _while_running(
-            there.process, READY_TIMEOUT_S, "that it joins the lobby and says it is ready"
+            running.process, READY_TIMEOUT_S, "that it joins the lobby and says it is ready"
         ):
-            await there.server.ready.wait()
+            await running.server.ready.wait()
 
     async def _close_lobby(self) -> None:
         """Close the lobby: a bot stays connected, or ends well."""
-        there = await self._ensure_bot()
-        there.server.close_lobby()
+        running = await self._ensure_bot()
+        running.server.close_lobby()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(EXIT_TIMEOUT_S):
-                await wait_exit(there.process.process)
-        status = there.process.process.returncode
-        if status is None and not there.server.connected.is_set():
+                await wait_exit(running.process.process)
+        status = running.process.process.returncode
+        if status is None and not running.server.connected.is_set():
             raise FailedError("that it ends or stays connected", "it did neither")
         if status not in (None, 0) and self._report.passed:
             raise FailedError("exit status 0 when its lobby has closed", f"status {status}")
 
     async def _stop_bot(self, keep: dict[str, Any] | None = None) -> None:
         """End the bot; its last output goes into `keep`."""
-        there, self._bot = self._bot, None
-        if there is None:
+        running, self._bot = self._bot, None
+        if running is None:
             return
-        await there.cleanup.aclose()
+        await running.cleanup.aclose()
         if keep is not None:
-            keep["output"] = there.process.output()
+            keep["output"] = running.process.output()
 
     # --- what it claims --------------------------------------------------------------------------
 

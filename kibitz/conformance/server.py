@@ -45,7 +45,7 @@ _MatchRequest: TypeAlias = (
 
 
 class MatchHandler(Protocol):
-    """A match as the stage sees it."""
+    """A match as the server sees it."""
 
     @property
     def running(self) -> bool:
@@ -200,18 +200,12 @@ class ConformanceServer:
         self.send_lobby()
 
     def _handle_request(self, request: ClientMessage) -> None:
+        if isinstance(request, _MatchRequest):
+            self._handle_match_request(request)
+            return
         match request:
             case messages.Join() | messages.Ready() | messages.Leave():
                 self._handle_lobby_request(request)
-            case (
-                messages.Move()
-                | messages.Resign()
-                | messages.LeaveMatch()
-                | messages.Note()
-                | messages.Rejoin()
-                | messages.History()
-            ):
-                self._handle_match_request(request)
             case messages.ListGames():
                 self.send(messages.GameList(re=request.id, games=[], personalities=[]))
             case messages.ListLobbies():

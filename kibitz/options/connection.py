@@ -1,4 +1,4 @@
-"""Which server a command speaks to, and as whom: options that several commands share."""
+"""Options of a connection that several commands share: the server, and as whom."""
 
 from __future__ import annotations
 

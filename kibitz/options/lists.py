@@ -1,4 +1,4 @@
-"""What the commands that list something have in common: ``--json``, a question, lines."""
+"""The common part of commands that list something: ``--json``, one request, lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the clients for people connect: as who was saved on this machine, or as a newcomer."""
+"""The connection of the clients for people: as who was saved on this machine, or as a newcomer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the process of a bot is started: our own code with limits, foreign code in isolation."""
+"""The launch of a bot's process: our own code with limits, foreign code in isolation."""
 
 from __future__ import annotations
 

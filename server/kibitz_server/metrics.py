@@ -1,4 +1,4 @@
-"""What the server counts and measures, in the format of Prometheus.
+"""Counters and measurements of the server, in the format of Prometheus.
 
 The hot path adds to plain integers and lists; they become samples only when
 somebody asks. Each server has a registry of its own.

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_clients import testing
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game
 from kibitz_games.core.position import Position
 from kibitz_protocol.wire.recordfile import Record
+from tests.tools import fake_connection as testing
 
 GOLDENS = Path(__file__).parent / "goldens"
 Golden = Callable[[str, str], None]

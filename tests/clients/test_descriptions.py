@@ -83,7 +83,7 @@ def result(*ranks: int, cause: Cause = Cause.RULES, reason: str = "goal") -> Res
 
 
 def test_winners_draws_and_shared_wins_are_told_apart(running: Record) -> None:
-    facts = MatchInfo.from_setup(running.setup)
+    facts = MatchInfo.of(running.setup)
     assert descriptions.result_summary(facts, result(2, 1, 3)) == "▲ bo wins, goal, 88 plies"
     assert descriptions.result_summary(facts, result(1, 1, 3)) == "● ada, ▲ bo win, goal, 88 plies"
     assert (
@@ -110,7 +110,7 @@ def test_a_verdict_lists_ranks_and_why_seats_dropped_out(running: Record) -> Non
             ]
         }
     )
-    assert descriptions.result_lines(MatchInfo.from_setup(running.setup), ended) == [
+    assert descriptions.result_lines(MatchInfo.of(running.setup), ended) == [
         "1st ▲ bo 1",
         "2nd ● ada 0.5",
         "3rd ■ cy 0  sent illegal moves (10 illegal moves)",

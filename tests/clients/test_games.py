@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import pytest
 from textual.widgets import Static
 
-from kibitz_clients import move_input, replay, testing
+from kibitz_clients import move_input, replay
 from kibitz_clients.move_input import MoveOption
 from kibitz_clients.render.svg import document
 from kibitz_clients.render.terminal import canvas
-from kibitz_clients.testing import FakeServerConnection
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.screens.play import PlayScreen
 from kibitz_clients.tui.widgets.board import Board
@@ -26,6 +25,8 @@ from kibitz_protocol.wire.messages import YourTurn
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.refusals import Code
 from tests.clients.pilots import settle, type_at_once, until
+from tests.tools import fake_connection as testing
+from tests.tools.fake_connection import FakeServerConnection
 
 BOARD = (52, 21)
 """The columns and rows of the board in a terminal of 80x24."""

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_clients import line_output, replay, testing
-from kibitz_clients.testing import FakeServerConnection
+from kibitz_clients import line_output, replay
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import RefusedError, UnreachableError
 from kibitz_protocol.client.session import MatchLost
@@ -18,6 +17,8 @@ from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchEnded, Mat
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
+from tests.tools import fake_connection as testing
+from tests.tools.fake_connection import FakeServerConnection
 
 Golden = Callable[[str, str], None]
 

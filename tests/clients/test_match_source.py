@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from kibitz_clients import testing
 from kibitz_clients.client_state import ClientState
 from kibitz_clients.match_source import fetch_events, fetch_timeline
-from kibitz_clients.testing import FakeServerConnection
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import ClosedError, RefusedError
 from kibitz_protocol.wire.messages import EventList
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.refusals import Code
+from tests.tools import fake_connection as testing
+from tests.tools.fake_connection import FakeServerConnection
 
 
 def late(game: Game, record: Record) -> ClientState:

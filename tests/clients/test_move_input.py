@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_clients import move_input, testing
+from kibitz_clients import move_input
 from kibitz_clients.move_input import MoveOption, MoveSelector
 from kibitz_clients.replay import build_timeline, frame_scene
 from kibitz_games.core.game import Game, IllegalAction, Model
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.recordfile import Record
+from tests.tools import fake_connection as testing
 
 
 def choice(text: str, *touches: str) -> MoveOption:

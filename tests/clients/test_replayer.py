@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from kibitz_clients import descriptions, line_output, replay
-from kibitz_clients.testing import FakeServerConnection
 from kibitz_clients.timeline import MatchInfo, Timeline
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.widgets.moves import step_line
@@ -30,6 +29,7 @@ from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
 from kibitz_server.match.visibility import replay as replay_entries
 from tests.clients.pilots import settle, until
 from tests.server.match import toy_games
+from tests.tools.fake_connection import FakeServerConnection
 
 VEIL = toy_games.variant(toy_games.Veil, on_flag="skip")
 VIEWPOINTS = (None, PUBLIC, 0, 1, 2)
@@ -111,7 +111,7 @@ def test_hidden_entries_with_a_ply_are_moves_of_the_seat_whose_turn_it_was(recor
 
 def test_the_mover_is_found_in_whatever_order_events_come(record: Record) -> None:
     events = list(replay.events(VEIL, record, 2))
-    timeline = Timeline(MatchInfo.from_setup(record.setup))
+    timeline = Timeline(MatchInfo.of(record.setup))
     timeline.set_start({"turn": 0, "played": [0, 0, 0]}, 0)
     for event in reversed(events):
         timeline._insert(timeline._frame_of(event))
@@ -133,7 +133,7 @@ def test_looking_through_other_eyes_keeps_the_numbers(record: Record) -> None:
         assert timeline.frames == replay.build_timeline(VEIL, record, viewpoint=viewpoint).frames
         assert [frame.seq for frame in timeline.frames] == numbers
     with pytest.raises(AssertionError, match="only a record"):
-        Timeline(MatchInfo.from_setup(record.setup)).set_viewpoint(0)
+        Timeline(MatchInfo.of(record.setup)).set_viewpoint(0)
 
 
 def test_lines_and_pictures_of_one_seat_hide_what_it_did_not_know(
@@ -229,6 +229,6 @@ async def test_a_match_with_secrets_is_revealed_when_it_is_over(record: Record) 
 
 
 def test_players_are_named_by_whose_eyes_it_is() -> None:
-    facts = MatchInfo.from_setup(setup(VEIL))
+    facts = MatchInfo.of(setup(VEIL))
     assert descriptions.viewpoint_text(facts, 1) == "as ▲ Player 1 saw it"
     assert descriptions.viewpoint_text(facts, PUBLIC) == "as the public saw it"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_clients import replay, testing
+from kibitz_clients import replay
 from kibitz_clients.client_state import ClientState, initial_view
 from kibitz_clients.timeline import MatchInfo, Timeline, TimelineCursor
 from kibitz_games.core.game import Game
@@ -28,6 +28,7 @@ from kibitz_protocol.wire.records import (
     SeatResult,
 )
 from kibitz_protocol.wire.refusals import Code
+from tests.tools import fake_connection as testing
 from tests.tools import profiles
 
 
@@ -157,7 +158,7 @@ def test_a_long_past_is_asked_for_in_parts() -> None:
 
 
 def test_options_that_no_game_knows_have_no_start(game: Game, running: Record) -> None:
-    facts = MatchInfo.from_setup(running.setup.model_copy(update={"options": {"size": 99}}))
+    facts = MatchInfo.of(running.setup.model_copy(update={"options": {"size": 99}}))
     assert initial_view(game, facts) is None
 
 

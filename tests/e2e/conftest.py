@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.testing import END_SECONDS, Kibitz, ended, marked
+from tests.tools.command import END_SECONDS, Kibitz, ended, marked
 
 HERE = Path(__file__).parent
 COMPILE_SECONDS = 300

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from kibitz.testing import Kibitz, Running
 from kibitz_arena import journal
 from kibitz_arena.journal import GameEnded
 from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.command import Kibitz, Running
 from tests.tools.server_process import free_port
 
 RANDOM, GREEDY = "line-nim/random", "line-nim/greedy"

@@ -7,8 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from kibitz.testing import Kibitz
 from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.command import Kibitz
 from tests.tools.measurements import ReportFigure
 
 STANDIN = Path(__file__).parents[1] / "tools" / "pbrain_standin.py"

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from kibitz.testing import Kibitz
+from tests.tools.command import Kibitz
 
 ROOT = Path(__file__).parents[2]
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]

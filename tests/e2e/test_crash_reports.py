@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from kibitz.testing import Kibitz
+from tests.tools.command import Kibitz
 
 CRASHING = """
 import sys

@@ -5,9 +5,9 @@ import signal
 
 from kibitz.builtin_games import load_games
 from kibitz.commands.demo import PROGRAMME
-from kibitz.testing import Kibitz
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.command import Kibitz
 
 SECONDS = 120
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kibitz.conformance.checks import CHECKS
-from kibitz.testing import Kibitz
 from kibitz_games.core import registry
+from tests.tools.command import Kibitz
 
 RAW = Path(__file__).parents[1] / "kibitz" / "conformance" / "raw_bot.py"
 FOUR = ("tanks", "4")

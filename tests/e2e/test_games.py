@@ -7,9 +7,9 @@ import json
 import pytest
 
 from kibitz.builtin_games import load_games
-from kibitz.testing import Kibitz
 from kibitz_games.core import registry
 from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.command import Kibitz
 
 SMALL = {"chinese-checkers": "size=2", "tanks": "turns=40", "five-in-a-row": "size=6"}
 SMOKE = ("chinese-checkers", "line-nim")

@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
-from kibitz.testing import MARK, Kibitz, ended, marked
+from tests.tools.command import MARK, Kibitz, ended, marked
 
 TOOL = Path(__file__).parent.parent / "tools" / "hostile_bot.py"
 HONEST = """

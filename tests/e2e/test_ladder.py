@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 
-from kibitz.testing import Kibitz
+from tests.tools.command import Kibitz
 
 GAME = "line-nim"
 BOTS = (f"{GAME}/greedy", f"{GAME}/random")

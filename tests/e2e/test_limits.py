@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from kibitz.testing import Kibitz
+from tests.tools.command import Kibitz
 
 HOARDER = """
 from kibitz import Bot

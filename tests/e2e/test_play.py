@@ -7,8 +7,8 @@ import re
 import signal
 from pathlib import Path
 
-from kibitz.testing import Kibitz
 from kibitz_protocol.wire.recordfile import read_record
+from tests.tools.command import Kibitz
 
 ROOT = Path(__file__).parents[2]
 GREEDY, RANDOM = "chinese-checkers/greedy-euclid", "chinese-checkers/random"

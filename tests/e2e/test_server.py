@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from kibitz.testing import Kibitz, Running
+from tests.tools.command import Kibitz, Running
 
 GREEDY, RANDOM = "chinese-checkers/greedy-euclid", "chinese-checkers/random"
 MATCHES = 12

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from kibitz.testing import PATIENCE_SECONDS, Kibitz, Running
+from tests.tools.command import PATIENCE_SECONDS, Kibitz, Running
 
 ESCAPES = re.compile(rb"\x1b(?:\[[0-9;?<>=]*[a-zA-Z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[^\[\]])")
 ROWS, COLUMNS = 30, 100

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import kibitz as names
-from kibitz.cli import COMMANDS, kibitz
+from kibitz.cli import COMMANDS, _sentence, kibitz
 
 
 def test_every_command_of_the_table_exists_and_says_what_the_table_says() -> None:
@@ -64,3 +64,8 @@ def test_every_public_name_is_there() -> None:
 def test_a_name_that_is_not_public_is_named() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Bott'"):
         _ = names.Bott
+
+
+def test_whoever_reads_the_output_may_stop_reading() -> None:
+    assert _sentence(BrokenPipeError(32, "Broken pipe")) is None
+    assert _sentence(OSError(28, "No space left on device")) is not None

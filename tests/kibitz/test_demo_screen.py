@@ -4,8 +4,6 @@ import pytest
 
 from kibitz.builtin_games import load_games
 from kibitz.demo_screen import DemoApp, next_match
-from kibitz_clients import testing
-from kibitz_clients.testing import FakeServerConnection
 from kibitz_clients.tui.screens.lobby import LobbyScreen
 from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_games.core.game import Game
@@ -14,6 +12,8 @@ from kibitz_protocol.wire.messages import MatchEnded
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Cause, Result
 from tests.clients.pilots import settle, until
+from tests.tools import fake_connection as testing
+from tests.tools.fake_connection import FakeServerConnection
 
 
 def brief(number: int, game: str) -> MatchBrief:

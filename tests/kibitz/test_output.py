@@ -22,7 +22,7 @@ from kibitz.text import result_tables
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.report.html import render_html
-from kibitz_clients import descriptions, line_output, testing
+from kibitz_clients import descriptions, line_output
 from kibitz_clients.render.svg import document
 from kibitz_clients.timeline import MatchInfo
 from kibitz_games.core import registry
@@ -43,6 +43,7 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.refusals import Code
 from tests.arena import samples
 from tests.protocol.test_printable import HOSTILE, dangers
+from tests.tools import fake_connection as testing
 
 ROOT = Path(__file__).parents[2]
 EVIL = "".join(HOSTILE[kind] for kind in HOSTILE if kind != "surrogate") + "[red]<b>&"

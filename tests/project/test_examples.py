@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.testing import END_SECONDS, Kibitz, ended, marked
 from kibitz_arena.config import load
+from tests.tools.command import END_SECONDS, Kibitz, ended, marked
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("e2e")]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.testing import END_SECONDS, MARK, Kibitz, ended, marked
 from tests.tools import walkthrough
+from tests.tools.command import END_SECONDS, MARK, Kibitz, ended, marked
 from tests.tools.walkthrough import Reader
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("e2e")]

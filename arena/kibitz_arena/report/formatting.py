@@ -114,6 +114,11 @@ def margin_of_error(standing: EntrantStanding) -> float | None:
     return (standing.high - standing.low) / 2
 
 
+def margin(standing: EntrantStanding) -> str:
+    """Write the margin of error of a rating, or that it was given."""
+    return "anchor" if standing.anchor else elo(margin_of_error(standing), signed=False)
+
+
 def score(pairs: Sequence[HeadToHead | None]) -> float | None:
     """Return the share of the others that an entrant has beaten, from its row of the cross-table.
 

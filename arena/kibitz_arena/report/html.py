@@ -25,7 +25,7 @@ from markupsafe import Markup
 from kibitz_arena.game_line import GameLine
 from kibitz_arena.report import formatting
 from kibitz_arena.report.charts import RatingAxis, SprtLine, coordinate
-from kibitz_arena.results import EntrantStanding, Results
+from kibitz_arena.results import Results
 from kibitz_protocol import printable
 
 MAX_LISTED_GAMES: Final = 5000
@@ -81,7 +81,7 @@ def page_environment() -> Environment:
         "decimal": formatting.decimal,
         "drop_outs": _drop_outs,
         "elo": formatting.elo,
-        "margin": _margin,
+        "margin": formatting.margin,
         "percent": formatting.percent,
         "points": formatting.points,
         "sentence": _sentence,
@@ -133,12 +133,6 @@ def _crosstable_caption(results: Results) -> str:
 
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _margin(standing: EntrantStanding) -> str:
-    if standing.anchor:
-        return "anchor"
-    return formatting.elo(formatting.margin_of_error(standing), signed=False)
 
 
 def shade(share: float) -> str:

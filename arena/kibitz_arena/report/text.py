@@ -98,7 +98,7 @@ def _standings(results: Results, width: int) -> list[str]:
         _ranks(results),
         _names(results),
         TableColumn("rating", [formatting.elo(each.rating) for each in entrants]),
-        TableColumn("±", [_margin(each) for each in entrants]),
+        TableColumn("±", [formatting.margin(each) for each in entrants]),
         TableColumn("95% interval", [_interval(each) for each in entrants], spare=True),
         TableColumn("games", [str(each.games) for each in entrants]),
         TableColumn("points", formatting.points_column([each.points for each in entrants])),
@@ -117,14 +117,6 @@ def _ranks(results: Results) -> TableColumn:
 def _names(results: Results) -> TableColumn:
     names = [printable.line(each.name) for each in results.standings]
     return TableColumn("entrant", names, left=True, elastic=True)
-
-
-def _margin(entrant: EntrantStanding) -> str:
-    return (
-        "anchor"
-        if entrant.anchor
-        else formatting.elo(formatting.margin_of_error(entrant), signed=False)
-    )
 
 
 def _interval(entrant: EntrantStanding) -> str:

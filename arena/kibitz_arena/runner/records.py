@@ -1,4 +1,4 @@
-"""What a tournament keeps of its games: records, and reports where a seat was at fault."""
+"""Records and reports of a tournament's games: fetched from the server, kept in its directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runner is handed: how servers and entrants are started, and how records are fetched.
+"""The interface to servers, entrants and records that the runner of a tournament is given.
 
 The package imports neither the server nor the bots. Whoever composes them hands over one object
 with these methods (`kibitz.tournaments.LocalServices`); tests hand over another one.

@@ -1,4 +1,4 @@
-"""What a game is: the interface between rules and everything that hosts, plays or draws them.
+"""The interface `Game`, between rules and everything that hosts, plays or draws them.
 
 A game is one stateless object of a class ``Game[Options, Move, View]``. Whoever writes one gives
 `GameInfo`, the three models, a type of state with the operations on it (`compiled.operations`), and

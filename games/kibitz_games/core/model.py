@@ -1,4 +1,4 @@
-"""What games are described with: the base of their models, their errors, and names of types.
+"""The base of a game's models, the errors of games, and names of types.
 
 Exceptions, all `ValueError`:
 

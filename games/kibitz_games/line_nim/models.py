@@ -1,4 +1,4 @@
-"""What travels: the models, and the only door between them and states."""
+"""The models of options, moves and views, and the conversion between them and states."""
 
 from __future__ import annotations
 

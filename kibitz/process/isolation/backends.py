@@ -1,4 +1,4 @@
-"""Which tool isolates foreign bots on this machine, found out by a trial run.
+"""The choice of the tool that isolates foreign bots on this machine, by a trial run.
 
 bwrap    bubblewrap: a user (as root), processes, mounts and a network of the bot's own
 setpriv  a user of the bot's own; only root can give it that

@@ -1,4 +1,4 @@
-"""How an untrusted bot is started: its sandbox, limits, environment, descriptors and user.
+"""The launch of an untrusted bot: its sandbox, limits, environment, descriptors and user.
 
 Everything is made anew for each start of a process, and removed after its end: the scratch
 directory, the user and the way to the server are of this process only.

@@ -1,4 +1,4 @@
-"""What is wrong with a piece of JSON, in one sentence for the person who sent it.
+"""Explanations of invalid JSON: one sentence for the person who sent it.
 
 pydantic's own texts name the branches of unions that were tried and the value that was found.
 Here the path is the one in the sender's JSON, and a value is shown only where it is short

@@ -1,4 +1,4 @@
-"""Who may see which entry of a match while it runs, for the server and for replays of records.
+"""The visibility of entries of a running match, for the server and for replays of records.
 
 A viewer is a seat (0, 1, ...), `PUBLIC` or `REFEREE`. What a viewer may know of the game's state is
 decided by the game itself (its `view`); what it may know of an entry is decided here, by rules that

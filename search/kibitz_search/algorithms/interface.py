@@ -1,4 +1,4 @@
-"""What a search has to offer, and what an evaluation is."""
+"""The interfaces of a search and of an evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search is given beside the position and its evaluation."""
+"""Limits of a search: time, depth, nodes, and how it is stopped."""
 
 from __future__ import annotations
 

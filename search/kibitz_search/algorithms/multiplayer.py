@@ -1,4 +1,4 @@
-"""What the searches for many seats have in common, around their own kernels and in them.
+"""The common part of the searches for many seats: their loop, move ordering and principal lines.
 
 They deepen (`deepening`). Inside a kernel `score_moves` lists the actions of a position and
 `next_move` hands them out, the most promising first: what the last depth expected, then what has

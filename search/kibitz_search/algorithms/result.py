@@ -1,4 +1,4 @@
-"""What searches have in common: what they answer, and what a decided position is worth."""
+"""Results of searches: `SearchResult`, and the scores of decided positions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a position is worth to one of two: what the searches of two-player games agree on.
+"""Scores of two-player searches: the static difference, and the values of ended plays.
 
 A leaf is worth the difference of what the evaluation says to the two seats. A position that is won
-after `n` plies is worth ``WON - n``, one that is lost ``n - WON``: a sooner win is better, and
-a later loss. A tie is worth what the position is worth, as to the greedy search.
+after `n` plies is worth ``WIN_SCORE - n``, one that is lost ``n - WIN_SCORE``: a sooner win is
+better, and a later loss. A tie is worth what the position is worth, as to the greedy search.
 
 Values change their sign where the seat to act changes, which is not always after one ply: a
 player may pass, or have several actions in a row.

@@ -1,4 +1,4 @@
-"""What an expert knows about: one game, told by the type of its states."""
+"""The check that a search for one game is given a state of that game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a position is worth to every seat at once: relative and expected scores.
+"""Utilities of multi-player positions: relative and expected scores of every seat.
 
 An evaluation judges each seat for itself (`operations.evaluate`). Searches for many seats need
 more: what one seat gains has to be somebody's loss, or nobody would ever stand in anybody's way.

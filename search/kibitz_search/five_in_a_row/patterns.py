@@ -1,4 +1,4 @@
-"""What a line through a cell holds for the colour that plays there: the tables of patterns.
+"""Pattern tables: what a line through a cell holds for the colour that plays there.
 
 A line is seen from an empty cell, its centre, as far as a five through it can reach: four cells
 to either side, and one more where exactly five win, because a stone there would make a six. With

@@ -1,4 +1,4 @@
-"""Who loses, for every subset of an island: retrograde analysis, 64 positions at once.
+"""Retrograde analysis of every subset of an island: who loses, 64 positions at once.
 
 A position is *lost* when the player to move loses. The empty one is not: whoever has just taken the
 last cell has lost. Any other is lost exactly when no line leads to a lost one. Subsets are numbered

@@ -1,4 +1,4 @@
-"""How likely a player who sees one move ahead goes wrong: what is left to hope for.
+"""Swindles: how likely a player who sees one move ahead goes wrong, in positions that are lost.
 
 Where the outcome is not won, a perfect player keeps what there is and hopes for errors. It supposes
 that the other takes any of the moves that earn the most at once, all alike, and that one error

@@ -1,4 +1,4 @@
-"""What handlers share: refusing what is not there, and answering requests that take a while."""
+"""Common parts of handlers: refusing what is not there, answering requests that take a while."""
 
 from __future__ import annotations
 

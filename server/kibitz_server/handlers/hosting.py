@@ -1,4 +1,4 @@
-"""What a host cannot have: limits of the server, and games and options that do not exist."""
+"""Checks of what a host asks for: the server's limits, and games and options that exist."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import ClientMessage, Done
@@ -15,6 +16,15 @@ from kibitz_server.lobby import commands
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
+
+_COMMANDS: Mapping[type[ClientMessage], Callable[[str, Any], commands.Command]] = {
+    messages.Kick: lambda player, request: commands.Kick(player, request.player),
+    messages.Ready: lambda player, request: commands.Ready(player, request.ready),
+    messages.Start: lambda player, _: commands.Start(player),
+    messages.Rematch: lambda player, _: commands.Rematch(player),
+    messages.Close: lambda player, _: commands.Close(player),
+}
+"""Requests that nobody but the lobby decides on: the command of each, by player and request."""
 
 
 class LobbyHandlers:
@@ -30,12 +40,8 @@ class LobbyHandlers:
             messages.Host: self._host,
             messages.Join: self._join,
             messages.Leave: self._leave,
-            messages.Kick: self._kick,
-            messages.Ready: self._ready,
-            messages.Start: self._start,
-            messages.Rematch: self._rematch,
-            messages.Close: self._close,
             messages.Arrange: self._arrange,
+            **dict.fromkeys(_COMMANDS, self._command),
         }
 
     def _host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
@@ -82,21 +88,6 @@ class LobbyHandlers:
         if left and lobby.engine.state.host.player != identity.key:
             self._directory.registry.remove_membership(identity.key, lobby)
 
-    def _kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
-        self._command(peer, request, commands.Kick(identity.key, request.player))
-
-    def _ready(self, peer: Peer, identity: Identity, request: messages.Ready) -> None:
-        self._command(peer, request, commands.Ready(identity.key, request.ready))
-
-    def _start(self, peer: Peer, identity: Identity, request: messages.Start) -> None:
-        self._command(peer, request, commands.Start(identity.key))
-
-    def _rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
-        self._command(peer, request, commands.Rematch(identity.key))
-
-    def _close(self, peer: Peer, identity: Identity, request: messages.Close) -> None:
-        self._command(peer, request, commands.Close(identity.key))
-
     def _arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is None:
@@ -109,16 +100,8 @@ class LobbyHandlers:
         arrange = commands.Arrange(identity.key, request.matches, hidden)
         lobby.command(arrange, peer, request.id)
 
-    def _command(
-        self,
-        peer: Peer,
-        request: messages.Kick
-        | messages.Ready
-        | messages.Start
-        | messages.Rematch
-        | messages.Close,
-        command: commands.Command,
-    ) -> None:
+    def _command(self, peer: Peer, identity: Identity, request: Any) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)
         if lobby is not None:
+            command = _COMMANDS[type(request)](identity.key, request)
             lobby.command(command, peer, request.id)

@@ -1,4 +1,4 @@
-"""What the plain HTTP pages of a server say."""
+"""The plain HTTP pages of a server."""
 
 from __future__ import annotations
 

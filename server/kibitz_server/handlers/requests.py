@@ -1,4 +1,4 @@
-"""What connections ask of the server: each request is looked up by its type, and answered once.
+"""The dispatch of requests: each is looked up by its type, and answered once.
 
 A request arrives paid for and decoded. Its handler checks what no single lobby or match can
 check, and hands it over to the runner of the lobby or match, which answers. Nothing here is kept

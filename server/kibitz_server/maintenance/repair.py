@@ -1,4 +1,4 @@
-"""What an operator may decide about a damaged database: that the rest of it shall count.
+"""Repair of a damaged database: an operator decides that the rest of it shall count.
 
 Nothing is deleted but lines of the ledger that nobody can read. Damaged matches and lobbies get
 the state ``lost``: they stay as they are, nothing loads them, and no check reports them again.

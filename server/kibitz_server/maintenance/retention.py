@@ -1,4 +1,4 @@
-"""What is forgotten: closed matches and lobbies after a time, guests who do not come back.
+"""Retention: deletes old closed matches and lobbies, and guests who do not come back.
 
 Everything is deleted a little at a time through the store's own writer, in its ordinary
 batches, so nobody waits for it and a server that is killed in the middle goes on with it. A

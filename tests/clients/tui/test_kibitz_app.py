@@ -13,8 +13,7 @@ from textual.events import Paste
 from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 
-from kibitz_clients import move_input, replay, testing
-from kibitz_clients.testing import FakeServerConnection
+from kibitz_clients import move_input, replay
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.screens.dialogs import Confirm, Keys, Rules
 from kibitz_clients.tui.screens.lobby import LobbyScreen
@@ -33,6 +32,8 @@ from kibitz_protocol.wire.recordfile import Record, RecordError
 from kibitz_protocol.wire.records import Comment, Left, Noted
 from kibitz_protocol.wire.refusals import Code
 from tests.clients.pilots import settle, type_at_once, until
+from tests.tools import fake_connection as testing
+from tests.tools.fake_connection import FakeServerConnection
 
 LOBBY = LobbyBrief(
     lobby="L1",

@@ -1,4 +1,4 @@
-"""What every picture is drawn with: colours, the emblems of the seats, and SVG elements."""
+"""Primitives of the pictures: colours, the emblems of the seats, and SVG elements."""
 
 from __future__ import annotations
 
