@@ -237,9 +237,7 @@ class ConformanceServer:
                 self.ready.set()
                 changed = self._view()
                 self.send(
-                    messages.LobbyChanged(
-                        lobby=LOBBY, state=changed.state, members=changed.members
-                    )
+                    messages.LobbyChanged(lobby=LOBBY, state=changed.state, members=changed.members)
                 )
             case messages.Leave():
                 self.send(messages.LobbyChanged(lobby=LOBBY, left=[self.player.player]))

@@ -14,7 +14,6 @@ from kibitz_protocol.wire.messages import LobbyChanged
 from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
-
 _COUNTS = ("state", "round", "spectators", "planned", "done", "void")
 
 
@@ -71,9 +70,7 @@ class ToldLobby:
     def _changed_standings(self, state: LobbyState) -> dict[str, Any]:
         table, told = state.standings, self._played
         ranked = {each.player: each for each in ranked_players(state)}
-        played = self._played = {
-            player: (state.round, table.played(player)) for player in ranked
-        }
+        played = self._played = {player: (state.round, table.played(player)) for player in ranked}
         if told == played:
             return {}
         changed = [ranked[player] for player in ranked if told.get(player) != played[player]]

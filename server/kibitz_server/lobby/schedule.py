@@ -207,8 +207,8 @@ def next_matches(
     `waiting` is in the order of the numbers. `capacity` says how many matches each player
     plays at the same time; 0, or no line, is a player who is not here: its matches wait and
     hold nobody up. Where a player is busy, later matches go first, but none that is more than
-    `MAX_OVERTAKE` numbers later than the first one that waits for a busy player, so that it comes to
-    its turn. `fewest` is the smallest number of seats of any waiting match.
+    `MAX_OVERTAKE` numbers later than the first one that waits for a busy player, so that it comes
+    to its turn. `fewest` is the smallest number of seats of any waiting match.
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)

@@ -1,4 +1,4 @@
-"""The matches of a lobby that have not begun: of a programme, or those that the host arranged. Pure.
+"""The matches of a lobby that have not begun: of a programme, or arranged by the host. Pure.
 
 `ProgrammeQueue` computes what it is asked for and keeps numbers only: from which one on all
 wait, and which of those before it were overtaken, or are to be played again. `ArrangedQueue`

@@ -55,8 +55,8 @@ from kibitz_server.lobby.commands import (
 )
 from kibitz_server.lobby.engine import IDLE_MS, MIN_GRACE_MS, LobbyEngine
 from kibitz_server.lobby.entries import Entry
-from kibitz_server.lobby.settings import settings_problem
 from kibitz_server.lobby.schedule import PlannedMatch
+from kibitz_server.lobby.settings import settings_problem
 from kibitz_server.lobby.state import MAX_BOT_FAILURES
 from kibitz_server.lobby.views import arranged_briefs, lobby_brief, lobby_view
 
