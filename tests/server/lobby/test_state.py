@@ -61,7 +61,7 @@ def test_a_lobby_s_key_leaves_room_for_its_matches() -> None:
     with pytest.raises(ValidationError, match="at most 16"):
         Opened.model_validate(OPENED.model_dump() | {"lobby": "l" * 17})
     longest = LobbyState(
-        OPENED.model_copy(update={"lobby": "l" * 16}), round=9999, repeated={20_000}
+        OPENED.model_copy(update={"lobby": "l" * 16}), round=9999, repeated=frozenset({20_000})
     )
     assert len(longest.match_key(20_000)) <= 32
 
