@@ -8,11 +8,14 @@ one.
 from __future__ import annotations
 
 import argparse
+import gc
 from pathlib import Path
 
-from benchmarks.mnk import GAME
-from kibitz.builtin_games import load_games
-from kibitz_server.app import Config, Server, run
+gc.disable()  # as `kibitz serve` does until it serves
+
+from benchmarks.mnk import GAME  # noqa: E402
+from kibitz.builtin_games import load_games  # noqa: E402
+from kibitz_server.app import Config, Server, run  # noqa: E402
 
 
 def listening(server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import logging
 import re
@@ -152,6 +153,7 @@ def serve(
 
     The next start with the same database takes up every match where it was.
     """
+    gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
     from kibitz.process.house_bots import LocalBotLauncher
     from kibitz_server.app import run

@@ -62,14 +62,16 @@ async def _serve(
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+    gc.disable()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     # The writer's thread asks for the interpreter once a commit, and should not wait long.
     sys.setswitchinterval(0.001)
     async with running(config, games, launcher) as server:
-        # What the start has made stays for good: do not walk over it in every collection.
+        # What the start has made stays for good: no collection walks over it, now or later.
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD)
+        gc.enable()
         if started is not None:
             started(server)
         await _wait_any(stop, server.failed)

@@ -175,6 +175,11 @@ class LobbyState:
         return self.settings.arranged and self.phase == "running" and not self.closing
 
     @property
+    def accepts_ready(self) -> bool:
+        """Whether members may say that they are ready, or not any more."""
+        return self.phase == "gathering" or self.accepts_matches
+
+    @property
     def settings(self) -> LobbySettings:
         return self.opened.settings
 
@@ -229,6 +234,14 @@ class LobbyState:
     def played_items(self) -> list[ProgrammeItem]:
         """Return what is played here: the programme, and the kinds of what was arranged."""
         return [*self.settings.programme, *self.item_kinds.values()]
+
+    def matches_of(self, player: str) -> list[str]:
+        """Return the running matches that a player began with a seat at."""
+        return [
+            match
+            for match, planned in self.running.items()
+            if any(each.player == player for each in planned.players)
+        ]
 
     def fewest_seats(self) -> int:
         """Return how many players every match has at least."""

@@ -118,7 +118,7 @@ class SendQueue:
         self._queued_bytes = 0
         """Bytes in `_frames` while paused."""
         self._skipped: dict[SnapshotSource, None] | None = None
-        """What news was dropped of, and is until the peer knows how that match or lobby is."""
+        """Matches and lobbies whose news was dropped, and is until the peer knows how they are."""
         self.paused = False
         self.closed = False
 
@@ -166,7 +166,7 @@ class SendQueue:
             source.send_snapshot(self)
 
     def caught_up(self, source: SnapshotSource) -> None:
-        """The peer is told the present state of a match or a lobby: later news may follow."""
+        """The peer is told how a match or a lobby is now: what comes after it may follow."""
         if self._skipped is not None:
             self._skipped.pop(source, None)
             self._skipped = self._skipped or None

@@ -17,6 +17,7 @@ from kibitz_server.lobby import runner as room_module
 from kibitz_server.lobby.commands import Close, Ready, Step
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import ENTRY
+from kibitz_server.lobby.membership import Membership
 from kibitz_server.lobby.runner import MAX_RELOADS, LobbyRunner
 from kibitz_server.lobby.state import LobbyState
 from tests.server.directory.test_directory import GAMES, settings
@@ -96,7 +97,7 @@ async def test_a_command_that_raises_before_it_has_changed_anything_is_only_refu
 ) -> None:
     before = gathering.room
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LobbyEngine, "_set_ready", raising)
+        patch.setattr(Membership, "set_ready", raising)
         refused = await gathering.bob.ask("ready", lobby=gathering.lobby)
     assert refused["code"] == "internal"
     assert (await gathering.bob.ask("ready", lobby=gathering.lobby))["type"] == "done"

@@ -1,0 +1,188 @@
+"""The rounds of a lobby and their matches, from the start until the lobby closes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kibitz_protocol.wire.records import Result
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby import entries
+from kibitz_server.lobby.arranging import new_arrangements
+from kibitz_server.lobby.commands import (
+    AnswerArranged,
+    Arrange,
+    BeginMatch,
+    LobbyOver,
+    NotifyRemoved,
+    Refusal,
+    StopBot,
+)
+from kibitz_server.lobby.entries import CloseReason
+from kibitz_server.lobby.house_seats import HouseSeats
+from kibitz_server.lobby.schedule import Unplayable, next_matches
+from kibitz_server.lobby.transaction import Transaction
+
+
+class MatchFlow:
+    """Starts the rounds of one lobby, begins and counts their matches, and closes it."""
+
+    __slots__ = ("_house", "_lobby")
+
+    def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
+        self._lobby = lobby
+        self._house = house
+
+    # --- what the host asks for -----------------------------------------------------------
+
+    def start(self, by: str) -> None:
+        lobby, state = self._lobby, self._lobby.state
+        lobby.require_host(by)
+        if state.phase != "gathering":
+            raise Refusal(Code.WRONG_STATE, f"the lobby is {state.phase} and cannot start")
+        if not state.settings.arranged:
+            self._require_all_ready()
+            self._require_playable()
+        self._append_started()
+        lobby.accept(by)
+
+    def arrange(self, command: Arrange) -> None:
+        lobby, state = self._lobby, self._lobby.state
+        lobby.require_host(command.by)
+        fresh = new_arrangements(state, command)
+        if fresh:
+            matches = [state.arranged_match(each, command.hidden) for each in fresh]
+            lobby.append(entries.Arranged, matches=matches)
+        lobby.ask(AnswerArranged(command.by, [each.tag for each in command.matches]))
+
+    def rematch(self, by: str) -> None:
+        lobby, state = self._lobby, self._lobby.state
+        lobby.require_host(by)
+        if state.settings.arranged:
+            raise Refusal(
+                Code.WRONG_STATE,
+                "an arranged lobby has no rematch: arrange its matches again under other tags",
+            )
+        if state.phase != "finished":
+            raise Refusal(
+                Code.WRONG_STATE,
+                f"a rematch follows a finished programme; the lobby is {state.phase}",
+            )
+        lobby.append(entries.Rematched, round=state.round + 1)
+        lobby.accept(by)
+        for seat in self._house.empty():
+            self._house.start(seat)
+
+    def close_by_host(self, by: str) -> None:
+        lobby, state = self._lobby, self._lobby.state
+        lobby.require_host(by)
+        if not state.running:
+            self.close("closed", by)
+            return
+        if not state.closing:
+            lobby.append(entries.Closing)
+        lobby.accept(by)
+
+    def close(self, reason: CloseReason, by: str | None = None) -> None:
+        """Close the lobby, in which no match runs."""
+        lobby, state = self._lobby, self._lobby.state
+        lobby.append(entries.Closed, reason=reason)
+        if by is not None:
+            lobby.accept(by)
+        lobby.ask_all(NotifyRemoved(player, reason) for player in state.members)
+        lobby.ask_all(StopBot(seat) for seat in state.house_seats())
+        lobby.ask(LobbyOver(reason))
+        lobby.presence.clear_absences()
+
+    # --- the matches ----------------------------------------------------------------------
+
+    def finish_match(self, match: str, result: Result) -> None:
+        """Count a match that is over; one that is not running was counted already."""
+        planned = self._lobby.state.running.get(match)
+        if planned is None:
+            return
+        if len(result.seats) != len(planned.players):
+            raise ValueError(f"a result for {len(planned.players)} seats has {len(result.seats)}")
+        self._lobby.append(entries.MatchEnded, number=planned.number, match=match, result=result)
+
+    def resume(self, matches: Collection[str]) -> None:
+        """Go on after a restart, where of the running matches only `matches` exist."""
+        state = self._lobby.state
+        if state.phase == "closed":
+            return
+        if state.phase != "finished":
+            self._house.start_missing()
+        for match, planned in state.running.items():
+            if match not in matches:
+                self._lobby.ask(BeginMatch(match, planned))
+
+    def advance(self) -> None:
+        """Do what the state now allows without being asked."""
+        state = self._lobby.state
+        if not state.started and self._starts_by_itself():
+            self._append_started()
+        if state.phase == "running":
+            self._begin_matches()
+        if state.closing and not state.running and state.phase != "closed":
+            self.close("closed")
+
+    def _starts_by_itself(self) -> bool:
+        state, connected = self._lobby.state, self._lobby.presence.connected
+        if state.settings.arranged or not state.settings.auto_start:
+            return False
+        if state.closed or state.free_seats():
+            return False
+        members = state.members.values()
+        if not all(each.ready and each.player.player in connected for each in members):
+            return False
+        try:
+            state.require_playable()
+        except Unplayable:
+            return False  # the host hears why when it asks to start
+        return True
+
+    def _append_started(self) -> None:
+        state = self._lobby.state
+        self._lobby.append(entries.Started, round=state.round, base_seed=state.round_seed())
+
+    def _begin_matches(self) -> None:
+        lobby, state = self._lobby, self._lobby.state
+        if not state.waiting or len(state.running) >= state.settings.at_once:
+            return
+        chosen = next_matches(
+            state.waiting,
+            state.running.values(),
+            at_once=state.settings.at_once,
+            capacity=self._capacity(),
+            fewest=state.fewest_seats(),
+        )
+        for number, players in [(each.number, list(each.players)) for each in chosen]:
+            match = state.match_key(number)
+            lobby.append(entries.MatchBegun, number=number, match=match, players=players)
+            lobby.ask(BeginMatch(match, state.running[match]))
+
+    def _capacity(self) -> dict[str, int]:
+        """Return how many matches each connected member plays at the same time."""
+        state, connected = self._lobby.state, self._lobby.presence.connected
+        return {
+            player: each.capabilities.at_once
+            for player, each in state.members.items()
+            if player in connected and (each.ready or not state.settings.arranged)
+        }
+
+    # --- requirements: each holds, or the command is refused ------------------------------
+
+    def _require_all_ready(self) -> None:
+        missing = self._house.empty()
+        if missing:
+            raise Refusal(Code.NOT_READY, f"the house bot of seat {missing[0]} has not come yet")
+        for member in self._lobby.state.by_seat():
+            if member.player.player not in self._lobby.presence.connected:
+                raise Refusal(Code.NOT_READY, f"{member.player.name!r} is not connected")
+            if not member.ready:
+                raise Refusal(Code.NOT_READY, f"{member.player.name!r} is not ready")
+
+    def _require_playable(self) -> None:
+        try:
+            self._lobby.state.require_playable()
+        except Unplayable as why:
+            raise Refusal(Code.BAD_SEATS, str(why)) from None

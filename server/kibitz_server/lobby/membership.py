@@ -1,0 +1,98 @@
+"""Who comes to a lobby and who goes, and who is ready. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kibitz_protocol.wire.messages import Capabilities
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby import entries
+from kibitz_server.lobby.admission import seat_for
+from kibitz_server.lobby.commands import Join, NotifyRemoved, Refusal, StopBot, VacateSeat
+from kibitz_server.lobby.house_seats import HouseSeats
+from kibitz_server.lobby.state import SeatedMember
+from kibitz_server.lobby.transaction import Transaction
+
+
+class Membership:
+    """Carries out what concerns the members of one lobby."""
+
+    __slots__ = ("_house", "_lobby")
+
+    def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
+        self._lobby = lobby
+        self._house = house
+
+    def join(self, command: Join) -> None:
+        lobby, player = self._lobby, command.player
+        lobby.require_not_closed()
+        if player.player not in lobby.state.members:
+            seat = seat_for(lobby.state, command)
+            capabilities = command.capabilities or Capabilities()
+            lobby.append(entries.Joined, player=player, seat=seat, capabilities=capabilities)
+        lobby.presence.arrive(player.player)
+        lobby.accept(player.player)
+
+    def leave(self, player: str, now: int) -> None:
+        member = self._lobby.require_member(player)
+        if member.player.kind == "house":
+            self._house.fail(member.seat, "the bot left", now)
+        else:
+            self._remove(member, entries.Left, reason="left")
+        self._lobby.presence.disconnect(player)
+        self._lobby.accept(player)
+
+    def kick(self, by: str, player: str) -> None:
+        lobby = self._lobby
+        lobby.require_host(by)
+        member = lobby.state.members.get(player)
+        if member is None:
+            raise Refusal(Code.NO_SUCH_PLAYER, f"no member of this lobby: {player!r}")
+        if player == by:
+            raise Refusal(Code.WRONG_STATE, "a host cannot remove itself; leave instead")
+        has_bot = lobby.state.is_house_seat(member.seat)
+        self._remove(member, entries.Kicked)
+        lobby.presence.disconnect(player)
+        lobby.accept(by)
+        lobby.ask(NotifyRemoved(player, "kicked"))
+        if has_bot:
+            lobby.ask(StopBot(member.seat))
+
+    def set_ready(self, player: str, ready: bool) -> None:
+        lobby = self._lobby
+        member = lobby.require_member(player)
+        if member.ready != ready:  # else it is said again, because the answer was lost
+            if not lobby.state.accepts_ready:
+                raise Refusal(
+                    Code.WRONG_STATE,
+                    f"ready is said while the lobby is gathering; it is {lobby.state.phase}",
+                )
+            lobby.append(entries.Readied, player=player, ready=ready)
+        lobby.accept(player)
+
+    def disconnected(self, player: str, now: int) -> None:
+        """A player has no connection any more; a member is waited for."""
+        self._lobby.presence.depart(player, now, member=player in self._lobby.state.members)
+
+    def drop_absent(self, now: int, grace_ms: int) -> None:
+        """Remove who is away for too long; a house bot for which this happens has failed."""
+        lobby = self._lobby
+        for player in lobby.presence.overdue(now, grace_ms):
+            member = lobby.state.members.get(player)
+            if member is None:
+                continue
+            if member.player.kind == "house" and lobby.state.is_house_seat(member.seat):
+                lobby.presence.remove(player)
+                self._house.fail(member.seat, "the bot did not come back", now)
+            else:
+                self._remove(member, entries.Left, reason="away")
+                lobby.ask(NotifyRemoved(player, "expired"))
+
+    def _remove(
+        self, member: SeatedMember, entry: type[entries.Left | entries.Kicked], **fields: Any
+    ) -> None:
+        player = member.player.player
+        matches = self._lobby.state.matches_of(player)
+        self._lobby.append(entry, player=player, **fields)
+        self._lobby.presence.remove(player)
+        self._lobby.ask_all(VacateSeat(match, player) for match in matches)

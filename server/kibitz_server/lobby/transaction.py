@@ -1,0 +1,71 @@
+"""What one command does to a lobby: entries that change its state, and effects, in order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby.commands import Accepted, Append, Effect, Refusal
+from kibitz_server.lobby.entries import Entry
+from kibitz_server.lobby.presence import Presence
+from kibitz_server.lobby.state import LobbyState, SeatedMember
+
+
+class Transaction:
+    """The state and presence of one lobby, and what the present command has asked for so far.
+
+    The checks raise `Refusal`; a command makes all of them before it appends anything.
+    """
+
+    __slots__ = ("_effects", "presence", "state")
+
+    def __init__(self, state: LobbyState, presence: Presence) -> None:
+        self.state = state
+        self.presence = presence
+        self._effects: list[Effect] = []
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was asked for yet."""
+        return not self._effects
+
+    def append(self, entry: Callable[..., Entry], **fields: Any) -> None:
+        """Make the next entry, apply it, and have it written."""
+        made = entry(seq=self.state.seq + 1, **fields)
+        self.state.apply(made)
+        self._effects.append(Append(made))
+
+    def ask(self, effect: Effect) -> None:
+        """Ask the caller for something, after what was asked for before."""
+        self._effects.append(effect)
+
+    def ask_all(self, effects: Iterable[Effect]) -> None:
+        """Ask the caller for several things."""
+        self._effects += effects
+
+    def accept(self, player: str) -> None:
+        """Answer a player that its request is done."""
+        self._effects.append(Accepted(player))
+
+    def take_effects(self) -> list[Effect]:
+        """Return what was asked for, and begin anew."""
+        effects, self._effects = self._effects, []
+        return effects
+
+    def require_not_closed(self) -> None:
+        if self.state.phase == "closed":
+            raise Refusal(Code.CLOSED, f"the lobby {self.state.settings.name!r} is closed")
+
+    def require_host(self, player: str) -> None:
+        self.require_not_closed()
+        if player != self.state.host.player:
+            raise Refusal(Code.NOT_HOST, f"the host of this lobby is {self.state.host.name!r}")
+
+    def require_member(self, player: str) -> SeatedMember:
+        self.require_not_closed()
+        member = self.state.members.get(player)
+        if member is None:
+            name = self.state.settings.name
+            raise Refusal(Code.NOT_MEMBER, f"not a member of the lobby {name!r}")
+        return member
