@@ -1,9 +1,11 @@
-"""WebSocket framing of text messages, as a server does it (RFC 6455, section 5.2)."""
+"""WebSocket frames as a server writes and reads them (RFC 6455, section 5.2)."""
 
 from __future__ import annotations
 
 TEXT = 0x81
 """First byte of an unfragmented text frame."""
+MASKED = 0x80
+"""Bit of the second byte that every frame of a client has set."""
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -17,3 +19,30 @@ def text_frame(payload: bytes) -> bytes:
     if size < 65536:
         return bytes((TEXT, 126, size >> 8, size & 255)) + payload
     return bytes((TEXT, 127)) + size.to_bytes(8, "big") + payload
+
+
+def done_frame(request: int, seq: int | None) -> bytes:
+    """Return the answer to a request that made entry `seq`, framed."""
+    if seq is None:
+        return text_frame(b'{"re":%d,"type":"done"}' % request)
+    return text_frame(b'{"re":%d,"type":"done","seq":%d}' % (request, seq))
+
+
+def frame_bounds(data: bytes, start: int) -> tuple[int, int] | None:
+    """Return where the payload of a masked frame begins and ends; None without all of its header.
+
+    The frame begins at `start` and may be longer than `data`. Its masking key is the four bytes
+    before the payload.
+    """
+    size = len(data) - start
+    if size < 2:
+        return None
+    length = data[start + 1] & 0x7F
+    if length < 126:
+        return start + 6, start + 6 + length
+    extent = 2 if length == 126 else 8
+    if size < 2 + extent:
+        return None
+    length = int.from_bytes(data[start + 2 : start + 2 + extent], "big")
+    body = start + 6 + extent
+    return body, body + length

@@ -30,6 +30,7 @@ from functools import cache, partial
 from typing import Literal, Protocol, assert_never
 
 from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Finished, Move
 from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
@@ -56,7 +57,7 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.recovery import recover
 from kibitz_server.match.seats import SeatPeers
 from kibitz_server.match.spectators import Spectators
-from kibitz_server.match.visibility import EntryView, done_frame
+from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import message_frame

@@ -465,10 +465,3 @@ def replay(game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[Entry
     views = MatchViews(MatchState(game, setup), drawn=True)
     for entry in entries:
         yield views.advance(entry)
-
-
-def done_frame(request: int, seq: int | None) -> bytes:
-    """Return the answer to a request that made entry `seq`, framed."""
-    if seq is None:
-        return text_frame(b'{"re":%d,"type":"done"}' % request)
-    return text_frame(b'{"re":%d,"type":"done","seq":%d}' % (request, seq))

@@ -14,8 +14,8 @@ from typing import TypeAlias, cast
 from websockets.frames import Close, Frame, Opcode
 from websockets.protocol import Protocol, Side, State
 
+from kibitz_protocol.wire.frames import MASKED, TEXT, frame_bounds
 from kibitz_protocol.wire.values import MAX_FRAME
-from kibitz_server.net.frame_header import MASKED, WHOLE_TEXT, frame_bounds
 
 try:
     from websockets.speedups import apply_mask
@@ -54,12 +54,14 @@ class FrameReader:
         self._protocol: Protocol | None = None
 
     def feed(self, data: bytes) -> None:
-        """Add what has come. Call `next` until there is nothing."""
+        """Add what has come."""
         self._data = self._data[self._start :] + data if self._data else data
         self._start = 0
 
-    def next(self) -> Found | None:
-        """Take the next frame; None while it is not all there."""
+    def next(self, more: bytes = b"") -> Found | None:
+        """Take the next frame, with `more` that has come; None while it is not all there."""
+        if more:
+            self.feed(more)
         data, start = self._data, self._start
         bounds = frame_bounds(data, start)
         if bounds is None:
@@ -73,7 +75,7 @@ class FrameReader:
             self._keep()
             return None
         self._start = end
-        if data[start] == WHOLE_TEXT and self._parts is None:
+        if data[start] == TEXT and self._parts is None:
             return Kind.TEXT, apply_mask(data[body:end], data[body - 4 : body])
         if data[start] == _PONG and end - body <= _MAX_CONTROL:
             return Kind.PONG, apply_mask(data[body:end], data[body - 4 : body])

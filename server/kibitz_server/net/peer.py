@@ -214,9 +214,10 @@ class Peer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._frames is not None:
-            if not self.leaving:
+            if self._waiting is not None:
                 self._frames.feed(data)
-                self._read_frames()
+            elif not self.leaving:
+                self._read_frames(data)
         elif self._exchange is not None:
             self._exchange.feed(data)
 
@@ -413,16 +414,19 @@ class Peer(asyncio.Protocol):
         try:
             if call is not None and not self.leaving:
                 call()
-                self._read_frames()
+                if not self.leaving and self._waiting is None:
+                    self._read_frames()
         finally:
             if self._waiting is None and not self.transport.is_closing():
                 self.transport.resume_reading()
 
-    def _read_frames(self) -> None:
+    def _read_frames(self, more: bytes = b"") -> None:
+        """Do what frames ask for until one has to wait for its turn; `more` has just come."""
         frames = self._frames
         if frames is None:
             return
-        while not self.leaving and self._waiting is None and (found := frames.next()) is not None:
+        found = frames.next(more)
+        while found is not None:
             kind, data = found
             match kind:
                 case Kind.TEXT:
@@ -433,6 +437,9 @@ class Peer(asyncio.Protocol):
                     self.in_turn(partial(self._handle_charged, frames, data))
                 case Kind.BROKEN:
                     self._handle_other(frames, data)
+            if self.leaving or self._waiting is not None:
+                return
+            found = frames.next()
 
     def _handle_charged(self, frames: FrameReader, data: bytes | bytearray) -> None:
         """A control frame, a fragment, a binary frame, or a violation of the protocol."""

@@ -12,7 +12,7 @@ import pytest
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import decode_server_message, encode
-from kibitz_protocol.wire.frames import text_frame
+from kibitz_protocol.wire.frames import done_frame, text_frame
 from kibitz_protocol.wire.messages import Done, Event
 from kibitz_protocol.wire.records import (
     Cause,
@@ -36,7 +36,7 @@ from kibitz_server.match.commands import (
     Resign,
     Return,
 )
-from kibitz_server.match.visibility import EntryView, StateViews, done_frame, replay
+from kibitz_server.match.visibility import EntryView, StateViews, replay
 from tests.server.match.toy_games import Grid, MatchDriver, Race, Veil, setup, variant
 
 VIEWERS = (0, 1, PUBLIC, REFEREE)
