@@ -50,7 +50,11 @@ from kibitz_protocol.wire.messages import (
     Leave,
     Limits,
     ListGames,
+    LobbyChanged,
     LobbyClosed,
+    LobbyNews,
+    MatchEnded,
+    MatchStarted,
     Move,
     Note,
     Refused,
@@ -88,6 +92,10 @@ def online(peer: ScriptedServer) -> ScriptedServer:
 SNAPSHOT = next(message for message in NEWS if isinstance(message, Snapshot))
 YOUR_TURN = next(message for message in NEWS if isinstance(message, YourTurn))
 FINISHED = next(message for message in NEWS if isinstance(message, Finished))
+
+
+LOBBY = next(message for message in NEWS if isinstance(message, LobbyNews))
+STARTED = next(message for message in NEWS if isinstance(message, MatchStarted))
 
 
 def _snapshot(match: str, seq: int, *, you: int | None = None) -> Snapshot:
@@ -777,3 +785,65 @@ def _assert_unbroken(happened: list[SessionEvent], last: int) -> None:
             assert one.news.entry.seq == seen + 1
             seen += 1
     assert seen == last
+
+
+class TestLobbyViews:
+    """The server tells the whole lobby once, and then what changes; the owner hears of wholes."""
+
+    def _views(self, peer: ScriptedServer) -> list[LobbyNews]:
+        found = []
+        while peer.events:
+            news = peer.next_event(NewsReceived).news
+            if isinstance(news, LobbyNews):
+                found.append(news)
+        return found
+
+    def test_a_change_is_told_as_the_lobby_that_comes_of_it(self, online: ScriptedServer) -> None:
+        online.send(LOBBY)
+        member = LOBBY.lobby.members[0]
+        other = member.model_copy(update={"player": "p0", "name": "bob", "seat": 1})
+        online.send(LobbyChanged(lobby="L1", done=2, members=[other]))
+        whole, changed = self._views(online)
+        assert whole == LOBBY
+        wanted = {"done": 2, "members": [member, other]}
+        assert changed.lobby == LOBBY.lobby.model_copy(update=wanted)
+        online.send(LobbyChanged(lobby="L1", left=[member.player]))
+        assert self._views(online)[0].lobby.members == [other]
+
+    def test_lines_of_the_table_are_replaced_and_sorted(self, online: ScriptedServer) -> None:
+        online.send(LOBBY)
+        (line,) = LOBBY.lobby.standings
+        best = line.model_copy(update={"player": "p9", "name": "zoe", "points": 3.0})
+        online.send(LobbyChanged(lobby="L1", standings=[best]))
+        online.send(LobbyChanged(lobby="L1", unranked=[line.player]))
+        assert [view.lobby.standings for view in self._views(online)[1:]] == [[best, line], [best]]
+
+    def test_matches_that_begin_and_end_are_in_the_lobby_that_is_told(
+        self, online: ScriptedServer
+    ) -> None:
+        second = STARTED.match.model_copy(update={"match": "m2", "number": 2})
+        online.send(LOBBY, MatchStarted(lobby="L1", match=second))
+        first = LOBBY.lobby.live[0]
+        assert [view.lobby.live for view in self._views(online)] == [[first], [first, second]]
+        online.send(MatchEnded(lobby="L1", match=first))
+        assert isinstance(online.next_event(NewsReceived).news, MatchEnded)
+        assert [view.lobby.live for view in self._views(online)] == [[second]]
+
+    def test_what_was_told_on_an_earlier_connection_is_not_changed_any_more(
+        self, online: ScriptedServer
+    ) -> None:
+        """The server tells the whole lobby to who comes back; until then nothing is known."""
+        online.send(LOBBY)
+        self._views(online)
+        online.disconnect()
+        online.next_event(Disconnected)
+        online.accept_hello()
+        online.next_event(Opened)
+        online.send(LobbyChanged(lobby="L1", done=3))
+        assert self._views(online) == []
+
+    def test_a_lobby_that_is_closed_is_forgotten(self, online: ScriptedServer) -> None:
+        online.send(LOBBY, LobbyClosed(lobby="L1", reason="closed"))
+        self._views(online)
+        online.send(LobbyChanged(lobby="L1", done=3))
+        assert self._views(online) == []

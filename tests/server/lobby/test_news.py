@@ -1,0 +1,130 @@
+"""News of a lobby on a whole server: who is told what, and how much of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_server.lobby import news
+from tests.server.directory.test_directory import GAMES
+from tests.tools.simulation import make_template
+from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
+
+MATCHES = 6
+
+
+class Played:
+    """A lobby of two players and a host that watches, whose programme runs."""
+
+    def __init__(self, server: VirtualServer) -> None:
+        self.server = server
+        self.host, *self.players = [server.guest_client(name) for name in ("hal", "ada", "bob")]
+        settings = {
+            "seats": [{"kind": "open"}] * 2,
+            "programme": [{"game": "toy-grid", "games": MATCHES}],
+            "at_once": 1,
+        }
+        self.lobby = self.host.ask("host", settings=settings)["lobby"]
+        for player in self.players:
+            player.ask("join", lobby=self.lobby)
+        for player in self.players:
+            player.ask("ready", lobby=self.lobby)
+        server.advance(1)
+
+    def resign(self) -> None:
+        """Let the running match end, and the next one begin."""
+        (match,) = self.server.hall.lobbies[self.lobby].engine.state.running
+        self.players[0].ask("resign", match=match)
+        self.server.advance(1)
+
+    def types(self, client: ScriptedClient, start: int) -> list[str]:
+        told = [message["type"] for message in client.messages(start)]
+        return [kind for kind in told if kind.startswith(("lobby", "match_"))]
+
+
+def heard(client: ScriptedClient) -> int:
+    """Return how many messages a client was sent so far."""
+    return len(client.messages())
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Iterator[Played]:
+    make_template(tmp_path)
+    with virtual_server(GAMES, tmp_path) as server:
+        yield Played(server)
+
+
+def test_everybody_is_told_the_whole_lobby_once_and_then_what_changes(played: Played) -> None:
+    played.resign()
+    for client in (played.host, *played.players):
+        types = played.types(client, 0)
+        assert types.count("lobby") == 1
+        assert types.index("lobby") < types.index("match_started")
+        assert "lobby_changed" in types
+
+
+def test_a_match_that_ends_and_one_that_begins_make_no_view_of_the_lobby(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unwanted(*_: object, **__: object) -> Any:
+        raise AssertionError("the whole lobby was made for those who know it")
+
+    monkeypatch.setattr(news, "lobby_view", unwanted)
+    start = heard(played.host)
+    played.resign()
+    assert played.types(played.host, start) == ["match_ended", "match_started", "lobby_changed"]
+    changed = played.host.messages(start)[-1]
+    assert changed.keys() == {"type", "lobby", "done", "standings"}
+    assert len(changed["standings"]) == 2
+
+
+def test_who_comes_back_is_told_the_whole_lobby_again(played: Played) -> None:
+    ada = played.players[0]
+    start = heard(ada)
+    ada.reconnect()
+    played.server.advance(1)
+    (whole,) = [each for each in ada.messages(start) if each["type"] == "lobby"]
+    assert [member["connected"] for member in whole["lobby"]["members"]] == [True, True]
+
+
+def test_who_goes_and_comes_back_is_told_to_the_others(played: Played) -> None:
+    ada, bob = played.players
+    start = heard(bob)
+    ada._peer.connection_lost(None)
+    played.server.advance(1)
+    (gone,) = [each for each in bob.messages(start) if each["type"] == "lobby_changed"]
+    assert [(one["name"], one["connected"]) for one in gone["members"]] == [("ada", False)]
+
+
+def test_who_reads_too_slowly_misses_changes_and_gets_the_whole_lobby(played: Played) -> None:
+    host = played.host
+    start = heard(host)
+    host._peer.pause_writing()
+    for _ in range(2):
+        played.resign()
+    assert played.types(host, start) == []
+    host._peer.resume_writing()
+    played.server.advance(1)
+    types = played.types(host, start)
+    assert types == ["match_ended", "match_started"] * 2 + ["lobby"]
+    assert json.loads(host.received[-1])["lobby"]["done"] == 2
+    start = heard(host)
+    played.resign()
+    assert "lobby_changed" in played.types(host, start)
+
+
+def test_the_removed_and_those_of_a_closed_lobby_know_how_it_ended(played: Played) -> None:
+    played.host.ask("close", lobby=played.lobby)
+    start = heard(played.host)
+    (match,) = played.server.hall.lobbies[played.lobby].engine.state.running
+    played.players[0].ask("resign", match=match)
+    played.server.advance(1)
+    *_, changed, closed = [
+        each for each in played.host.messages(start) if each["type"].startswith("lobby")
+    ]
+    assert (changed["type"], changed["state"]) == ("lobby_changed", "closed")
+    assert closed["type"] == "lobby_closed"
