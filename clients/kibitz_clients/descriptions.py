@@ -152,7 +152,7 @@ DECIDED_VALUE = 1e6
 def _value_text(value: float) -> str:
     if abs(value) >= DECIDED_VALUE:
         return "wins" if value > 0 else "loses"
-    return f"{value:+.2f}" if abs(value) < 100_000 else f"{value:+.3g}"
+    return f"{value:+z.2f}" if abs(value) < 100_000 else f"{value:+.3g}"
 
 
 def _count_text(number: int) -> str:

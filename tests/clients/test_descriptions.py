@@ -72,6 +72,7 @@ def test_comments_say_value_depth_nodes_line_and_text() -> None:
     assert descriptions.comment_text(Comment(nodes=12)) == "12n"
     assert descriptions.comment_text(Comment(nodes=12_345)) == "12kn"
     assert descriptions.comment_text(Comment(value=250_000)) == "+2.5e+05"
+    assert descriptions.comment_text(Comment(value=-0.001)) == "+0.00", "zero has no minus"
     assert descriptions.comment_text(Comment(value=1e6, depth=3)) == "wins d3"
     assert descriptions.comment_text(Comment(value=-1.2e6)) == "loses"
     assert descriptions.comment_text(Comment()) == ""
