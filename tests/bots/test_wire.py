@@ -175,6 +175,7 @@ async def test_a_house_bot_plays_a_match_to_its_end(bot: str) -> None:
     assert (status, written) == (0, "")
     assert host.play.outcome is not None
     hello = host.requests[0]
+    assert hello.views == "turn"
     assert hello.resume == "resume-secret"
     assert [claim.game for claim in hello.capabilities.games] == [NAME]
     assert [each.ply for each in host.moves()] == list(range(0, 2 * len(host.moves()), 2))

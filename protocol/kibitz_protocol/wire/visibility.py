@@ -55,7 +55,7 @@ _STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
 
 
 def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
-    """Return whether `entry` may change what viewers see of the game, so that views are sent.
+    """Return whether `entry` may change what viewers see of the game.
 
     `flag_skips` is whether the game skips the turn of a seat whose flag has fallen; in other games
     a flag alone changes nothing.

@@ -9,13 +9,16 @@ import pytest
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.records import Conduct, Setup, Spectating
+from kibitz_protocol.wire.visibility import spectator_viewer
 from kibitz_server.match.commands import Append, Leave, Note, Return
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.spectators import Spectators
-from kibitz_server.match.visibility import EntryView, replay
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import EntryView, MatchViews, replay
 from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher
 from tests.server.fakes import FakeLoop, FakeTransport, split_frames
 from tests.server.match.toy_games import Grid, MatchDriver, Veil, setup
+from tests.tools.view_follower import ViewFollower, as_text
 
 
 def spectators_of(match: MatchEngine, loop: FakeLoop) -> Spectators:
@@ -191,6 +194,41 @@ def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
     seen.play()
     assert numbers(seen.screen()) == [4]
+
+
+@pytest.mark.parametrize(
+    "spectating",
+    [
+        Spectating(),
+        Spectating(delay_plies=2),
+        Spectating(mode="shoulder", seat=1),
+        Spectating(mode="referee", delay_plies=1),
+    ],
+)
+def test_snapshots_and_changes_give_the_view_of_the_moment_that_is_shown(
+    spectating: Spectating,
+) -> None:
+    seen = SpectatorScenario(Veil(), spectating)
+    follower = ViewFollower()
+    seen.play()
+    seen.spectators.add(seen.outbox, "turn")
+    for told_late in (False, True, False):
+        if told_late:
+            seen.outbox.pause()
+        seen.play()
+        if told_late:
+            seen.outbox.resume()
+        follower.follow(seen.screen(), ())
+    seen.spectators.send_snapshot(seen.outbox)
+    follower.follow(seen.screen(), ())
+    assert follower.wrong == []
+    assert follower.compared > 0
+    assert max(follower.views) == seen.spectators.seq
+    viewer = spectator_viewer(spectating)
+    assert viewer is not None
+    for seq, view in follower.views.items():
+        state = MatchState.restore(seen.shell.game, seen.shell.setup, seen.shell.log[:seq])
+        assert as_text(view) == as_text(MatchViews(state).present().of(viewer))
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,25 @@ def test_what_nobody_is_told_is_not_computed() -> None:
     assert calls == [None]
 
 
+def test_a_change_is_compared_with_the_view_that_was_told_before() -> None:
+    """Each view of a game that hides something is computed once, though two changes need it."""
+    calls: list[int | None] = []
+
+    class Counting(Veil):
+        def view(self, state: Any, seat: int | None) -> Any:
+            calls.append(seat)
+            return super().view(state, seat)
+
+    shell = MatchDriver(Counting(), setup(Counting()))
+    shell.match.views.snapshot(0, "started", 0)
+    assert calls == [0]
+    for plies in range(1, 4):
+        shell.play()
+        shell.views[-1].frame(0)
+        shell.match.views.release()
+        assert calls == [0] * (plies + 1)
+
+
 def test_views_that_nobody_will_ask_for_again_are_not_copied() -> None:
     shell = MatchDriver(Grid(), setup(Grid()))
     state = shell.state.game_state

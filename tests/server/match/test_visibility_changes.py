@@ -103,6 +103,26 @@ def test_every_view_of_the_golden_playthrough_is_followed(name: str) -> None:
     assert shell.state.result is not None
 
 
+@pytest.mark.parametrize("name", OPEN)
+def test_an_open_game_goes_on_from_the_view_of_any_snapshot(name: str) -> None:
+    shell, turns = golden_play(registry.get(name))
+    followers: list[Follower] = []
+    for ply, (_, move) in enumerate(turns):
+        if ply % 5 == 2:
+            followers = [Follower(shell, PUBLIC), *followers[:3]]
+        shell.play(**shell.game.dump(move))
+        now = as_text(without_counts(seen_by(shell, PUBLIC)))
+        for each in followers:
+            each.follow(shell.views[-1])
+            assert as_text(without_counts(each.view)) == now
+    assert followers
+
+
+def without_counts(view: Fields) -> Fields:
+    """Leave out what counts earlier positions: only who begins at the start knows them."""
+    return {name: value for name, value in view.items() if name != "repeats"}
+
+
 def disorderly_play(shell: MatchDriver, chance: random.Random) -> Iterator[None]:
     """Play at random, with flags, absences and notes between the moves, and somebody giving up."""
     for _ in range(PLIES):
