@@ -359,18 +359,15 @@ class ConformanceMatch:
     def _carry_out(self, step: commands.Step, move: messages.Move | None = None) -> None:
         for effect in step.effects:
             match effect:
-                case commands.Append(entry, sight):
+                case commands.Append(entry, view, answered):
                     if isinstance(entry, Flagged) and entry.seat == self.seat:
                         self.flags.append(entry.elapsed_ms)
                     self._lines.append(encode(entry))
-                    self._send(sight.event(self.seat, self.server.views))
-                case commands.Accepted(_, id, seq) if move is not None:
-                    self.accepted.setdefault(move.ply, id)
-                    if self.answers_to_lose:
-                        self.answers_to_lose -= 1
-                        self.server.abort_connection()
-                        self._awaits_rejoin = True
-                    self.server.send(Done(re=id, seq=seq))
+                    self._send(view.event(self.seat, self.server.views))
+                    if answered is not None and move is not None:
+                        self._answer_move(move, entry.seq)
+                case commands.Accepted(_, _, seq) if move is not None:
+                    self._answer_move(move, seq)
                 case commands.Refuse(_, id, code, message, ply) if (
                     move is not None and id is not None
                 ):
@@ -383,6 +380,15 @@ class ConformanceMatch:
                     pass
         if step.effects:
             self._changed.set()
+
+    def _answer_move(self, move: messages.Move, seq: int) -> None:
+        """Say that a move is entry `seq`, unless that answer is to be lost on the way."""
+        self.accepted.setdefault(move.ply, move.id)
+        if self.answers_to_lose:
+            self.answers_to_lose -= 1
+            self.server.abort_connection()
+            self._awaits_rejoin = True
+        self.server.send(Done(re=move.id, seq=seq))
 
     def _fail(self, expected: str, came: str) -> None:
         self._fault = self._fault or FailedError(expected, came)

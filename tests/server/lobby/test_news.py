@@ -37,7 +37,7 @@ class Played:
 
     def resign(self) -> None:
         """Let the running match end, and the next one begin."""
-        (match,) = self.server.hall.lobbies[self.lobby].engine.state.running
+        (match,) = self.server.directory.lobbies[self.lobby].engine.state.running
         self.players[0].ask("resign", match=match)
         self.server.advance(1)
 
@@ -120,7 +120,7 @@ def test_who_reads_too_slowly_misses_changes_and_gets_the_whole_lobby(played: Pl
 def test_the_removed_and_those_of_a_closed_lobby_know_how_it_ended(played: Played) -> None:
     played.host.ask("close", lobby=played.lobby)
     start = heard(played.host)
-    (match,) = played.server.hall.lobbies[played.lobby].engine.state.running
+    (match,) = played.server.directory.lobbies[played.lobby].engine.state.running
     played.players[0].ask("resign", match=match)
     played.server.advance(1)
     *_, changed, closed = [

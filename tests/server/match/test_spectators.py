@@ -211,15 +211,15 @@ def test_snapshots_and_changes_give_the_view_of_the_moment_that_is_shown(
     seen = SpectatorScenario(Veil(), spectating)
     follower = ViewFollower()
     seen.play()
-    seen.spectators.add(seen.outbox, "turn")
+    seen.spectators.add(seen.queue, "turn")
     for told_late in (False, True, False):
         if told_late:
-            seen.outbox.pause()
+            seen.queue.pause()
         seen.play()
         if told_late:
-            seen.outbox.resume()
+            seen.queue.resume()
         follower.follow(seen.screen(), ())
-    seen.spectators.send_snapshot(seen.outbox)
+    seen.spectators.send_snapshot(seen.queue)
     follower.follow(seen.screen(), ())
     assert follower.wrong == []
     assert follower.compared > 0
