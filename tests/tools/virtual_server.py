@@ -146,7 +146,7 @@ class VirtualServer:
         )
         figures.gauges = self.hall.gauges
         turns = TurnBudget(loop.loop)
-        sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9), turns)
+        sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9, sweep_s=0.1), turns)
         self.port = PeerContext(
             loop=loop.loop,
             clock=self._milliseconds,

@@ -15,13 +15,16 @@ from websockets.frames import Close, Frame, Opcode
 from websockets.protocol import Protocol, Side, State
 
 from kibitz_protocol.wire.values import MAX_FRAME
-from kibitz_server.net.frame_header import MASKED, WHOLE_TEXT, frame_bounds
 
 try:
     from websockets.speedups import apply_mask
 except ImportError:  # where websockets was installed without its compiled part
     from websockets.utils import apply_mask
 
+_WHOLE_TEXT = 0x81
+"""First byte of an unfragmented text frame."""
+_MASKED = 0x80
+"""Bit of the second byte that every frame of a client has set."""
 _PONG = 0x8A
 """First byte of an unfragmented pong."""
 _MAX_CONTROL = 125
@@ -66,14 +69,14 @@ class FrameReader:
             self._keep()
             return None
         body, end = bounds
-        if data[start + 1] < MASKED or end - body > MAX_FRAME:
+        if data[start + 1] < _MASKED or end - body > MAX_FRAME:
             self._data = b""
             return Kind.BROKEN, data[start:]  # it is refused for its header alone
         if end > len(data):
             self._keep()
             return None
         self._start = end
-        if data[start] == WHOLE_TEXT and self._parts is None:
+        if data[start] == _WHOLE_TEXT and self._parts is None:
             return Kind.TEXT, apply_mask(data[body:end], data[body - 4 : body])
         if data[start] == _PONG and end - body <= _MAX_CONTROL:
             return Kind.PONG, apply_mask(data[body:end], data[body - 4 : body])
@@ -114,6 +117,26 @@ class FrameReader:
             return None
         whole, self._parts = b"".join(self._parts), None
         return Frame(Opcode.TEXT, whole)
+
+
+def frame_bounds(data: bytes, start: int) -> tuple[int, int] | None:
+    """Return where the payload of a masked frame begins and ends; None without all of its header.
+
+    The frame begins at `start` and may be longer than `data`. Its masking key is the four bytes
+    before the payload.
+    """
+    size = len(data) - start
+    if size < 2:
+        return None
+    length = data[start + 1] & 0x7F
+    if length < 126:
+        return start + 6, start + 6 + length
+    extent = 2 if length == 126 else 8
+    if size < 2 + extent:
+        return None
+    length = int.from_bytes(data[start + 2 : start + 2 + extent], "big")
+    body = start + 6 + extent
+    return body, body + length
 
 
 def ping_frame(payload: bytes) -> bytes:

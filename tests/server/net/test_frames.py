@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from websockets.frames import Opcode
 
-from kibitz_server.net.frame_header import frame_bounds
+from kibitz_server.net.frames import frame_bounds
 from tests.server.fakes import client_frame
 
 
