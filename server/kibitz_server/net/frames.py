@@ -116,13 +116,3 @@ class FrameReader:
             return None
         whole, self._parts = b"".join(self._parts), None
         return Frame(Opcode.TEXT, whole)
-
-
-def ping_frame(payload: bytes) -> bytes:
-    return Frame(Opcode.PING, payload).serialize(mask=False)
-
-
-def close_frame(code: int, reason: str) -> bytes:
-    """Return a close frame, with as much of the reason as it holds (RFC 6455, section 5.5)."""
-    clipped = reason.encode()[: _MAX_CONTROL - 5].decode(errors="ignore")
-    return Frame(Opcode.CLOSE, Close(code, clipped).serialize()).serialize(mask=False)
