@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias, cast
 
-from websockets.frames import Close, Frame, Opcode
+from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side, State
 
 from kibitz_protocol.wire.frames import MASKED, TEXT, frame_bounds
@@ -116,3 +116,13 @@ class FrameReader:
             return None
         whole, self._parts = b"".join(self._parts), None
         return Frame(Opcode.TEXT, whole)
+
+
+def ping_frame(payload: bytes) -> bytes:
+    return Frame(Opcode.PING, payload).serialize(mask=False)
+
+
+def close_frame(code: int, reason: str) -> bytes:
+    """Return a close frame, with as much of the reason as it holds (RFC 6455, section 5.5)."""
+    clipped = reason.encode()[: _MAX_CONTROL - 5].decode(errors="ignore")
+    return Frame(Opcode.CLOSE, Close(code, clipped).serialize()).serialize(mask=False)
