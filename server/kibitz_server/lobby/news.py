@@ -13,7 +13,7 @@ from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from kibitz_protocol.wire.messages import LobbyNews, ServerMessage
+from kibitz_protocol.wire.messages import LobbyChanged, LobbyNews, ServerMessage
 from kibitz_server.lobby.changes import ToldLobby
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.views import lobby_view
@@ -58,6 +58,7 @@ class NewsFeed:
         self._engine = engine
         self._pending = pending
         self._told = ToldLobby()
+        self._take_changes()  # nobody follows yet: whoever comes is told how it is then
         self._timer: TimerHandle | None = None
         self._last_sent_at = 0.0
         self._stopped = False
@@ -97,10 +98,7 @@ class NewsFeed:
         if not self._pending.durable_to_tail:
             return
         self._last_sent_at = self._context.loop.time()
-        engine = self._engine
-        changed = self._told.take_changes(
-            engine.state, engine.presence.connected, len(self.spectators)
-        )
+        changed = self._take_changes()
         if changed is not None:
             frame = message_frame(changed)
             for queue in self._queues():
@@ -120,6 +118,10 @@ class NewsFeed:
     def _send_scheduled(self) -> None:
         if not self._stopped:
             self.send_changes()
+
+    def _take_changes(self) -> LobbyChanged | None:
+        connected = self._engine.presence.connected
+        return self._told.take_changes(self._engine.state, connected, len(self.spectators))
 
     def _followers(self) -> Iterator[tuple[Peer, str | None]]:
         """Yield who is told news, and as whom; a player who watches too comes twice."""
