@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias, cast
 
-from websockets.frames import Frame, Opcode
+from websockets.frames import Close, Frame, Opcode
 from websockets.protocol import Protocol, Side, State
 
 from kibitz_protocol.wire.frames import MASKED, TEXT, frame_bounds
