@@ -134,11 +134,11 @@ class RawConnection:
 
 
 def greeted_connection(port: int, name: str, *, narrow: bool = False) -> RawConnection:
-    """Return a connection that has said hello."""
+    """Return a connection that has said hello; a narrow one is sent as much as there is."""
     connection = RawConnection(port, narrow=narrow)
     try:
         connection.handshake()
-        answer = connection.hello(name)
+        answer = connection.hello(name, views="every" if narrow else "turn")
         assert answer["type"] == "welcome", answer
     except BaseException:
         connection.socket.close()
