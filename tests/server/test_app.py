@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from kibitz_server.app import Config, running, with_loop
-from kibitz_server.net.send_queue import SendLimits
+from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.database import DatabaseInUse, ForeignDatabase
 from kibitz_server.storage.store import Store, Stored

@@ -70,7 +70,8 @@ from kibitz_server.net.http_checks import forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
 from kibitz_server.net.rate_limit import Bucket, ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
-from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher, message_frame
+from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
 from kibitz_server.net.timeouts import Timeouts
 
 try:

@@ -13,7 +13,8 @@ from kibitz_server.match.commands import Append, Leave, Note, Return
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.visibility import EntryView, replay
-from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher
+from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendQueue, WriteBatcher
 from tests.server.fakes import FakeLoop, FakeTransport, split_frames
 from tests.server.match.toy_games import Grid, MatchDriver, Veil, setup
 
