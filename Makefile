@@ -6,6 +6,8 @@ ARGS ?=
 WORKERS ?= auto
 
 VENV := .venv
+COMPILED := build/compiled
+SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
 PYTEST := $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --durations=10
@@ -24,7 +26,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all lint format schema docs bench clean anew
+.PHONY: help demo test test-all compiled test-compiled lint format schema docs bench clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +34,8 @@ help:
 	@echo 'make test      set up and run the fast tests, which start no processes'
 	@echo 'make test-e2e  run the tests that start processes'
 	@echo 'make test-all  run every test, the slow ones too'
+	@echo 'make compiled  compile the server, as a wheel in build/wheel'
+	@echo 'make test-compiled  run the fast tests of the server against the compiled one'
 	@echo 'make lint      ruff, mypy, and who may import whom'
 	@echo 'make format    rewrite the sources as ruff wants them'
 	@echo 'make schema    write docs/protocol from the message models'
@@ -60,6 +64,16 @@ test-all: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 	$(PYTEST) -m '' $(ARGS)
 	KIBITZ_PLAIN=1 HYPOTHESIS_PROFILE=default $(PYTEST) tests/games $(ARGS)
+
+# The tests of all that uses the compiled modules; they are found before the sources.
+test-compiled: export HYPOTHESIS_PROFILE ?= quick
+test-compiled: $(COMPILED)/.made
+	$(IN_VENV) -m tests.tools.warm_cache fast
+	PYTHONPATH=$(COMPILED) $(PYTEST) tests/server tests/protocol tests/simulation tests/integration \
+		tests/kibitz $(ARGS)
+
+compiled: $(COMPILED)/.made
+	@echo "to install it: pip install `ls build/wheel/*.whl`"
 
 lint: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
@@ -96,7 +110,17 @@ $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[dev,environments]'
+	@$(PIP) --no-build-isolation -e '.[dev,environments,compile]'
+	@touch $@
+
+# The wheel, and what is in it, which tests and benchmarks put in front of the sources.
+$(COMPILED)/.made: $(VENV)/.dev hatch_build.py $(SOURCES)
+	@cc --version >/dev/null 2>&1 || { echo 'a compiler of C is needed, such as gcc: there is no cc' >&2; exit 1; }
+	@echo 'compiling the server, which takes a minute'
+	@rm -rf build/wheel $(COMPILED)
+	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=1 $(IN_VENV) -m pip --disable-pip-version-check wheel --quiet \
+		--no-deps --no-build-isolation --wheel-dir build/wheel .
+	@$(PIP) --no-deps --target $(COMPILED) build/wheel/*.whl
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.run

@@ -8,6 +8,7 @@ deployment has is on; matches begin and end within what is measured.
 
 Sections:
   saturation  CPU per accepted move, 200 matches, all sides moving at once
+  compiled    the same beside the compiled server, where `make compiled` has made one
   pace        latency at 1,000 moves a second, and what this disk takes for a sync
   idle        the same with 4,000 connections beside that only answer pings
   flat        CPU per move from 10 to 1,000 matches
@@ -54,10 +55,14 @@ from benchmarks.players import (
     watch_kibitz,
     watch_reference,
 )
+from kibitz_server.match.code_digest import digest_of_packages
 
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
-ServerName = Literal["kibitz", "reference", "sansio"]
+COMPILED = ROOT / "build" / "compiled"
+"""Where `make compiled` puts the compiled packages."""
+ServerName = Literal["kibitz", "compiled", "reference", "sansio"]
+KIBITZ: tuple[ServerName, ServerName] = ("kibitz", "compiled")
 Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
@@ -96,10 +101,13 @@ def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]
         path = database or Path(folder) / "kibitz.db"
         layer = "sansio" if name == "sansio" else "asyncio"
         command = [sys.executable, "-m", "benchmarks.reference", "--layer", layer]
-        if name == "kibitz":
+        if name in KIBITZ:
             command = [sys.executable, "-m", "benchmarks.subject", "--db", str(path)]
+        found_first = {"PYTHONPATH": str(COMPILED)} if name == "compiled" else {}
         began = time.perf_counter()
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | found_first, stdout=subprocess.PIPE, text=True
+        ) as running:
             assert running.stdout is not None
             words = running.stdout.readline().split()
             if words[:1] != ["listening"]:
@@ -132,7 +140,7 @@ class Load:
 async def seat(
     server: Subject, matches: int, meter: Meter, programme: Programme
 ) -> Sequence[Player]:
-    if server.name == "kibitz":
+    if server.name in KIBITZ:
         return await seat_kibitz(HOST, server.port, matches, meter, programme, "p")
     return await seat_reference(HOST, server.port, matches, meter, draws=programme.draws)
 
@@ -221,6 +229,38 @@ async def saturation(quick: bool) -> Figures:
         "all pairs": ratios,
         "Chinese Checkers, 2 seats / five in a row": star[0].cpu_us_per_move / ours,
     }
+
+
+async def compiled(quick: bool) -> Figures:
+    """The reference, the plain server and the compiled one in turn."""
+    missing = unfit_build()
+    if missing is not None:
+        return {"not measured": missing}
+    seconds, rounds = (2, 1) if quick else (8, 3)
+    names: tuple[ServerName, ...] = ("reference", "kibitz", "compiled")
+    runs = [await play(name, 200, seconds, 0, FIVE) for name in names * rounds]
+    costs = [run.cpu_us_per_move for run in runs]
+    bare, plain, ours = costs[::3], costs[1::3], costs[2::3]
+
+    def ratio(over: Sequence[float], under: Sequence[float]) -> float:
+        return statistics.median(a / b for a, b in zip(over, under, strict=True))
+
+    return {
+        "runs": [asdict(run) for run in runs],
+        "compiled / reference, CPU a move": ratio(ours, bare),
+        "plain / reference, CPU a move": ratio(plain, bare),
+        "compiled / plain, CPU a move": ratio(ours, plain),
+    }
+
+
+def unfit_build() -> str | None:
+    """Return why there is no compiled server of these sources, or None."""
+    if not any(COMPILED.glob("kibitz_server/match/engine.*.so")):
+        return "nothing is compiled: `make compiled`"
+    named = ("protocol", "games", "server")
+    made = digest_of_packages(COMPILED / f"kibitz_{name}" for name in named)
+    present = digest_of_packages(ROOT / name / f"kibitz_{name}" for name in named)
+    return None if made == present else "other sources are compiled: `make compiled`"
 
 
 async def pace(quick: bool) -> Figures:
@@ -464,6 +504,7 @@ async def bot_ready(personality: str) -> float:
 
 SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "saturation": saturation,
+    "compiled": compiled,
     "pace": pace,
     "idle": idle,
     "flat": flat,
@@ -477,6 +518,7 @@ QUICK = ("saturation", "pace", "spectators", "connect")
 """What `--quick` measures where nothing is chosen: about a minute."""
 TITLES = {
     "saturation": "200 matches, all sides moving at once (70 of six seats)",
+    "compiled": "The same, compiled",
     "pace": "200 matches, 1,000 moves a second",
     "idle": "The same beside idle connections",
     "flat": "1,000 moves a second over more and more matches",
@@ -555,6 +597,14 @@ def page(command: str, sections: dict[str, Figures]) -> str:
     return "\n".join(lines)
 
 
+def invocation(quick: bool, only: Sequence[str] | None) -> str:
+    """Return the command that measures the same, without where files were written."""
+    words = ["python -m benchmarks.server"]
+    words += ["--quick"] if quick else []
+    words += ["--only", *only] if only else []
+    return " ".join(words)
+
+
 async def main(chosen: Sequence[str], quick: bool) -> dict[str, Figures]:
     """Run sections, printing each as soon as it is measured."""
     found = {}
@@ -577,5 +627,4 @@ if __name__ == "__main__":
     if words.json:
         words.json.write_text(json.dumps(measured, indent=2) + "\n")
     if words.page:
-        given = " ".join(["python -m benchmarks.server", *sys.argv[1:]])
-        words.page.write_text(page(given, measured), encoding="utf-8")
+        words.page.write_text(page(invocation(words.quick, words.only), measured), encoding="utf-8")

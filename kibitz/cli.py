@@ -10,11 +10,13 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any
 
 import click
 
 from kibitz import output
+from kibitz.compiled_server import is_compiled
 from kibitz_protocol import printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -104,8 +106,22 @@ def _sentence(error: BaseException) -> str | None:
     )
 
 
+def _show_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        form = "compiled" if is_compiled() else "plain Python"
+        output.echo(f"kibitz, version {version('kibitz')}, {form}")
+        context.exit()
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="kibitz", prog_name="kibitz")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version, and whether the server is compiled.",
+)
 def kibitz() -> None:
     """A server where bots and people play board games, and you watch.
 

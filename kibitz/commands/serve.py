@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import click
 import platformdirs
 
+from kibitz.compiled_server import is_compiled
 from kibitz.options import match as options_match
 from kibitz.options.notation import error_message
 from kibitz.output import echo, echo_json
@@ -233,11 +234,13 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
 def _serve(config: Config, *, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
+        compiled = is_compiled()
         damaged = server.directory.quarantine.count
         if as_json:
-            echo_json(json.dumps(where | {"damaged": damaged}))
+            echo_json(json.dumps(where | {"damaged": damaged, "compiled": compiled}))
         else:
-            echo(f"kibitz is at {server.url}; its matches are kept in {config.db}")
+            form = "kibitz, compiled," if compiled else "kibitz"
+            echo(f"{form} is at {server.url}; its matches are kept in {config.db}")
             if damaged:
                 echo(
                     f"set aside as damaged: {damaged} of its matches and lobbies;"

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import click
 import pytest
 from click.testing import CliRunner
 
 import kibitz as names
+from kibitz import cli
 from kibitz.cli import COMMANDS, _sentence, kibitz
 
 
@@ -39,6 +41,15 @@ def test_the_help_imports_no_command() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Commands:" in done.stdout
+
+
+@pytest.mark.parametrize(("compiled", "form"), [(False, "plain Python"), (True, "compiled")])
+def test_the_version_says_whether_the_server_is_compiled(
+    compiled: bool, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "is_compiled", lambda: compiled)
+    result = CliRunner().invoke(kibitz, ["--version"])
+    assert result.output == f"kibitz, version {version('kibitz')}, {form}\n"
 
 
 def test_an_unknown_command_is_named() -> None:

@@ -103,6 +103,8 @@ def test_without_a_goal_it_lists_its_verbs(machine: Path) -> None:
         "test",
         "test-e2e",
         "test-all",
+        "compiled",
+        "test-compiled",
         "lint",
         "format",
         "schema",
@@ -124,3 +126,19 @@ def test_what_tests_run_is_compiled_before_they_start(
     assert [step[0] for step in steps] == [f"tests.tools.warm_cache {name}" for name in sets]
     last = done.stdout.rindex("warm_cache")
     assert last < done.stdout.index("-m pytest")
+
+
+@pytest.mark.e2e
+def test_a_machine_without_a_compiler_of_c_is_told_what_is_missing(machine: Path) -> None:
+    (machine / ".venv").mkdir()
+    (machine / "hatch_build.py").touch()
+    for stamp in (".home", ".run", ".dev"):
+        (machine / ".venv" / stamp).write_text(str(machine))
+    sound = machine / ".venv" / "bin" / "python"
+    sound.parent.mkdir()
+    sound.write_text("#!/bin/sh\nexit 0\n")
+    sound.chmod(0o755)
+    done = make(machine, "compiled", "SOURCES=")
+    assert done.returncode != 0
+    assert "a compiler of C is needed" in done.stderr
+    assert not (machine / "build").exists()

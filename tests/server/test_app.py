@@ -18,7 +18,7 @@ import pytest
 
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.app import Config, running, with_loop
-from kibitz_server.net.send_queue import SendLimits
+from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.database import DatabaseInUse, ForeignDatabase
 from kibitz_server.storage.store import Store, Stored

@@ -6,6 +6,7 @@ A seed that fails is looked into with ``simulate(seed, GAME, directory)``: it fa
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -15,17 +16,27 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from websockets.frames import Frame, Opcode
 
 from benchmarks.mnk import GAME
+from kibitz_protocol.wire.frames import TEXT
+from kibitz_protocol.wire.messages import Move
 from kibitz_server.match import state as match_state
-from kibitz_server.match.commands import Play
-from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchRunner
-from kibitz_server.match.visibility import EntryView
+from kibitz_server.match.state import MatchState
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.database import StoreError
+from tests.server.fakes import split_frames
 from tests.tools.measurements import ReportFigure
-from tests.tools.simulation import FaultRates, SimulatedStore, Simulation, make_template, simulate
+from tests.tools.simulated_clients import SimulatedSpectator
+from tests.tools.simulation import (
+    FaultRates,
+    SimulatedConnection,
+    SimulatedStore,
+    Simulation,
+    make_template,
+    simulate,
+)
 
 ROOT = Path(__file__).parents[2]
 FEW_RUNS, MANY_RUNS = 40, 5000
@@ -144,21 +155,27 @@ def patched_method(kind: object, name: str, wrong: Callable[..., Any]) -> Any:
     return patch.object(kind, name, lambda *given: wrong(right, *given))
 
 
-def test_a_server_that_forgets_what_it_has_answered_is_found_out(directory: Path) -> None:
-    def play(right: Callable[..., Any], match: MatchEngine, play: Play, at: int) -> Any:
-        match.state.last_moves[play.seat] = None
-        return right(match, play, at)
+def forget_answers(state: MatchState) -> None:
+    """Forget for each seat which move of it was answered last."""
+    state.last_moves[:] = [None] * len(state.last_moves)
 
-    with patched_method(MatchEngine, "_play", play):
+
+def test_a_server_that_forgets_what_it_has_answered_is_found_out(directory: Path) -> None:
+    def move(right: Callable[..., bool], table: MatchRunner, peer: Peer, move: Move) -> bool:
+        forget_answers(table.engine.state)
+        return right(table, peer, move)
+
+    with patched_method(MatchRunner, "move", move):
         assert is_detected(directory, "was refused and is in the log")
 
 
 def test_a_server_that_plays_a_move_again_is_found_out(directory: Path) -> None:
-    def play(right: Callable[..., Any], match: MatchEngine, play: Play, at: int) -> Any:
-        match.state.last_moves[play.seat] = None
-        return right(match, play._replace(ply=match.state.ply), at)
+    def move(right: Callable[..., bool], table: MatchRunner, peer: Peer, move: Move) -> bool:
+        state = table.engine.state
+        forget_answers(state)
+        return right(table, peer, move.model_copy(update={"ply": state.ply}))
 
-    with patched_method(MatchEngine, "_play", play):
+    with patched_method(MatchRunner, "move", move):
         assert is_detected(directory, "is not the move", duplicate_moves=0.6)
 
 
@@ -172,12 +189,23 @@ def test_a_server_that_forgets_the_requests_of_a_lost_log_is_found_out(directory
 
 
 def test_a_server_that_drops_a_spectators_event_is_found_out(directory: Path) -> None:
-    def frames(right: Callable[..., Any], view: EntryView, *asked: Any) -> Any:
-        told, shown = right(view, *asked)
-        return told, (shown if view.entry.seq % 5 else dict.fromkeys(shown, b""))
+    def write(right: Callable[..., None], link: SimulatedConnection, data: bytes) -> None:
+        if isinstance(link._client, SimulatedSpectator) and data[0] == TEXT:
+            data = without_some_events(data)
+        right(link, data)
 
-    with patched_method(EntryView, "frames", frames):
+    with patched_method(SimulatedConnection, "write", write):
         assert is_detected(directory, "heard")
+
+
+def without_some_events(data: bytes) -> bytes:
+    """Return what a server sends without every fifth event."""
+    frames, _ = split_frames(data)
+    return b"".join(
+        Frame(Opcode(opcode), text).serialize(mask=False)
+        for opcode, text in frames
+        if not text.startswith(b'{"type":"event"') or json.loads(text)["entry"]["seq"] % 5
+    )
 
 
 def test_a_server_that_lets_anybody_move_is_found_out(directory: Path) -> None:

@@ -16,7 +16,7 @@ from kibitz_server.net.access import AccessPolicy, access_policy
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
 from kibitz_server.net.rate_limit import Rate, RateLimits
-from kibitz_server.net.send_queue import SendLimits
+from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 
 UNLIMITED_RATE = Rate(1e9, 1e9)

@@ -28,7 +28,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from kibitz_games.core.game import Game, State, UnknownRules
 from kibitz_protocol.wire.records import Entry, Setup
-from kibitz_server.match.state import BrokenLog, MatchState, SavedState
+from kibitz_server.match.saved_state import SavedState
+from kibitz_server.match.state import BrokenLog, MatchState
 
 CHECKPOINT_INTERVAL = 32
 """Entries from one checkpoint of a match to the next: the most that a start has to fold of it."""

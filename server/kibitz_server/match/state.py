@@ -7,11 +7,9 @@ just made and one that comes out of a log meet, so a restored match is the live 
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, Self, assert_never
+from typing import Self, assert_never
 
 from pydantic_core import from_json, to_json
 
@@ -44,40 +42,11 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.unchecked import without_fields_set
 from kibitz_protocol.wire.values import Action
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
+from kibitz_server.match.saved_state import Absence, SavedState
 
 
 class BrokenLog(ValueError):
     """Setup and entries that do not belong together; the message names the entry."""
-
-
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """Since when a seat is away, and until when it may return; times of the match."""
-
-    reason: Literal["left", "disconnect", "crash"]
-    since_ms: int
-    until_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class SavedState:
-    """What the entries so far have led to, but for the game's state: a `MatchState`'s values."""
-
-    seq: int
-    at_ms: int
-    ply: int
-    to_act: int
-    turn: int
-    turn_at: int
-    clocks: list[Clock] | None
-    players: tuple[Player, ...]
-    away: dict[int, Absence]
-    departed: dict[int, Departure]
-    flagged: bool
-    result: Result | None
-    last_moves: list[tuple[int, int, int] | None]
-    taken_over: frozenset[int]
-    began: int
 
 
 class MatchState:
@@ -166,12 +135,7 @@ class MatchState:
 
     def copy(self) -> Self:
         """Return a match at the same entry that goes on by itself."""
-        other = copy.copy(self)
-        other.game_state = self.game_state.copy()
-        other.away = self.away.copy()
-        other.departed = self.departed.copy()
-        other.last_moves = self.last_moves.copy()
-        return other
+        return self.resume(self.game, self.setup, self.save(), self.game_state.copy(), ())
 
     def save(self) -> SavedState:
         """Return all that the entries so far determine, but for `state`."""

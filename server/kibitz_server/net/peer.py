@@ -61,7 +61,8 @@ from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
 from kibitz_server.net.http_exchange import HttpExchange, half_close
 from kibitz_server.net.rate_limit import Bucket, ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
-from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher, message_frame
+from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 

@@ -19,12 +19,12 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Answer, ServerMessage
+from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
 
@@ -42,16 +42,6 @@ class SnapshotSource(Protocol):
 
     def send_snapshot(self, queue: SendQueue) -> None:
         """Send the present state, now or soon, after calling the queue's `caught_up`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendLimits:
-    """How much may wait for a peer."""
-
-    high_water: int = 32 * 1024
-    """Bytes in the transport at which it pauses."""
-    frames_bytes: int = 256 * 1024
-    """Bytes of frames that wait for a paused transport; beyond, the peer is too slow."""
 
 
 def message_frame(message: Answer | ServerMessage) -> bytes:

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from kibitz_protocol.wire.refusals import Code
@@ -57,19 +56,27 @@ class Requester(Protocol):
     @property
     def leaving(self) -> bool: ...
 
-    def fail(self, request: int, code: Code = ..., message: str = ...) -> None:
+    def fail(self, request: int, code: Code = Code.INTERNAL, message: str = "") -> None:
         """Refuse a request, unless it is answered already."""
 
 
-@dataclass(slots=True, eq=False)
 class Request(Generic[_Runner]):
     """A request of a connection; to release it is to answer it."""
 
-    retry: Callable[[_Runner], object]
-    """Carries it out on the runner that has taken over."""
-    peer: Requester | None = None
-    number: int = 0
-    answer: Release | None = None
+    __slots__ = ("answer", "number", "peer", "retry")
+
+    def __init__(
+        self,
+        retry: Callable[[_Runner], object],
+        peer: Requester | None = None,
+        number: int = 0,
+        answer: Release | None = None,
+    ) -> None:
+        self.retry = retry
+        """Carries it out on the runner that has taken over."""
+        self.peer = peer
+        self.number = number
+        self.answer = answer
 
     def __call__(self) -> None:
         if self.answer is not None:

@@ -29,8 +29,7 @@ from kibitz_server.lobby import runner as lobby_runner
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.state import LobbyState
-from kibitz_server.match import engine as match_engine
-from kibitz_server.match import record, visibility
+from kibitz_server.match import absences, record, visibility
 from kibitz_server.match import runner as match_runner
 from kibitz_server.match import state as match_state
 from kibitz_server.match.runner import MatchRunner
@@ -38,6 +37,7 @@ from kibitz_server.rating.log import RatingLog
 from kibitz_server.storage.store import Store
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
+from tests.server.match.toy_games import Grid
 
 MODELS = {
     model.model_fields["type"].default: model for model in get_args(get_args(ClientMessage)[0])
@@ -208,20 +208,23 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
     "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
     "lobby.command": (LobbyRunner, "command", LOBBY),
-    "match.handle": (match_engine.MatchEngine, "handle", ("move", "note", "resign", "leave_match")),
-    "match.apply": (match_state.MatchState, "_apply_change", MATCH_ENTRIES),
-    "match.view": (visibility.MatchViews, "present", ("move", "resign")),
-    "match.deadline": (match_engine.MatchEngine, "_next_due", ("move", "note", "resign")),
-    "match.snapshot": (visibility.MatchViews, "snapshot", ("rejoin",)),
-    "match.your_turn": (visibility.MatchViews, "your_turn", ("move", "rejoin")),
-    "match.finished": (visibility.MatchViews, "finished", ("resign",)),
+    "match.advance": (visibility, "changes_view", MATCH_ENTRIES),
+    "match.play": (Grid, "play", ("move",)),
+    "match.forfeit": (Grid, "forfeit", ("resign",)),
+    "match.result": (match_state, "match_result", ("resign",)),
+    "match.deadline": (absences, "next_due", ("leave_match",)),
+    "match.view": (Grid, "view", ("move", "resign", "rejoin")),
+    "match.your_turn": (Grid, "legal", ("move", "rejoin")),
     "match.encode": (match_runner, "encode", MATCH_ENTRIES),
-    "match.publish": (MatchRunner, "_publish", ("move", "resign")),
+    "match.publish": (visibility, "depends_on_viewer", ("move", "resign")),
     "match.brief": (MatchRunner, "brief", ("resign", "list_matches")),
     "record.restore": (record, "restore", ("move", "rejoin")),
     "read_setup": (record, "read_setup", ("history", "report")),
 }
-"""Where an exception is planted, and the requests that come by there."""
+"""Where an exception is planted, and the requests that come by there.
+
+What compiled modules call in each other cannot be replaced: the plants of a match are in what
+they call elsewhere, the game and the rules of the protocol."""
 FINISHED = {
     "store.closed",
     "store.entries",

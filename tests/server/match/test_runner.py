@@ -16,6 +16,7 @@ from kibitz_protocol.wire.messages import Move, Rejoin, Resign
 from kibitz_protocol.wire.records import (
     Cause,
     Conduct,
+    Entry,
     Flagged,
     Moved,
     Player,
@@ -24,15 +25,14 @@ from kibitz_protocol.wire.records import (
     Spectating,
 )
 from kibitz_protocol.wire.refusals import CloseCode
-from kibitz_protocol.wire.visibility import PUBLIC, apply_change
+from kibitz_protocol.wire.visibility import PUBLIC, apply_change, redact
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.match import checkpoint, requests
+from kibitz_server.match import checkpoint, requests, visibility
 from kibitz_server.match import runner as runner_module
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.runner import MatchRunner
-from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.database import StoreError, WriteFailed
 from kibitz_server.storage.store import Store, Stream
@@ -286,12 +286,11 @@ def test_a_turn_that_is_told_again_is_as_its_connection_asked() -> None:
 
 
 def test_receivers_that_are_told_the_same_share_one_frame() -> None:
-    made: list[tuple[int, str | None]] = []
-    write = EntryView._json
+    made: list[int] = []
 
-    def counted(view: EntryView, viewer: int, told: str | None, line: bytes) -> bytes:
-        made.append((viewer, told))
-        return write(view, viewer, told, line)
+    def counted(entry: Entry, viewer: int, hidden: bool) -> Entry:
+        made.append(viewer)  # each frame that is written asks once what the viewer may see
+        return redact(entry, viewer, hidden)
 
     play = Scenario()
     play.begin()
@@ -299,10 +298,10 @@ def test_receivers_that_are_told_the_same_share_one_frame() -> None:
     for watcher, wanted in zip(watchers, ("turn", "none", "every", "every"), strict=True):
         watcher.peer.views = wanted  # type: ignore[assignment]
         play.runner.admit_spectator(watcher.peer)
-    with patch.object(EntryView, "_json", counted):
+    with patch.object(visibility, "redact", counted):
         play.move(0)
         play.log_store.commit()
-    assert sorted(made, key=str) == [(PUBLIC, "view"), (0, None)]
+    assert sorted(made) == sorted([PUBLIC, 0])
 
 
 # --- coming and going -------------------------------------------------------------------------
@@ -643,7 +642,7 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 ) -> None:
     play = Scenario()
     play.begin()
-    monkeypatch.setattr(MatchEngine, "handle", lambda *_: 1 // 0)
+    monkeypatch.setattr(play.floor, "lag", lambda: 1 // 0)  # which every command asks for
     play.move(0)
     play.log_store.commit()
     assert play.context.ended == [play.runner]

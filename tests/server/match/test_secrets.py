@@ -19,9 +19,11 @@ import pytest
 
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, IllegalAction
+from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire import visibility as wire_visibility
+from kibitz_protocol.wire.records import Entry, Noted
 from kibitz_protocol.wire.values import Fields
-from kibitz_protocol.wire.visibility import REFEREE, view_change
+from kibitz_protocol.wire.visibility import view_change
 from kibitz_server.match import visibility
 from tests.games import cases
 from tests.server.match.toy_games import Veil, VeilView, variant
@@ -238,6 +240,16 @@ class Counting(Veil):
         return cards[:1] if int(state["order"][:3].astype(int).sum()) % 2 else cards
 
 
+class Remembering(Veil):
+    """Remembers the state that was looked at last, from which a faulty gate takes too much."""
+
+    shown: Any = None
+
+    def view(self, state: Any, seat: int | None) -> Any:
+        self.shown = state
+        return super().view(state, seat)
+
+
 def found_out(directory: Path, mode: str = "public", **facts: Any) -> list[str]:
     of = pair("toy-veil", last=False)
     first, second = worlds(of, directory, mode, **facts)
@@ -262,25 +274,36 @@ def test_a_gate_that_hides_nothing_is_found_out(directory: Path) -> None:
 
 
 def test_a_gate_that_shows_notes_is_found_out(directory: Path) -> None:
-    with patch.object(visibility.EntryView, "_as_spectator", lambda view, viewer: 1):
+    def redact(entry: Entry, viewer: int, hidden: bool) -> Entry:
+        return entry if isinstance(entry, Noted) else wire_visibility.redact(entry, viewer, hidden)
+
+    with patch.object(visibility, "redact", redact):
         assert any("note-a" in leak for leak in found_out(directory))
 
 
 def test_a_gate_that_tells_the_changes_of_others_is_found_out(directory: Path) -> None:
-    whole = visibility.EntryView.change
-    with patch.object(visibility.EntryView, "change", lambda view, viewer: whole(view, REFEREE)):
-        assert any('"change":' in found and '"order":' in found for found in found_out(directory))
+    game = variant(Remembering, on_flag="skip")
+
+    def change(before: Fields, after: Fields) -> Fields | None:
+        return view_change(before, game.dump(game.referee_view(game.shown)))
+
+    with patch.object(visibility, "view_change", change):
+        leaked = found_out(directory, game=game)
+    assert any('"change":' in found and '"order":' in found for found in leaked)
 
 
-@pytest.mark.parametrize(
-    ("part", "told"), [(visibility.StateViews, "stage"), (visibility.EntryView, "paint")]
-)
+@pytest.mark.parametrize(("draw", "told"), [("stage_of", "stage"), ("paint_between", "paint")])
 def test_a_gate_that_draws_what_others_see_is_found_out(
-    directory: Path, part: type[visibility.StateViews | visibility.EntryView], told: str
+    directory: Path, draw: str, told: str
 ) -> None:
-    whole = getattr(part, told)
-    with patch.object(part, told, lambda of, viewer: whole(of, REFEREE)):
-        found = found_out(directory)
+    game = variant(Remembering, on_flag="skip")
+    right = getattr(visibility, draw)
+
+    def drawn(*scenes: Scene) -> Any:
+        return right(*scenes[:-1], game.scene(game.referee_view(game.shown)))
+
+    with patch.object(visibility, draw, drawn):
+        found = found_out(directory, game=game)
     assert any(f'"{told}":' in each and "order: " in each for each in found)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
-from unittest.mock import patch
 
 import pytest
 
@@ -24,7 +23,6 @@ from kibitz_protocol.wire.records import (
 )
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews
-from kibitz_server.match import visibility
 from kibitz_server.match.commands import (
     Append,
     Command,
@@ -178,24 +176,19 @@ def test_a_change_is_compared_with_the_view_that_was_told_before() -> None:
 
 def test_views_that_nobody_will_ask_for_again_are_not_copied() -> None:
     shell = MatchDriver(Grid(), setup(Grid()))
-    state = shell.state.game_state
-    copies: list[int] = []
-
-    class Copied(StateViews):
-        def freeze(self) -> None:
-            super().freeze()
-            copies.append(self.state is not state)
-
-    with patch.object(visibility, "StateViews", Copied):
-        shell.play()
-        shell.match.views.release()
-        shell.play()
-        assert copies == []
-        shell.play()
-        assert copies == [True]
-        shell.match.views.turn_frame()
-        shell.play()
-        assert copies == [True, False]
+    state, views = shell.state.game_state, shell.match.views
+    shell.play()
+    released = views.present()
+    views.release()
+    shell.play()
+    assert released.state is state
+    unread = views.present()
+    shell.play()
+    assert unread.state is not state
+    read = views.present()
+    views.turn_frame()
+    shell.play()
+    assert read.state is state
 
 
 # --- frames --------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import pytest
 from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.wire.frames import text_frame
-from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher
+from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendQueue, WriteBatcher
 from tests.server.fakes import FakeLoop, FakeTransport
 
 

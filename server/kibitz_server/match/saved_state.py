@@ -1,0 +1,44 @@
+"""What a checkpoint keeps of a match: the values of its state, as pydantic reads and writes them.
+
+A module of its own because pydantic asks these classes for their annotations, which a compiled
+module (docs/how-to/compiled.md) does not keep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kibitz_protocol.wire.clocks import Clock
+from kibitz_protocol.wire.records import Player, Result
+from kibitz_server.match.result import Departure
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Since when a seat is away, and until when it may return; times of the match."""
+
+    reason: Literal["left", "disconnect", "crash"]
+    since_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """What the entries so far have led to, but for the game's state: a `MatchState`'s values."""
+
+    seq: int
+    at_ms: int
+    ply: int
+    to_act: int
+    turn: int
+    turn_at: int
+    clocks: list[Clock] | None
+    players: tuple[Player, ...]
+    away: dict[int, Absence]
+    departed: dict[int, Departure]
+    flagged: bool
+    result: Result | None
+    last_moves: list[tuple[int, int, int] | None]
+    taken_over: frozenset[int]
+    began: int
