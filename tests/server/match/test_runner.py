@@ -642,7 +642,7 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 ) -> None:
     play = Scenario()
     play.begin()
-    monkeypatch.setattr(play.floor, "lag", lambda: 1 // 0)  # which every command asks for
+    monkeypatch.setattr(play.context, "lag", lambda: 1 // 0)  # which every command asks for
     play.move(0)
     play.log_store.commit()
     assert play.context.ended == [play.runner]
