@@ -41,6 +41,8 @@ from kibitz_server.storage.store import Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 TOKENS_A_QUERY = 500
+FREE_NAME = "DELETE FROM player WHERE skeleton = ? AND key <> ? AND account = 0"
+"""Written with a new guest, so that neither is lost without the other."""
 SEEN_INTERVAL_S = 86_400
 """How exactly the database knows when a guest was here last: to a day."""
 
@@ -128,8 +130,9 @@ class Accounts:
         self._write(guest)
 
     def _write(self, guest: _FreshGuest) -> None:
-        row = row_of(guest.identity, guest.secret)
-        self._store.execute_unhurried(INSERT_PLAYER, row, guest)
+        identity = guest.identity
+        self._store.execute_unhurried(FREE_NAME, (identity.skeleton, identity.key))
+        self._store.execute_unhurried(INSERT_PLAYER, row_of(identity, guest.secret), guest)
 
     def house_bot(
         self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
@@ -222,6 +225,8 @@ class Accounts:
             raise Denied(Code.UNAUTHORIZED, "unknown resume secret")
         *found, created = row
         identity = identity_of(tuple(found))
+        if identity.skeleton is not None and identity.skeleton in self._by_skeleton:
+            raise Denied(Code.UNAUTHORIZED, "somebody else has the name of this guest now")
         self._note_seen(identity, created)
         return identity
 
@@ -247,7 +252,7 @@ class Accounts:
         return Admission(Identity(player, account=False, skeleton=looks), new_secret(), fresh=True)
 
     def _require_free(self, name: str, looks: str) -> None:
-        """Take the name from a guest who has gone; refuse it while somebody has it."""
+        """Refuse a name while somebody has it; a guest who has gone is forgotten."""
         owner = self._by_skeleton.get(looks)
         if owner is None:
             row = self._store.row(f"{SELECT_PLAYER} WHERE skeleton = ?", (looks,))
@@ -256,7 +261,6 @@ class Accounts:
             return
         if owner.account or self._busy(owner.key):
             raise Denied(Code.NAME_TAKEN, f"the name {name!r} is taken by {owner.player.name!r}")
-        self._store.execute("DELETE FROM player WHERE key = ? AND account = 0", (owner.key,))
         for secret in [secret for secret, who in self._by_secret.items() if who == owner]:
             self._forget(owner, secret)
 

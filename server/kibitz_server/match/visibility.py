@@ -25,6 +25,7 @@ holds.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, cast
@@ -55,10 +56,13 @@ from kibitz_protocol.wire.visibility import (
 )
 from kibitz_server.match.state import MatchState
 
+LOG = logging.getLogger("kibitz.match")
 MAX_LEGAL_LISTED: Final = 512
 """The longest list of legal actions that `your_turn` carries; their count is always given.
 
 A game that says in words what is legal (`GameInfo.legal_rule`) has no list at all."""
+
+_NO_SCENE: Final = Scene("square", (), text=("this cannot be drawn",))
 
 _EVERYBODY: Final = -3
 """The key under which a frame is kept that looks the same to every viewer."""
@@ -92,12 +96,12 @@ class StateViews:
         return known
 
     def scene(self, viewer: Viewer) -> Scene:
-        """Return the view of `viewer` drawn."""
+        """Return the view of `viewer` drawn; where its drawing raises, a scene that says so."""
         if not self.game.info.hidden:
             viewer = PUBLIC
         known = self._scenes.get(viewer)
         if known is None:
-            known = self._scenes[viewer] = self.game.scene(self._model(viewer))
+            known = self._scenes[viewer] = self._draw(viewer)
         return known
 
     def stage(self, viewer: Viewer) -> Stage:
@@ -132,6 +136,14 @@ class StateViews:
         """Make sure that views asked for later still show this state."""
         if self.game.info.hidden or not self._models:
             self.state = self.state.copy()
+
+    def _draw(self, viewer: Viewer) -> Scene:
+        model = self._model(viewer)
+        try:
+            return self.game.scene(model)
+        except Exception:  # a match does not end because somebody wants to see it
+            LOG.exception("a view of %s cannot be drawn", self.game.info.name)
+            return _NO_SCENE
 
     def _model(self, viewer: Viewer) -> Model:
         known = self._models.get(viewer)
@@ -413,10 +425,15 @@ class MatchViews:
         }
         return construct(YourTurn, values)
 
-    def _picks(self, legal: Sequence[int]) -> list[Pick]:
+    def _picks(self, legal: Sequence[int]) -> list[Pick] | None:
         game, state = self.state.game, self.state.game_state
-        both = zip(game.picks(state, legal), game.dump_moves(state, legal), strict=True)
-        return [{"cells": list(cells), "action": action} for cells, action in both]
+        actions = game.dump_moves(state, legal)
+        try:
+            both = zip(game.picks(state, legal), actions, strict=True)
+            return [{"cells": list(cells), "action": action} for cells, action in both]
+        except Exception:  # as with the drawing: it is this player's loss alone
+            LOG.exception("the picks of %s cannot be told", game.info.name)
+            return None
 
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` framed."""

@@ -274,6 +274,40 @@ async def test_a_name_taken_in_the_same_moment_fails_no_batch(
     assert desk.store.healthy
 
 
+async def test_a_name_that_was_free_stays_with_its_new_owner_though_a_batch_is_lost(
+    path: Path,
+) -> None:
+    desk = AccountsScenario(path)
+    former = await desk.guest("Ada")
+    desk.store._retries = ()
+    now = desk.hello("ada")
+    desk.store.execute("INSERT INTO nowhere VALUES (1)", ())
+    desk.accounts.save(now)
+    for _ in range(2):  # the batch that is lost, and the one that has the guest again
+        await desk.store.flush()
+    assert desk.store.healthy
+    await desk.store.close()
+    desk = AccountsScenario(path)
+    assert desk.hello(resume=now.resume).identity.key == now.identity.key
+    assert denied(lambda: desk.hello(resume=former.resume))[0] is Code.UNAUTHORIZED
+    await desk.store.close()
+
+
+async def test_a_guest_does_not_come_back_while_its_name_goes_to_another(
+    desk: AccountsScenario,
+) -> None:
+    former = await desk.guest("Ada")
+    desk.accounts.save(desk.hello("ada"))
+    assert denied(lambda: desk.hello(resume=former.resume))[0] is Code.UNAUTHORIZED
+
+
+async def test_a_name_is_freed_with_the_row_of_its_new_owner(desk: AccountsScenario) -> None:
+    former = await desk.guest("Ada")
+    desk.hello("ada")  # who is not saved: hello was refused after all
+    await desk.store.flush()
+    assert desk.hello(resume=former.resume).identity.key == former.identity.key
+
+
 def test_names_of_accounts_are_checked(path: Path) -> None:
     with TokenAdmin(path) as register, pytest.raises(BadName):
         register.issue("house bot", "bot")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pydantic import TypeAdapter
@@ -251,3 +252,32 @@ def test_who_draws_late_is_shown_the_moment_that_the_others_are(game: Game) -> N
 def test_a_runner_keeps_what_paints_are_made_of_where_there_is_a_delay() -> None:
     assert Scenario(spectating=Spectating(delay_plies=2)).match.views.drawn
     assert not Scenario().match.views.drawn
+
+
+@pytest.mark.parametrize("kind", [Grid, Veil])
+def test_a_drawing_that_raises_is_its_drawers_loss_alone(kind: type[Game]) -> None:
+    game = kind()
+    play = Scenario(game)
+    play.begin()
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    watcher.peer.views = "drawn"
+    play.lines["p1"].peer.views = "drawn"
+    with (
+        patch.object(kind, "scene", side_effect=RuntimeError),
+        patch.object(kind, "picks", side_effect=RuntimeError),
+    ):
+        play.runner.admit_spectator(watcher.peer)
+        for seat in (0, 1):
+            play.move(seat)
+            play.log_store.commit()
+    [snapshot, *events] = [each for each in watcher.received() if each["type"] != "your_turn"]
+    assert snapshot["stage"]["text"] == ["this cannot be drawn"]
+    assert [event["ply"] for event in events] == [1, 2]
+    turns = [each for each in play.received(1) if each["type"] == "your_turn"]
+    assert [turn.get("picks") for turn in turns] == [None]
+    assert play.match.state.result is None
+    play.move(0)
+    play.log_store.commit()
+    [event] = watcher.received()
+    shown = play.match.views.present().stage(PUBLIC)
+    assert apply(snapshot["stage"], event["paint"])["cells"] == shown["cells"]

@@ -705,6 +705,24 @@ def test_who_waits_for_a_turn_is_not_read_from_and_loses_nothing() -> None:
     assert last.close_code() == 1008
 
 
+@pytest.mark.parametrize("end", ["close", "abort", "lost"])
+def test_what_waits_for_a_turn_is_not_done_for_a_connection_that_is_gone(end: str) -> None:
+    rig = PeerRig()
+    [*_, last] = flooders_of(rig, 5)
+    match end:
+        case "close":
+            last.peer.close(1001)
+        case "abort":
+            last.peer.abort()
+        case _:
+            last.peer.connection_lost(None)
+    rig.loop.advance()
+    each = rig.rate_limits.cost(ListLobbies)
+    assert len(rig.handler.requests) == 4 * rig.rate_limits.socket.burst / each
+    if end == "close":  # a lingering close reads on
+        assert last.transport.reading
+
+
 def test_handshakes_wait_for_their_turn_too_with_what_follows_them() -> None:
     rig = PeerRig()
     hello = HANDSHAKE.format(path="/", more="").encode() + client_frame(
