@@ -11,7 +11,7 @@ import copy
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Self, assert_never
+from typing import Final, Literal, Self, assert_never
 
 from pydantic_core import from_json, to_json
 
@@ -44,6 +44,9 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.unchecked import without_fields_set
 from kibitz_protocol.wire.values import Action
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
+
+NO_SEATS: Final[frozenset[int]] = frozenset()
+"""One for all: an empty set takes 216 bytes, and few matches ever put a seat into one of theirs."""
 
 
 class BrokenLog(ValueError):
@@ -130,7 +133,7 @@ class MatchState:
         self.away: dict[int, Absence] = {}
         self.departed: dict[int, Departure] = {}
         """The seats that dropped out, in that order."""
-        self.taken_over: frozenset[int] = frozenset()
+        self.taken_over: frozenset[int] = NO_SEATS
         """The seats that another connection took while their own was open."""
         self.flagged = False
         """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
