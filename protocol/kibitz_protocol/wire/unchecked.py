@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
@@ -38,11 +39,27 @@ def without_fields_set(model: _M) -> _M:
 
 
 def all_without_fields_set(model: _M) -> _M:
-    """Do the same for a model and every model in it."""
+    """Do the same for a model and every model in it; those that are equal become one object.
+
+    Settings of lobbies differ in little: clocks, rules of conduct and seats are mostly the same.
+    """
     return construct(type(model), {name: _slim(each) for name, each in model.__dict__.items()})
 
 
 def _slim(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        return all_without_fields_set(value)
+        return _shared(all_without_fields_set(value))
     return [_slim(each) for each in value] if isinstance(value, list) else value
+
+
+def _shared(model: BaseModel) -> BaseModel:
+    """Return the first model that was equal to this one, if that is still known."""
+    try:
+        return _first_equal(model)
+    except TypeError:  # it has a list or a dict in it, and cannot be compared quickly
+        return model
+
+
+@lru_cache(maxsize=1024)
+def _first_equal(model: BaseModel) -> BaseModel:
+    return model

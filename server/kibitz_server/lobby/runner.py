@@ -45,6 +45,8 @@ TICK_RETRY_MS = 1000
 """When what is due is looked at again after something raised."""
 MAX_RELOADS = 3
 """How often a lobby that was ahead of its log is loaded again."""
+_ANY_MATCH = Capabilities()
+"""Those of whoever has told none: one for all, since every seat keeps its own otherwise."""
 
 
 class LobbyContext(NewsContext, BotContext, Protocol):
@@ -140,7 +142,7 @@ class LobbyRunner:
 
     def join(self, peer: Peer, player: Player, invite: str | None, request: int) -> bool:
         """Let a player take a seat; return whether it has one now."""
-        capabilities = peer.capabilities or Capabilities()
+        capabilities = peer.capabilities or _ANY_MATCH
         seat = self.bots.seat_of(player.player)
         return self.command(commands.Join(player, capabilities, invite, seat), peer, request)
 

@@ -86,7 +86,7 @@ from kibitz_server.match.commands import (
     Step,
     WantSubstitute,
 )
-from kibitz_server.match.state import MatchState
+from kibitz_server.match.state import NO_SEATS, MatchState
 from kibitz_server.match.visibility import MatchViews
 
 ALLOWANCE_CAP_MS: Final = 100
@@ -130,7 +130,7 @@ class MatchEngine:
         self._lag_at_open = 0
         """... and what it had left out when the present turn was opened."""
         self._illegal_counts = [0] * len(state.players)
-        self._substitutes_wanted: frozenset[int] = frozenset()
+        self._substitutes_wanted: frozenset[int] = NO_SEATS
         """The absent seats that a substitute has been asked for."""
 
     @classmethod

@@ -177,7 +177,7 @@ class MatchRunner:
 
     def resume(self) -> None:
         """Go on after a restart, where nobody is connected yet."""
-        self.seats.unclaimed = set(range(len(self.seats.peers)))
+        self.seats.unclaimed = frozenset(range(len(self.seats.peers)))
         self._finish_interrupted()
         state = self.engine.state
         for seat in self.seats.unclaimed:
@@ -321,7 +321,7 @@ class MatchRunner:
         state = self.engine.state
         if state.result is not None or state.players[seat] != player:
             return False
-        self.seats.unclaimed.discard(seat)
+        self.seats.mark_claimed(seat)
         self._seat(seat, peer, "started")
         return True
 

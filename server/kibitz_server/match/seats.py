@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kibitz_server.match.state import NO_SEATS
 from kibitz_server.net.peer import Peer
 
 
@@ -15,7 +16,7 @@ class SeatPeers:
         """Whose commands count."""
         self.subscribers: list[Peer | None] = [None] * seats
         """Who is told what happens: those of `peers` that have had their snapshot."""
-        self.unclaimed: set[int] = set()
+        self.unclaimed: frozenset[int] = NO_SEATS
         """Seats that nobody has come back to since a restart: no turn is opened for them."""
 
     def seat_of(self, peer: Peer) -> int | None:
@@ -30,8 +31,13 @@ class SeatPeers:
         former = self.peers[seat]
         self.peers[seat] = peer
         self.subscribers[seat] = None
-        self.unclaimed.discard(seat)
+        self.mark_claimed(seat)
         return None if former is None or former.leaving else former
+
+    def mark_claimed(self, seat: int) -> None:
+        """Somebody has the seat: its turns are opened."""
+        if seat in self.unclaimed:
+            self.unclaimed -= {seat}
 
     def release(self, peer: Peer) -> list[int]:
         """Take their seats from a connection that is gone, and return them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Self, assert_never
+from typing import Final, Self, assert_never
 
 from pydantic_core import from_json, to_json
 
@@ -43,6 +43,9 @@ from kibitz_protocol.wire.unchecked import without_fields_set
 from kibitz_protocol.wire.values import Action
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
 from kibitz_server.match.saved_state import Absence, SavedState
+
+NO_SEATS: Final[frozenset[int]] = frozenset()
+"""One for all: an empty set takes 216 bytes, and few matches ever put a seat into one of theirs."""
 
 
 class BrokenLog(ValueError):
@@ -99,7 +102,7 @@ class MatchState:
         self.away: dict[int, Absence] = {}
         self.departed: dict[int, Departure] = {}
         """The seats that dropped out, in that order."""
-        self.taken_over: frozenset[int] = frozenset()
+        self.taken_over: frozenset[int] = NO_SEATS
         """The seats that another connection took while their own was open."""
         self.flagged = False
         """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
