@@ -213,7 +213,9 @@ class LineWriter:
                 result=result.model_dump(mode="json", exclude_none=True),
                 record=timeline.record or None,
             )
-        return f"{self._prefix(timeline)}  {descriptions.result_summary(timeline.info, result)}"
+        game = self.games.get(timeline.info.game)
+        summary = descriptions.result_summary(timeline.info, result, game)
+        return f"{self._prefix(timeline)}  {summary}"
 
     def _json(self, timeline: Timeline, kind: str, **facts: object) -> str:
         about = {

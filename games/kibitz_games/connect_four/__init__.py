@@ -29,6 +29,7 @@ class ConnectFour(Game[NoOptions, Move, BoardView]):
     )
     state_type = rules.STATE
     reasons = ("", "four", "full", "dropped")
+    reason_texts = {"four": "with four in a row", "full": "on a full board"}
     action_names = tuple("abcdefg")
 
 

@@ -83,7 +83,9 @@ def _rank(timeline: Timeline, frame: Frame, seat: int) -> str:
     if result is None or frame.seq != timeline.newest.seq or seat >= len(result.seats):
         return ""
     ended = result.seats[seat]
-    return descriptions.ordinal(ended.rank) + (f" {ended.cause}" if ended.cause else "")
+    points = descriptions.points_text(ended)
+    parts = [points, descriptions.ordinal(ended.rank), ended.cause or ""]
+    return " ".join(part for part in parts if part)
 
 
 def _away(until: int | None, now: int) -> Text:
