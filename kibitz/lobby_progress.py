@@ -97,8 +97,10 @@ class LobbyProgress:
         """
         for brief in self.matches:
             if brief.result is not None and brief.match not in self.records:
-                path = await record_download.record(url, brief.match, directory)
-                self.records[brief.match] = str(path)
+                path = directory / f"{brief.game}-{brief.match}.jsonl"
+                self.records[brief.match] = str(
+                    await record_download.record(url, brief.match, path)
+                )
         return self.records
 
     def apply(self, message: object) -> list[str]:

@@ -34,6 +34,7 @@ from kibitz_clients.tui.screens.lobby import LobbyScreen
 from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.screens.play import PlayScreen
 from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
+from kibitz_clients.tui.screens.wall import WallPlan, WallScreen
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import KibitzError, RefusedError
@@ -83,8 +84,8 @@ def monotonic() -> int:
 class KibitzApp(App[str]):
     """Watches and plays over `connect`, or shows `recorded`.
 
-    `match` and `lobby` say where to begin; with neither it is the server browser. `play` takes a
-    seat in the lobby. `failure` is what ended the application and its result the sentence about it;
+    `match` and `lobby` say where to begin; with neither it is the server browser. `wall` shows all
+    matches at once instead, those of the lobby or of the server. `play` takes a seat in the lobby. `failure` is what ended the application and its result the sentence about it;
     both are None when the person quit.
     """
 
@@ -103,6 +104,7 @@ class KibitzApp(App[str]):
         invite: str | None = None,
         play: bool = False,
         follow: bool = False,
+        wall: WallPlan | None = None,
         where: str = "",
         now: Callable[[], int] = monotonic,
         fetch: RecordFetcher = fetch.fetch_record,
@@ -123,6 +125,7 @@ class KibitzApp(App[str]):
         self._connect = connect
         self._initial_target = (match, lobby, invite)
         self._play = play
+        self._wall = wall
         self.rules = rules
         self._fetch = fetch
         # What a person has to hear once the connection stands.
@@ -130,6 +133,8 @@ class KibitzApp(App[str]):
         self._connection: ServerConnection | None = None
         # Lobbies that were entered.
         self._entered: set[str] = set()
+        # Matches that a wall shows, and goes on showing when one of them was looked at.
+        self._on_wall: set[str] = set()
         # The match that was asked for and is shown as soon as its snapshot has come.
         self._awaited: str | None = None
 
@@ -159,7 +164,9 @@ class KibitzApp(App[str]):
             self.client_state.matches[self.recorded.info.match] = self.recorded
             self._open_match(self.recorded.info.match)
         elif self._connect is not None:
-            await self.push_screen(ServerBrowserScreen())
+            lobby = self._initial_target[1]
+            wall = None if self._wall is None else WallScreen(self._wall, lobby)
+            await self.push_screen(wall or ServerBrowserScreen())
             self.run_worker(self._run_session(self._connect), group="news", exit_on_error=True)
 
     async def _run_session(self, connect: Connector) -> None:
@@ -192,7 +199,8 @@ class KibitzApp(App[str]):
                 self._entered.discard(lobby)
                 self._show_warning(descriptions.explain_error(error))
             else:
-                self.show_lobby(lobby)
+                if self._wall is None:
+                    self.show_lobby(lobby)
         if match is not None:
             self._awaited = match
             await self._watch(match)
@@ -262,13 +270,20 @@ class KibitzApp(App[str]):
     def watch_match(self, match: str) -> None:
         """Show a match, following it from now on where it still runs."""
         known = self.client_state.matches.get(match)
-        if known is not None and (known.over or known.info.you is not None):
+        if known is not None and (
+            known.over or known.info.you is not None or match in self._on_wall
+        ):
             self._open_match(match)
             return
         self._awaited = match
         brief = self.client_state.briefs.get(match)
         if brief is None or not self._has_seat(brief):
             self.request(self._watch(match), self._show_warning)
+
+    def show_on_wall(self, match: str) -> None:
+        """Follow a match without opening it; what becomes of it is news."""
+        self._on_wall.add(match)
+        self.request(self._watch(match), _ignore_answer)
 
     async def _watch(self, match: str) -> None:
         """Follow a match that runs; of one that is over, show the record."""
@@ -352,7 +367,8 @@ class KibitzApp(App[str]):
             self.request(self.connection.join(lobby, role="spectator"), answered)
 
     def _stop_watching(self, timeline: Timeline) -> None:
-        if self._connect is not None and timeline.info.you is None and not timeline.over:
+        watched = timeline.info.you is None and not timeline.over
+        if self._connect is not None and watched and timeline.info.match not in self._on_wall:
             self.request(self.connection.unwatch(timeline.info.match), _ignore_answer)
 
     # ------------------------------------------------------------------------------ requests

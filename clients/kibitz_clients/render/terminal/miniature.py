@@ -14,12 +14,22 @@ from rich.style import Style
 
 from kibitz_clients.render import palette
 from kibitz_clients.render.terminal.canvas import DrawnBoard
-from kibitz_clients.render.terminal.cell_style import NO_OVERLAY, CellStyle, cell_styles
+from kibitz_clients.render.terminal.cell_style import (
+    NO_OVERLAY,
+    CellStyle,
+    cell_styles,
+    text_width,
+)
 from kibitz_games.core.scene import Scene
 
 _UPPER_HALF: Final = "▀"
 _ROOM: Final = 1
 """Columns for the text of a place."""
+
+
+def suits(scene: Scene) -> bool:
+    """Return whether a scene says all that matters with pieces and colours: no numbers on cards."""
+    return all(cell.owner is not None or text_width(cell) == 1 for cell in scene.cells)
 
 
 def size(scene: Scene) -> tuple[int, int]:
