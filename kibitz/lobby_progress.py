@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kibitz import record_download
+from kibitz.builtin_games import load_games
 from kibitz.text import result_tables
 from kibitz_clients import descriptions
+from kibitz_clients.timeline import MatchInfo
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
@@ -139,9 +141,9 @@ class LobbyProgress:
         return f"{brief.game} for {len(brief.seats)}: {players}"
 
     def _describe_end(self, brief: MatchBrief) -> str:
-        plies = brief.result.plies if brief.result else brief.ply
-        places, end = (
-            result_tables.placing_text(brief.seats, brief.result),
-            result_tables.ending_text(brief.result),
-        )
-        return f"match {brief.number} ends after {plies} plies: {places} ({end})"
+        if brief.result is None:
+            return f"match {brief.number} ends unfinished"
+        game = load_games("plain").get(brief.game)
+        summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
+        places = result_tables.placing_text(brief.seats, brief.result)
+        return f"match {brief.number} ends: {summary} ({places})"

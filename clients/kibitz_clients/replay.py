@@ -92,7 +92,11 @@ def export_svg(
     It shows what `seat` knew then, or everything when None. Raises `RecordError`, `OSError`,
     and `ValueError` for a ply or a seat that the match does not have.
     """
-    recorded = load_record(path, games, seat)
+    return draw_svg(load_record(path, games, seat), ply)
+
+
+def draw_svg(recorded: LoadedRecord, ply: int | None = None) -> str:
+    """Return a picture of a record after `ply` plies as SVG; `ValueError` for one it lacks."""
     frame = frame_at_ply(recorded.timeline, ply)
     scene = frame_scene(recorded.game, frame, recorded.timeline.info.seats)
     return document.render_svg(scene, _caption(recorded, frame))

@@ -313,3 +313,17 @@ def test_a_house_bot_that_failed_is_told_once() -> None:
     assert teller.house_bot_failures(view) == []
     [line] = line_output.LineWriter({}, as_json=True).house_bot_failures(view)
     assert json.loads(line) == {"kind": "house_trouble", "lobby": "L1", **trouble}
+
+
+def test_a_record_is_written_from_a_ply_on(
+    games: dict[str, Game], finished: Record, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.jsonl"
+    assert finished.footer is not None
+    write_record(path, finished.setup, finished.entries, finished.footer.result)
+    whole: list[str] = []
+    later: list[str] = []
+    line_output.write_record_lines(path, games, whole.append)
+    line_output.write_record_lines(path, games, later.append, ply=20)
+    assert later == whole[-len(later) :]
+    assert "  21 " in later[0]

@@ -82,7 +82,7 @@ def monotonic() -> int:
 
 
 class KibitzApp(App[str]):
-    """Watches and plays over `connect`, or shows `recorded`.
+    """Watches and plays over `connect`, or shows `recorded`, from frame `at` on.
 
     `match` and `lobby` say where to begin; with neither it is the server browser. `wall` shows all
     matches at once instead, those of the lobby or of the server. `play` takes a seat in the lobby. `failure` is what ended the application and its result the sentence about it;
@@ -99,6 +99,7 @@ class KibitzApp(App[str]):
         connect: Connector | None = None,
         *,
         recorded: Timeline | None = None,
+        at: int | None = None,
         match: str | None = None,
         lobby: str | None = None,
         invite: str | None = None,
@@ -118,6 +119,7 @@ class KibitzApp(App[str]):
         self.theme = THEME.name
         self.client_state = ClientState(games)
         self.recorded = recorded
+        self._at = at
         self.follow = follow
         self.server_label = where
         self.now = now
@@ -352,6 +354,8 @@ class KibitzApp(App[str]):
         game = self.client_state.games.get(timeline.info.game)
         kind = MatchScreen if timeline.info.you is None else PlayScreen
         screen = kind(timeline, game)
+        if self._at is not None:
+            screen.timeline_cursor.go_to(self._at)
         if isinstance(self.screen, MatchScreen):
             self.switch_screen(screen)
         else:

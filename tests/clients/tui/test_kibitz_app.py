@@ -883,3 +883,15 @@ async def test_a_widget_that_filters_nothing_does_no_harm(games: dict[str, Game]
         await settle(pilot)
         harmless(app)
         assert "one" in app.screen._compositor.render_strips()[0].text
+
+
+@pytest.mark.parametrize("seq", [0, 7])
+async def test_a_record_opens_where_it_is_told_to(
+    game: Game, games: dict[str, Game], running: Record, seq: int
+) -> None:
+    app = KibitzApp(games, recorded=replay.build_timeline(game, running), at=seq)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert match_of(app).timeline_cursor.frame.seq == seq
+        await pilot.press("right")
+        assert match_of(app).timeline_cursor.frame.seq == seq + 1

@@ -95,6 +95,9 @@ class WallScreen(BaseScreen):
             self.set_interval(_ASK_S, self._ask)
             self._ask()
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.refresh_content)
+
     def _ask(self) -> None:
         self.kibitz_app.ask_lists(self._take_lists)
 
