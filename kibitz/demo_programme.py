@@ -49,7 +49,7 @@ DEMO: Final = (
     DemoGame(
         "line-nim",
         ("greedy", "random"),
-        (_item("line-nim", 2, free=24), _item("line-nim", 2, free=20)),
+        (_item("line-nim", 2, free=18), _item("line-nim", 2, free=16)),
     ),
     DemoGame(
         "five-in-a-row",

@@ -17,7 +17,6 @@ import click
 
 from kibitz_protocol import printable
 
-
 PIPE_CLOSED = 128 + getattr(signal, "SIGPIPE", 13)
 """The exit status where nobody reads what is printed."""
 

@@ -24,9 +24,7 @@ def is_screen(*, plain: bool) -> bool:
     return not plain and all(each.isatty() for each in (sys.stdin, sys.stdout, sys.stderr))
 
 
-def seat_from_zero(
-    context: click.Context, option: click.Parameter, seat: int | None
-) -> int | None:
+def seat_from_zero(context: click.Context, option: click.Parameter, seat: int | None) -> int | None:
     """Return a seat as programs count, given one as people do."""
     return None if seat is None else seat - 1
 
@@ -40,9 +38,7 @@ seat_option = click.option(
 ply_option = click.option("--ply", type=click.IntRange(0), help="Begin after so many plies.")
 
 
-def show(
-    file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_json: bool
-) -> None:
+def show(file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_json: bool) -> None:
     """Step through a record in the terminal, or print it as lines, after `ply` plies.
 
     All of it is shown, or what `seat`, from 0, saw of it.

@@ -60,7 +60,9 @@ async def private_server(
             "kibitz", "serve", *where, "--json", "--unlimited", "--notes", *options
         )
         log = directory / "server.log"
-        async with child_process(command, log, listen=True, env=_environment() | dict(env or {})) as process:
+        async with child_process(
+            command, log, listen=True, env=_environment() | dict(env or {})
+        ) as process:
             assert process.stdout is not None
             yield PrivateServer(await _read_address(process.stdout, log), directory)
 

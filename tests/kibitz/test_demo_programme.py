@@ -9,9 +9,9 @@ from kibitz.commands.host import most_seats
 from kibitz.demo_programme import DEMO, DemoGame
 from kibitz_bots.loading import load
 from kibitz_clients.replay import frame_scene
+from kibitz_clients.timeline import Frame
 from kibitz_clients.tui.widgets.match_grid import fit_board
 from kibitz_games.core.position import Position
-from kibitz_clients.timeline import Frame
 
 
 def test_every_game_is_played_with_several_numbers_of_seats() -> None:

@@ -58,7 +58,9 @@ class WallSlots:
         known = {brief.match: brief for brief in briefs if brief.watchable and not brief.void}
         told = {brief.match for brief in self.finished}
         self.finished += [
-            brief for brief in known.values() if brief.result is not None and brief.match not in told
+            brief
+            for brief in known.values()
+            if brief.result is not None and brief.match not in told
         ]
         for slot in self.slots:
             brief = known.get(slot.match or "")

@@ -213,5 +213,7 @@ def _seat_line(view: View, seat: int) -> str:
     parts += [f"destroyed by {seat_name(each.by)}" for each in view.wrecks if each.seat == seat]
     parts += ["dropped out"] if seat in view.dropped else []
     if view.alive[seat] and score is None:
-        parts += [f"fired from {each.row},{each.column}" for each in view.shots if each.seat == seat]
+        parts += [
+            f"fired from {each.row},{each.column}" for each in view.shots if each.seat == seat
+        ]
     return f"{seat_name(seat)}: {', '.join(parts) or 'alive'}"

@@ -481,7 +481,9 @@ class MatchEngine:
         return Refuse(play.seat, play.id, code, message, self.state.ply)
 
     def _refuse_over(self, seat: int, request: int | None = None) -> Refuse:
-        message = "the match is over" if self.state.result else f"seat {seat + 1} is out of the play"
+        message = (
+            "the match is over" if self.state.result else f"seat {seat + 1} is out of the play"
+        )
         return Refuse(seat, request, Code.OVER, message, self.state.ply)
 
     def _refuse_late(self, play: Play) -> Refuse:

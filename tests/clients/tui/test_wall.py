@@ -72,7 +72,7 @@ async def test_one_key_opens_a_board_and_another_one_goes_back(game: Game, recor
         await until(pilot, lambda: isinstance(app.screen, MatchScreen))
         await pilot.press("b")
         await until(pilot, lambda: isinstance(app.screen, WallScreen))
-        await pilot.press("2")
+        await pilot.press("2", "b", "escape")
         await settle(pilot)
         assert isinstance(app.screen, WallScreen)
         await pilot.click(MatchGrid, offset=(5, 5))

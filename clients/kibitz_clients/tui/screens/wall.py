@@ -28,7 +28,7 @@ TILE_KEYS: Final = "123456789acdefghijklmorstuvwxyz"
 """What opens the boards, in their order; letters that do something else are left out."""
 KEYS: Final = (
     ("1 2 3 ...", "open a board; a click does it too"),
-    ("b", "back from a board to the wall, and from the wall"),
+    ("b", "back from a board to the wall"),
     ("space", "the next boards, where there are more than fit"),
     ("q", "quit"),
 )
@@ -71,7 +71,6 @@ class WallScreen(BaseScreen):
     WallScreen #results { height: 1; background: #1d222b; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("b,escape", "back"),
         ("space", "page"),
         ("question_mark,f1", "help"),
         ("q", "app.quit"),
@@ -132,9 +131,7 @@ class WallScreen(BaseScreen):
         return min(len(TILE_KEYS), wall_slots.capacity(grid.width, grid.height))
 
     def _tiles(self) -> list[Tile]:
-        tiles = [
-            self._tile(key, slot) for key, slot in zip(TILE_KEYS, self._shown(), strict=False)
-        ]
+        tiles = [self._tile(key, slot) for key, slot in zip(TILE_KEYS, self._shown(), strict=False)]
         return tiles or [Tile("", "", "no match is running")]
 
     def _tile(self, key: str, slot: Slot) -> Tile:
@@ -191,14 +188,13 @@ class WallScreen(BaseScreen):
         match = shown[key].match if key in shown else None
         if match is not None and match in self.kibitz_app.client_state.matches:
             self.kibitz_app.watch_match(match)
+        elif key in shown:
+            self.app.notify("nothing is played on this board yet")
 
     def action_page(self) -> None:
         pages = -(-len(self.boards.slots) // self._page_size())
         self._page = (self._page + 1) % max(1, pages)
         self.refresh_content()
-
-    def action_back(self) -> None:
-        self.kibitz_app.back()
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("The wall", KEYS))

@@ -114,4 +114,3 @@ def pack_lines(texts: Iterable[str], width: int) -> Iterable[str]:
             line = joined
     if line:
         yield line
-

@@ -29,6 +29,8 @@ _BACK: Final = Style(color=palette.TEXT, bgcolor=palette.BACKDROP)
 _HEAD: Final = Style(color=palette.TEXT, bgcolor="#242a35")
 _SIDE: Final = 10
 """Columns beside a board that are worth naming players in."""
+_WIDEST_SIDE: Final = 32
+"""Columns that names and clocks take at most."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,9 @@ class MatchGrid(Widget):
         across, down, width, height = self._measures()
         rows: list[Strip] = []
         for line in range(down):
-            drawn = [self._tile(tile, width, height, now) for tile in tiles[line * across :][:across]]
+            drawn = [
+                self._tile(tile, width, height, now) for tile in tiles[line * across :][:across]
+            ]
             gap = Strip.blank(1, _BACK)
             for row in range(height):
                 cells = [part for each in drawn for part in (each[row], gap)]
@@ -140,7 +144,8 @@ class MatchGrid(Widget):
             rows = [*[Strip.blank(width, _BACK)] * ((height - below - len(rows)) // 2), *rows]
             rows = self._padded(rows, width, height - below)
             return rows + self._table(timeline, frame, now, width, columns, colours)
-        side = width - tall.width - 1
+        side = min(width - tall.width - 1, _WIDEST_SIDE)
+        left = (width - tall.width - 1 - side) // 2
         lines = seats.compact_lines(timeline, frame, now, side, height, colours)
         top, first = (height - tall.height) // 2, (height - len(lines)) // 2
         rows = []
@@ -148,7 +153,7 @@ class MatchGrid(Widget):
             row, line = y - top, y - first
             board = tall.segments(row) if 0 <= row < tall.height else [_blank(tall.width)]
             name = lines[line] if 0 <= line < len(lines) else Text()
-            joined = [Strip(board), Strip([_blank(1)]), self._strip(name, side)]
+            joined = [Strip([_blank(left), *board, _blank(1)]), self._strip(name, side)]
             rows.append(Strip.join(joined).crop_extend(0, width, _BACK))
         return rows
 

@@ -15,7 +15,6 @@ from kibitz_clients.timeline import Frame, Timeline
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable
 
-
 ONE_LINE: Final = 19
 """Columns in which a name and a clock stand beside each other."""
 
