@@ -221,10 +221,8 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
 
 def ending_text(result: Result, game: Game | None) -> str:
     """Say how a match ended, in the words of the game where it has some for that."""
-    known = game is not None and result.cause is Cause.RULES
-    return (game.reason_texts.get(result.reason, "") if game and known else "") or end_reason(
-        result
-    )
+    known = {} if game is None or result.cause is not Cause.RULES else game.reason_texts
+    return known.get(result.reason) or end_reason(result)
 
 
 def _how(facts: MatchInfo, result: Result, game: Game | None) -> str:

@@ -38,7 +38,8 @@ def watch(
 ) -> None:
     """Follow a match, all matches of a lobby, a record file, or look around in the hall.
 
-    With --wall it is all matches of a lobby, or of the server, side by side. Without a terminal it prints what happens as lines until what it follows is over.
+    With --wall it is all matches of a lobby, or of the server, side by side. Without a terminal it
+    prints what happens as lines until what it follows is over.
     """
     if what is not None and Path(what).is_file():
         show(Path(what), plain=plain, as_json=as_json)

@@ -85,8 +85,9 @@ class KibitzApp(App[str]):
     """Watches and plays over `connect`, or shows `recorded`, from frame `at` on.
 
     `match` and `lobby` say where to begin; with neither it is the server browser. `wall` shows all
-    matches at once instead, those of the lobby or of the server. `play` takes a seat in the lobby. `failure` is what ended the application and its result the sentence about it;
-    both are None when the person quit.
+    matches at once instead, those of the lobby or of the server. `play` takes a seat in the lobby.
+    `failure` is what ended the application and its result the sentence about it; both are None
+    when the person quit.
     """
 
     TITLE = "kibitz"

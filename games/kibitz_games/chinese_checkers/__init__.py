@@ -29,7 +29,7 @@ class ChineseCheckers(Game[Options, Move, View]):
     }
     state_type = rules.STATE
     reasons = rules.REASONS
-    reason_texts = {
+    reason_texts: ClassVar[Mapping[str, str]] = {
         "goal": "with the goal filled",
         "repetition": "after the same position came three times",
         "stall": "after 50 rounds without progress",

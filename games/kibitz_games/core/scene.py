@@ -82,8 +82,8 @@ class Label:
 class Scene:
     """Everything a renderer needs: the cells, the highlights, and lines of text below.
 
-    The text names players with `seat_name`, since a view does not know what they are called; whoever
-    draws the scene puts their names there with `with_names`.
+    The text names players with `seat_name`, since a view does not know what they are called;
+    whoever draws the scene puts their names there with `with_names`.
 
     Labels stand one place outside of the cells, where no cell is. `colours` says, by seat, who has
     which colour; it is empty where pieces have none, and while that is open.

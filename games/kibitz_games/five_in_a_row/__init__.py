@@ -30,7 +30,7 @@ class FiveInARow(Game[Options, Move, View]):
     )
     state_type = rules.STATE
     reasons = rules.REASONS
-    reason_texts = {
+    reason_texts: ClassVar[Mapping[str, str]] = {
         "five": "with five in a row",
         "full": "on a full board",
         "dead": "with no five possible any more",
