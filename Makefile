@@ -96,7 +96,7 @@ $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[dev,environments]'
+	@$(PIP) --no-build-isolation -e '.[dev,environments,pictures]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.run

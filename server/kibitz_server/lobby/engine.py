@@ -316,7 +316,9 @@ class LobbyEngine:
     def _require_all_ready(self) -> None:
         missing = self._empty_house_seats()
         if missing:
-            raise Refusal(Code.NOT_READY, f"the house bot of seat {missing[0]} has not come yet")
+            raise Refusal(
+                Code.NOT_READY, f"the house bot of seat {missing[0] + 1} has not come yet"
+            )
         for member in self.state.by_seat():
             if member.player.player not in self.presence.connected:
                 raise Refusal(Code.NOT_READY, f"{member.player.name!r} is not connected")
