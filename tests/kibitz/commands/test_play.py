@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from click.testing import Result as CommandResult
 
 from kibitz.commands.play import play
 from kibitz.match_series import MatchSeries, distinct_names, failed_to_start
@@ -12,7 +13,7 @@ from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 
 
-def run(*words: str) -> Result:
+def run(*words: str) -> CommandResult:
     return CliRunner().invoke(play, words)
 
 
