@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from click.testing import Result as CliResult
+from click.testing import Result as CommandResult
 
 from kibitz.commands.play import play
 from kibitz.match_series import MatchSeries, distinct_names, failed_to_start
@@ -13,7 +13,7 @@ from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 
 
-def run(*words: str) -> CliResult:
+def run(*words: str) -> CommandResult:
     return CliRunner().invoke(play, words)
 
 
