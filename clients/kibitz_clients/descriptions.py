@@ -215,7 +215,8 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
         names = ", ".join(player_label(seat, facts.seats[seat]) for seat in best)
         won = f"{names} {'win' if len(best) > 1 else 'wins'}"
     points = [points_text(result.seats[seat]) for seat in best]
-    counted = f", {points[0]} points" if points and points[0] and len(set(points)) == 1 else ""
+    noun = "point" if points[:1] == ["1"] else "points"
+    counted = f", {points[0]} {noun}" if points and points[0] and len(set(points)) == 1 else ""
     return f"{won}{printable.line(_how(facts, result, game))}{counted}, {result.plies} plies"
 
 
