@@ -110,7 +110,7 @@ $(VENV)/.run: pyproject.toml constraints.txt $(VENV)/.home $(FORCE)
 
 $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
-	@$(PIP) --no-build-isolation -e '.[dev,environments,compile]'
+	@$(PIP) --no-build-isolation -e '.[dev,environments,pictures,compile]'
 	@touch $@
 
 # The wheel, and what is in it, which tests and benchmarks put in front of the sources.

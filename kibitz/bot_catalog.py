@@ -19,33 +19,25 @@ from kibitz_bots.catalog.personality import EngineSpec
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game
 
-HEADS = ("bot", "algorithm", "evaluation", "seats")
-"""Of the columns before what a bot is in a line."""
 NONE = "-"
 """Stands where there is nothing to name."""
 INDENT = "  "
 
 
 def table(bots: Sequence[Personality], games: Mapping[str, Game], width: int) -> Iterator[str]:
-    """Yield the bots, grouped by their games, in lines of `width` columns."""
-    rows = [_row(bot, games[bot.game]) for bot in bots]
-    edges = [max(map(len, column)) + 2 for column in zip(HEADS, *rows, strict=True)]
-    yield from _line(HEADS, "what it does", edges, width)
-    for game, group in groupby(zip(bots, rows, strict=True), lambda pair: pair[0].game):
-        yield ""
-        yield game
-        for bot, row in group:
-            yield from _line(row, bot.summary, edges, width)
+    """Yield the bots, grouped by their games, in a line each of at most `width` columns."""
+    edge = max((len(bot.short) for bot in bots), default=0)
+    for number, (game, group) in enumerate(groupby(bots, lambda bot: bot.game)):
+        yield from [""] if number else []
+        players = spans(games[game].info.seats)
+        yield f"{game}, for {players}"
+        for bot in group:
+            only = f" (for {spans(bot.seats)})" if bot.seats else ""
+            yield _clipped(f"{INDENT}{bot.short.ljust(edge)}  {bot.summary}{only}", width)
 
 
-def _row(bot: Personality, game: Game) -> tuple[str, ...]:
-    cells = (bot.algorithm or NONE, bot.evaluation or NONE, spans(seats(bot, game)))
-    return (INDENT + bot.short, *cells)
-
-
-def _line(cells: Sequence[str], text: str, edges: Sequence[int], width: int) -> list[str]:
-    head = "".join(cell.ljust(edge) for cell, edge in zip(cells, edges, strict=True))
-    return wrap(text, width, " " * len(head), head)
+def _clipped(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
 def seats(bot: Personality, game: Game) -> tuple[int, ...]:

@@ -61,7 +61,7 @@ def _match_lines(found: MatchReport, record: str) -> Iterator[str]:
 
 def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
     detail = f": {seat.detail}" if seat.detail else ""
-    yield f"seat {seat.seat}, {seat.player.name}: {seat.cause or 'no fault'}{detail}"
+    yield f"seat {seat.seat + 1}, {seat.player.name}: {seat.cause or 'no fault'}{detail}"
     yield f"  last sent:     {json.dumps(seat.sent) if seat.sent else 'no turn at all'}"
     yield f"  last received: {_received(seat.received)}"
     for refused in seat.refused[-5:]:
@@ -84,7 +84,7 @@ def _seat_lines(seat: SeatReport, record: str) -> Iterator[str]:
 
 def retry_command(record: str, seat: int, ply: int) -> str:
     """Return the command that sends the same turn to a bot once more."""
-    words = ["kibitz", "retry", record, "--seat", str(seat), "--ply", str(ply)]
+    words = ["kibitz", "retry", record, "--seat", str(seat + 1), "--ply", str(ply)]
     return f"{shlex.join(words)} BOT"
 
 

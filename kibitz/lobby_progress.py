@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from kibitz import record_download
+from kibitz.builtin_games import load_games
 from kibitz.text import result_tables
 from kibitz_clients import descriptions
+from kibitz_clients.timeline import MatchInfo
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
@@ -97,8 +99,10 @@ class LobbyProgress:
         """
         for brief in self.matches:
             if brief.result is not None and brief.match not in self.records:
-                path = await record_download.record(url, brief.match, directory)
-                self.records[brief.match] = str(path)
+                path = directory / f"{brief.game}-{brief.match}.jsonl"
+                self.records[brief.match] = str(
+                    await record_download.record(url, brief.match, path)
+                )
         return self.records
 
     def apply(self, message: object) -> list[str]:
@@ -137,9 +141,9 @@ class LobbyProgress:
         return f"{brief.game} for {len(brief.seats)}: {players}"
 
     def _describe_end(self, brief: MatchBrief) -> str:
-        plies = brief.result.plies if brief.result else brief.ply
-        places, end = (
-            result_tables.placing_text(brief.seats, brief.result),
-            result_tables.ending_text(brief.result),
-        )
-        return f"match {brief.number} ends after {plies} plies: {places} ({end})"
+        if brief.result is None:
+            return f"match {brief.number} ends unfinished"
+        game = load_games("plain").get(brief.game)
+        summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
+        places = result_tables.placing_text(brief.seats, brief.result)
+        return f"match {brief.number} ends: {summary} ({places})"

@@ -31,7 +31,7 @@ from kibitz.process.private_server import PrivateServer, private_server
 from kibitz.text import result_tables
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
-from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem, ReservedSeat
+from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct
 from kibitz_server.housebots.wait_exit import wait_exit
 
@@ -258,6 +258,14 @@ def _last_log_line(log: Path) -> str:
     return f": {said[0]}" if said else ""
 
 
+def failed_to_start(brief: MatchBrief) -> str | None:
+    """Return who crashed in a match before it had made a move, None where nobody did."""
+    if brief.result is None or brief.result.plies >= len(brief.seats):
+        return None
+    ended = zip(brief.seats, brief.result.seats, strict=True)
+    return next((who.name for who, seat in ended if seat.cause is Cause.CRASH), None)
+
+
 class _SeriesMonitor:
     """Follows a lobby to the end of its programme, and fetches what it leaves."""
 
@@ -285,9 +293,14 @@ class _SeriesMonitor:
                 watcher.cancel()
 
     async def _listen(self) -> None:
+        given_up = False
         async for line in self._played.course.follow(self._client):
             self._tell(line)
             await self._played.course.fetch(self._server.url, self._records)
+            name = next(filter(None, map(failed_to_start, self._played.course.matches)), None)
+            if name is not None and not given_up:
+                given_up = True
+                await self._close(f"{name} crashed at its first turn: no new matches begin")
 
     async def _watch(self, player: _BotProcess) -> None:
         """A process that ends while its lobby plays on has failed: nothing new is begun then."""

@@ -6,6 +6,8 @@ nothing is printed past them.
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import traceback
 from types import TracebackType
@@ -15,15 +17,32 @@ import click
 
 from kibitz_protocol import printable
 
+PIPE_CLOSED = 128 + getattr(signal, "SIGPIPE", 13)
+"""The exit status where nobody reads what is printed."""
+
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """Print a text of one or more lines, with nothing in it that a terminal would obey."""
-    click.echo(printable.lines(str(text)), err=err, nl=nl)
+    _write(printable.lines(str(text)), err=err, nl=nl)
 
 
 def echo_json(text: str, *, nl: bool = True) -> None:
     """Print JSON; what a terminal would obey is in it as JSON's own escapes."""
-    click.echo(printable.json(text), nl=nl)
+    _write(printable.json(text), nl=nl)
+
+
+def _write(text: str, *, err: bool = False, nl: bool) -> None:
+    """Print a text; where nobody reads any more (``| head``), end without a word.
+
+    The status is the one of a program that the signal for it has ended.
+    """
+    try:
+        click.echo(text, err=err, nl=nl)
+    except BrokenPipeError:
+        # What is still in the buffers goes nowhere: flushing them at the end would raise again.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, (sys.stderr if err else sys.stdout).fileno())
+        sys.exit(PIPE_CLOSED)
 
 
 def show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:

@@ -8,12 +8,11 @@ from pathlib import Path
 from kibitz_clients.fetch import download, record_url
 
 
-async def record(url: str, match: str, directory: Path) -> Path:
-    """Store the record of `match` in `directory` and return its path, or raise `OSError`.
+async def record(url: str, match: str, path: Path) -> Path:
+    """Store the record of `match` at `path` and return that, or raise `OSError`.
 
     `url` is where clients connect to the server.
     """
-    path = directory / f"{match}.jsonl"
     await asyncio.to_thread(_store, record_url(url, match), path)
     return path
 

@@ -179,7 +179,7 @@ class LocalServices:
 
     async def record(self, url: str, match: str, directory: Path) -> Path:
         """Fetch the record of a match into `directory`; raises `OSError` where that fails."""
-        return await record_download.record(url, match, directory)
+        return await record_download.record(url, match, directory / f"{match}.jsonl")
 
     def report(self, record: Record) -> MatchReport:
         """Return the report of a record; raises `ValueError` where it cannot be made."""

@@ -29,6 +29,7 @@ from kibitz_protocol.wire.records import (
     Resigned,
     Result,
     Returned,
+    SeatResult,
 )
 from kibitz_protocol.wire.values import Action
 
@@ -183,8 +184,13 @@ def _end_reason(result: Result) -> str:
     return f"{why} ({result.reason})" if result.reason else why
 
 
+def points_text(ended: SeatResult) -> str:
+    """Write what a seat has by the game's own count; nothing where the game does not count."""
+    return "" if ended.points is None else f"{ended.points:,g}"
+
+
 def result_lines(facts: MatchInfo, result: Result) -> list[str]:
-    """Return one line for each seat, best first: rank, player, score, why it dropped out."""
+    """Return one line for each seat, best first: rank, player, points, why it dropped out."""
     order = sorted(range(len(result.seats)), key=lambda seat: (result.seats[seat].rank, seat))
     lines = []
     for seat in order:
@@ -192,19 +198,45 @@ def result_lines(facts: MatchInfo, result: Result) -> list[str]:
         why = f"  {CAUSE_TEXTS[ended.cause]}" if ended.cause else ""
         detail = f" ({printable.line(ended.detail)})" if ended.detail else ""
         name = player_label(seat, facts.seats[seat])
-        lines.append(f"{ordinal(ended.rank)} {name} {ended.score:g}{why}{detail}")
+        points = points_text(ended) or f"{ended.score:g}"
+        lines.append(f"{ordinal(ended.rank)} {name} {points}{why}{detail}")
     return lines
 
 
-def result_summary(facts: MatchInfo, result: Result) -> str:
-    """Say in one line who won and how."""
+def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -> str:
+    """Say in one line who won and how: ``● ada wins with five in a row, 31 plies``.
+
+    Where `game` is not known, how it ended is said in the word of the result.
+    """
     best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
-    names = ", ".join(player_label(seat, facts.seats[seat]) for seat in best)
     if len(best) == len(result.seats) > 1:
-        return f"drawn, {end_reason(result)}, {result.plies} plies"
-    return (
-        f"{names} {'win' if len(best) > 1 else 'wins'}, {end_reason(result)}, {result.plies} plies"
-    )
+        won = "drawn"
+    else:
+        names = ", ".join(player_label(seat, facts.seats[seat]) for seat in best)
+        won = f"{names} {'win' if len(best) > 1 else 'wins'}"
+    points = [points_text(result.seats[seat]) for seat in best]
+    noun = "point" if points[:1] == ["1"] else "points"
+    counted = f", {points[0]} {noun}" if points and points[0] and len(set(points)) == 1 else ""
+    return f"{won}{printable.line(_how(facts, result, game))}{counted}, {result.plies} plies"
+
+
+def ending_text(result: Result, game: Game | None) -> str:
+    """Say how a match ended, in the words of the game where it has some for that."""
+    known = {} if game is None or result.cause is not Cause.RULES else game.reason_texts
+    return known.get(result.reason) or end_reason(result)
+
+
+def _how(facts: MatchInfo, result: Result, game: Game | None) -> str:
+    """Say how a match ended, behind who won it."""
+    text = ending_text(result, game)
+    if text != end_reason(result):
+        return f" {text}"
+    left = [
+        f"{player_label(seat, who)} {CAUSE_TEXTS[ended.cause]}"
+        for seat, (who, ended) in enumerate(zip(facts.seats, result.seats, strict=False))
+        if ended.cause is not None
+    ]
+    return f": {', '.join(left)}" if left else f", {_end_reason(result)}"
 
 
 def explain_error(error: BaseException, url: str = "") -> str:

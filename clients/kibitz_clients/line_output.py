@@ -77,13 +77,17 @@ def write_record_lines(
     *,
     as_json: bool = False,
     seat: int | None = None,
+    ply: int = 0,
 ) -> None:
     """Write the course of a recorded match as `seat` saw it, or all of it when None.
 
-    Raises `RecordError`, `OSError`, and `ValueError` for a seat that the match does not have.
+    It begins with what happened after `ply` plies. Raises `RecordError`, `OSError`, and
+    `ValueError` for a seat or a ply that the match does not have.
     """
     timeline = replay.load_record(path, games, seat).timeline
     writer = LineWriter(games, as_json)
+    if ply:
+        writer.skip(timeline, replay.frame_at_ply(timeline, ply).seq)
     for line in writer.new_lines(timeline):
         out(line)
     if not as_json and timeline.result is not None:
@@ -117,6 +121,10 @@ class LineWriter:
             self._ended.add(match)
             lines.append(self._result_line(timeline, timeline.result))
         return lines
+
+    def skip(self, timeline: Timeline, seq: int) -> None:
+        """Leave out what comes before frame `seq`, and that frame."""
+        self._written[timeline.info.match] = seq
 
     def ended_line(self, brief: MatchBrief) -> str:
         """Return the line about a match of which only the end is known."""
@@ -213,7 +221,9 @@ class LineWriter:
                 result=result.model_dump(mode="json", exclude_none=True),
                 record=timeline.record or None,
             )
-        return f"{self._prefix(timeline)}  {descriptions.result_summary(timeline.info, result)}"
+        game = self.games.get(timeline.info.game)
+        summary = descriptions.result_summary(timeline.info, result, game)
+        return f"{self._prefix(timeline)}  {summary}"
 
     def _json(self, timeline: Timeline, kind: str, **facts: object) -> str:
         about = {
@@ -362,8 +372,9 @@ def result_table(briefs: Iterable[MatchBrief]) -> list[str]:
 
 
 def _place_text(name: str, ended: SeatResult) -> str:
+    points = descriptions.points_text(ended)
     why = f" ({ended.cause})" if ended.cause else ""
-    return f"{ended.rank}. {name}{why}"
+    return f"{ended.rank}. {name}" + (f" {points}" if points else "") + why
 
 
 def lobby_table(briefs: Sequence[LobbyBrief], *, as_json: bool = False) -> list[str]:

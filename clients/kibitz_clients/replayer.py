@@ -40,7 +40,7 @@ class Replayer:
     def __init__(self, game: Game, setup: Setup, viewpoint: Viewpoint = None) -> None:
         seats = len(setup.seats)
         if viewpoint is not None and not PUBLIC <= viewpoint < seats:
-            raise ValueError(f"expected a seat from 0 to {seats - 1}, not {viewpoint}")
+            raise ValueError(f"expected a seat from 1 to {seats}, not {viewpoint + 1}")
         game = game.at_version(setup.rules_version)
         self._game = game
         self._setup = setup

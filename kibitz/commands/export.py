@@ -1,31 +1,71 @@
-"""`kibitz export`: a position of a recorded match as a picture."""
+"""`kibitz export`: a position of a recorded match as a picture, or its course as a moving one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 
 from kibitz.builtin_games import load_games
 from kibitz.options.record import FILE, seat_option
 from kibitz.output import echo
-from kibitz_clients.replay import export_svg
+from kibitz_clients import replay
+from kibitz_clients.render import raster
+from kibitz_clients.replay import LoadedRecord
+
+Draw: TypeAlias = Callable[[LoadedRecord, int | None], bytes]
+"""Draws a record after so many plies, or up to them; None for the end."""
 
 
 @click.command(short_help="Draw a position of a record as a picture.")
 @click.argument("file", type=FILE)
 @click.option(
-    "--svg", type=click.Path(path_type=Path, allow_dash=True), required=True, help="- prints it."
+    "--out",
+    "--svg",
+    "out",
+    type=click.Path(path_type=Path, allow_dash=True),
+    required=True,
+    help="The picture: .svg, .png or .gif; - prints SVG.",
 )
-@click.option("--ply", type=click.IntRange(0), help="After so many plies; the end if not said.")
+@click.option(
+    "--ply",
+    type=click.IntRange(0),
+    help="After so many plies; the end if not said. A GIF shows the plies up to there.",
+)
 @seat_option
-def export(file: Path, svg: Path, ply: int | None, seat: int | None) -> None:
-    """Draw the record FILE as a picture that every browser shows."""
+def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
+    """Draw the record FILE as a picture; what kind of picture is said by the name of --out.
+
+    Every browser shows an SVG. PNG and GIF need two libraries more: pip install 'kibitz[pictures]'.
+    """
+    draw = _svg if str(out) == "-" else FORMATS.get(out.suffix.lower())
+    if draw is None:
+        known = ", ".join(FORMATS)
+        raise click.UsageError(f"expected a name that ends with one of {known}, not {out.name!r}")
     try:
-        picture = export_svg(file, load_games("plain"), ply, seat)
-    except ValueError as error:
+        picture = draw(replay.load_record(file, load_games("plain"), seat), ply)
+    except (ValueError, raster.MissingLibraryError) as error:
         raise click.ClickException(str(error)) from None
-    if str(svg) == "-":
-        return echo(picture)
-    svg.write_text(picture, encoding="utf-8")
-    return echo(f"wrote {svg}")
+    if str(out) == "-":
+        return echo(picture.decode("utf-8"))
+    out.write_bytes(picture)
+    return echo(f"wrote {out}")
+
+
+def _svg(recorded: LoadedRecord, ply: int | None) -> bytes:
+    return replay.draw_svg(recorded, ply).encode("utf-8")
+
+
+def _png(recorded: LoadedRecord, ply: int | None) -> bytes:
+    return raster.png(replay.draw_svg(recorded, ply))
+
+
+def _gif(recorded: LoadedRecord, ply: int | None) -> bytes:
+    last = replay.frame_at_ply(recorded.timeline, ply).ply
+    return raster.gif(replay.draw_svg(recorded, each) for each in range(last + 1))
+
+
+FORMATS: Mapping[str, Draw] = {".svg": _svg, ".png": _png, ".gif": _gif}
+"""By the end of a file's name."""

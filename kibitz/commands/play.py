@@ -98,7 +98,7 @@ def play(
     played = run(play_series(plan, records, db, _ignore if quiet else _tell))
     if as_json:
         echo_json(played.json())
-    else:
+    elif played.course.matches:
         echo(played.course.tables())
     for path in played.reports.values():
         echo(f"a seat was at fault: {path}", err=True)

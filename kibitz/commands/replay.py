@@ -6,17 +6,18 @@ from pathlib import Path
 
 import click
 
-from kibitz.options.record import FILE, seat_option, show
+from kibitz.options.record import FILE, ply_option, seat_option, show
 
 
 @click.command(short_help="Step through a recorded match.")
 @click.argument("file", type=FILE)
+@ply_option
 @seat_option
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
-def replay(file: Path, seat: int | None, plain: bool, as_json: bool) -> None:
-    """Step through the record FILE; ? shows the keys."""
+def replay(file: Path, ply: int | None, seat: int | None, plain: bool, as_json: bool) -> None:
+    """Step through the record FILE from its start; ? shows the keys."""
     try:
-        show(file, seat=seat, plain=plain, as_json=as_json)
+        show(file, seat=seat, ply=ply or 0, plain=plain, as_json=as_json)
     except ValueError as error:
         raise click.ClickException(str(error)) from None

@@ -8,6 +8,7 @@ import click
 
 from kibitz.fault_report import build_report, report_lines
 from kibitz.options.connection import server_option
+from kibitz.options.record import SEAT, seat_from_zero
 from kibitz.output import echo, echo_json
 from kibitz_protocol.wire.recordfile import read_record
 from kibitz_protocol.wire.reports import MatchReport
@@ -15,7 +16,12 @@ from kibitz_protocol.wire.reports import MatchReport
 
 @click.command(short_help="Say why a seat dropped out of a match.")
 @click.argument("match", metavar="MATCH|FILE")
-@click.option("--seat", type=click.IntRange(0, 15), help="This seat, whether at fault or not.")
+@click.option(
+    "--seat",
+    type=SEAT,
+    callback=seat_from_zero,
+    help="This seat, counted from 1, whether at fault or not.",
+)
 @server_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(

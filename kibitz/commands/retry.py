@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from kibitz.builtin_games import load_games
 from kibitz.options.notation import error_message
 from kibitz.options.program import bot_or_program
+from kibitz.options.record import SEAT, seat_from_zero
 from kibitz.output import echo
 from kibitz_bots.adapters.external_program import WithProgram, program_words
 from kibitz_protocol.wire.recordfile import Record, read_record
@@ -29,7 +30,13 @@ EXIT_ILLEGAL = 1
 
 @click.command(cls=WithProgram, short_help="Send a recorded turn to a bot once more.")
 @click.argument("record", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--seat", type=click.IntRange(0, 15), required=True)
+@click.option(
+    "--seat",
+    type=SEAT,
+    callback=seat_from_zero,
+    required=True,
+    help="Whose turn it was, counted from 1.",
+)
 @click.option("--ply", type=click.IntRange(0), help="Which turn of the seat; the last if not said.")
 @click.option("--all", "from_start", is_flag=True, help="Send the turns before it too, in order.")
 @click.argument("bots", nargs=-1, metavar="[BOT]")

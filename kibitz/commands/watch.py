@@ -25,24 +25,29 @@ from kibitz_protocol.wire.visibility import WantedViews
 @click.argument("what", required=False, metavar="[MATCH|LOBBY|FILE]")
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+@click.option("--wall", is_flag=True, help="Show all matches at once, as small boards.")
 @server_option
 @identity_options
 def watch(
     what: str | None,
     plain: bool,
     as_json: bool,
+    wall: bool,
     server: str,
     name: str | None,
     token_file: Path | None,
 ) -> None:
     """Follow a match, all matches of a lobby, a record file, or look around in the hall.
 
-    Without a terminal it prints what happens as lines until what it follows is over.
+    With --wall it is all matches of a lobby, or of the server, side by side. Without a terminal it
+    prints what happens as lines until what it follows is over.
     """
     if what is not None and Path(what).is_file():
         show(Path(what), plain=plain, as_json=as_json)
         return None
     screen = is_screen(plain=plain or as_json)
+    if wall and not screen:
+        raise click.UsageError("expected a terminal for --wall, and neither --plain nor --json")
     if what is None and not screen:
         raise click.UsageError("expected a MATCH, a LOBBY or a FILE where there is no terminal")
 
@@ -53,13 +58,17 @@ def watch(
         match, lobby = _match_or_lobby(connect(), what) if what else (None, None)
         if screen:
             from kibitz_clients.tui.kibitz_app import KibitzApp
+            from kibitz_clients.tui.screens.wall import WallPlan
 
+            if wall and match is not None:
+                raise click.UsageError("expected a LOBBY for --wall, or nothing, not a MATCH")
             app = KibitzApp(
                 load_games("plain"),
                 connect,
                 match=match,
                 lobby=lobby,
                 follow=True,
+                wall=WallPlan() if wall else None,
                 where=server,
                 greetings=lambda: told,
                 rules=rulebook.page,

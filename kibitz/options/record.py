@@ -9,9 +9,11 @@ import click
 
 from kibitz.builtin_games import load_games
 from kibitz.output import echo, echo_json
-from kibitz_clients.replay import load_record
+from kibitz_clients.replay import frame_at_ply, load_record
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+SEAT = click.IntRange(1, 16)
+"""A seat as people count."""
 
 
 def is_screen(*, plain: bool) -> bool:
@@ -22,21 +24,33 @@ def is_screen(*, plain: bool) -> bool:
     return not plain and all(each.isatty() for each in (sys.stdin, sys.stdout, sys.stderr))
 
 
+def seat_from_zero(context: click.Context, option: click.Parameter, seat: int | None) -> int | None:
+    """Return a seat as programs count, given one as people do."""
+    return None if seat is None else seat - 1
+
+
 seat_option = click.option(
     "--seat",
-    type=click.IntRange(0, 15),
-    help="Show what this seat knew then, counted from 0; everything is shown if not said.",
+    type=SEAT,
+    callback=seat_from_zero,
+    help="Show what this seat knew then, counted from 1; everything is shown if not said.",
 )
+ply_option = click.option("--ply", type=click.IntRange(0), help="Begin after so many plies.")
 
 
-def show(file: Path, *, seat: int | None = None, plain: bool, as_json: bool) -> None:
-    """Step through a record in the terminal, or print it as lines; all of it, or what one saw."""
+def show(file: Path, *, seat: int | None = None, ply: int = 0, plain: bool, as_json: bool) -> None:
+    """Step through a record in the terminal, or print it as lines, after `ply` plies.
+
+    All of it is shown, or what `seat`, from 0, saw of it.
+    """
     known = load_games("plain")
     if is_screen(plain=plain or as_json):
         from kibitz_clients.tui.kibitz_app import KibitzApp
 
-        KibitzApp(known, recorded=load_record(file, known, seat).timeline).run()
+        timeline = load_record(file, known, seat).timeline
+        KibitzApp(known, recorded=timeline, at=frame_at_ply(timeline, ply).seq).run()
         return
     from kibitz_clients.line_output import write_record_lines
 
-    write_record_lines(file, known, echo_json if as_json else echo, as_json=as_json, seat=seat)
+    out = echo_json if as_json else echo
+    write_record_lines(file, known, out, as_json=as_json, seat=seat, ply=ply)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,9 +46,12 @@ class ServerFailedError(OSError):
 
 @contextlib.asynccontextmanager
 async def private_server(
-    db: Path | None = None, options: Sequence[str] = ()
+    db: Path | None = None, options: Sequence[str] = (), env: Mapping[str, str] | None = None
 ) -> AsyncIterator[PrivateServer]:
-    """Run a server for the length of the block; without `db` its database is temporary."""
+    """Run a server for the length of the block; without `db` its database is temporary.
+
+    `env` is added to this process's environment.
+    """
     with tempfile.TemporaryDirectory(prefix="kibitz-") as temporary:
         directory = Path(temporary)
         path = db or directory / "kibitz.db"
@@ -57,7 +60,9 @@ async def private_server(
             "kibitz", "serve", *where, "--json", "--unlimited", "--notes", *options
         )
         log = directory / "server.log"
-        async with child_process(command, log, listen=True, env=_environment()) as process:
+        async with child_process(
+            command, log, listen=True, env=_environment() | dict(env or {})
+        ) as process:
             assert process.stdout is not None
             yield PrivateServer(await _read_address(process.stdout, log), directory)
 

@@ -10,9 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kibitz.options import notation
+from kibitz.text import rulebook
 from kibitz.text.layout import two_columns, wrap
 from kibitz_games.core.game import Game, GameError, GameInfo, TimeoutPolicy
 from kibitz_games.core.position import Position
@@ -252,11 +254,18 @@ def _facts(info: GameInfo) -> list[tuple[str, str]]:
         ("time-out", TIME_OUT[info.on_flag]),
         ("played", BLOCK_NOTES[info.balanced]),
         ("length", f"At most {info.max_plies} plies."),
-        ("rules", f"docs/games/{info.name}.md"),
     ]
+    if (page := rulebook.path(info.name)) is not None:
+        facts.append(("rules", _shortest(page)))
     if info.legal_rule:
-        facts.insert(-2, ("legal", f"{info.legal_rule}. Turns carry this and a count, not a list."))
+        facts.insert(4, ("legal", f"{info.legal_rule}. Turns carry this and a count, not a list."))
     return facts
+
+
+def _shortest(path: Path) -> str:
+    """Return how a file is named from here: relative where it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _host_line(game: Game, chosen: Sequence[Option], bots: Sequence[Personality]) -> str:

@@ -59,13 +59,24 @@ def _drop_column(row: Sequence[object], column: int) -> list[str]:
 
 
 def placing_text(seats: Sequence[Player], result: Result | None) -> str:
-    """Return the players, best first, with what they dropped out for: ``1. ada  2. bob (time)``."""
+    """Return the players, best first, with their points and what they dropped out for.
+
+    ``1. ada  2. bob (time)``, and in a game that counts points ``1. ada 2,100  2. bob 340``.
+    """
     if result is None:
         return "  ".join(printable.line(player.name) for player in seats)
     placed = zip(result.seats, seats, strict=True)
     ranked = sorted(placed, key=lambda pair: pair[0].rank)
     return "  ".join(
-        f"{seat.rank}. {printable.line(player.name)}" + (f" ({seat.cause})" if seat.cause else "")
+        " ".join(
+            part
+            for part in (
+                f"{seat.rank}. {printable.line(player.name)}",
+                descriptions.points_text(seat),
+                f"({seat.cause})" if seat.cause else "",
+            )
+            if part
+        )
         for seat, player in ranked
     )
 

@@ -12,10 +12,15 @@ _HIDDEN = re.compile(r"^(?:!\[|<!--).*\n+", re.MULTILINE)
 """Pictures, and the marks between which a table is generated."""
 
 
+def path(game: str) -> Path | None:
+    """Return where the page of a game is, None where there is none."""
+    if not re.fullmatch(r"[a-z0-9-]+", game):
+        return None
+    pages = (place / f"{game}.md" for place in PLACES)
+    return next((page for page in pages if page.is_file()), None)
+
+
 def page(game: str) -> str | None:
     """Return the page of a game in Markdown, None where there is none."""
-    for place in PLACES:
-        path = place / f"{game}.md"
-        if re.fullmatch(r"[a-z0-9-]+", game) and path.is_file():
-            return _HIDDEN.sub("", path.read_text(encoding="utf-8"))
-    return None
+    found = path(game)
+    return None if found is None else _HIDDEN.sub("", found.read_text(encoding="utf-8"))

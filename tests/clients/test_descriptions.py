@@ -141,3 +141,29 @@ def test_errors_are_sentences(error: Exception, sentence: str) -> None:
 
 def test_ranks_read_as_ordinals() -> None:
     assert [descriptions.ordinal(rank) for rank in (1, 2, 3, 4)] == ["1st", "2nd", "3rd", "4th"]
+
+
+def test_points_of_the_game_and_its_own_words_stand_in_a_result(
+    game: Game, running: Record
+) -> None:
+    facts = MatchInfo.of(running.setup)
+    seats = [SeatResult(rank=1, score=1, points=2100), SeatResult(rank=2, score=0, points=-3)]
+    ended = Result(seats=seats, cause=Cause.RULES, reason="goal", plies=88)
+    said = descriptions.result_summary(facts, ended, game)
+    assert said == "● ada wins with the goal filled, 2,100 points, 88 plies"
+    assert descriptions.result_lines(facts, ended) == ["1st ● ada 2,100", "2nd ▲ bo -3"]
+
+
+def test_one_point_is_no_plural(game: Game, running: Record) -> None:
+    seats = [SeatResult(rank=1, score=1, points=1), SeatResult(rank=2, score=0, points=0)]
+    ended = Result(seats=seats, cause=Cause.RULES, reason="goal", plies=7)
+    said = descriptions.result_summary(MatchInfo.of(running.setup), ended, game)
+    assert said == "● ada wins with the goal filled, 1 point, 7 plies"
+
+
+def test_who_wins_because_others_left_wins_over_them(game: Game, running: Record) -> None:
+    facts = MatchInfo.of(running.setup)
+    seats = [SeatResult(rank=1, score=1), SeatResult(rank=2, score=0, cause=Cause.TIME)]
+    ended = Result(seats=seats, cause=Cause.TIME, reason="dropped", plies=8)
+    said = descriptions.result_summary(facts, ended, game)
+    assert said == "● ada wins: ▲ bo lost on time, 8 plies"

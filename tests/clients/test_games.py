@@ -264,6 +264,6 @@ async def test_a_record_is_stepped_through(game: Game) -> None:
         await pilot.press("home")
         board = app.screen.query_one(Board)
         for frame in timeline.steps:
-            assert board.scene == replay.frame_scene(game, frame)
+            assert board.scene == replay.frame_scene(game, frame, record.setup.seats)
             assert board.drawn_board.height <= board.size.height
             await pilot.press("right")

@@ -85,7 +85,7 @@ async def test_a_lobby_that_is_over_is_its_results(
     lines, well = await course(link, games, lobby="L1")
     assert well
     assert lines == [
-        "[L1] match 2 chinese-checkers  ▲ bo wins, goal, 27 plies",
+        "[L1] match 2 chinese-checkers  ▲ bo wins with the goal filled, 27 plies",
         "",
         "match  game              plies  end   places",
         "2      chinese-checkers  27     goal  1. bo  2. ada",
@@ -314,3 +314,17 @@ def test_a_house_bot_that_failed_is_told_once() -> None:
     assert teller.house_bot_failures(view) == []
     [line] = line_output.LineWriter({}, as_json=True).house_bot_failures(view)
     assert json.loads(line) == {"kind": "house_trouble", "lobby": "L1", **trouble}
+
+
+def test_a_record_is_written_from_a_ply_on(
+    games: dict[str, Game], finished: Record, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.jsonl"
+    assert finished.footer is not None
+    write_record(path, finished.setup, finished.entries, finished.footer.result)
+    whole: list[str] = []
+    later: list[str] = []
+    line_output.write_record_lines(path, games, whole.append)
+    line_output.write_record_lines(path, games, later.append, ply=20)
+    assert later == whole[-len(later) :]
+    assert "  21 " in later[0]

@@ -195,3 +195,9 @@ def test_a_ply_that_the_match_does_not_have_is_refused(
 
 def test_a_position_that_is_not_known_says_so(game: Game) -> None:
     assert replay.frame_scene(game, Frame(3, 3, 0, None)).text == ("this position is not known",)
+
+
+def test_texts_of_a_board_name_the_players(game: Game, running: Record) -> None:
+    timeline = replay.build_timeline(game, running)
+    text = replay.frame_scene(game, timeline.newest, running.setup.seats).text
+    assert [line.split()[1] for line in text] == [who.name for who in running.setup.seats]

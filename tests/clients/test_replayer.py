@@ -120,7 +120,7 @@ def test_the_mover_is_found_in_whatever_order_events_come(record: Record) -> Non
 
 
 def test_a_seat_that_is_not_there_has_no_eyes(record: Record) -> None:
-    with pytest.raises(ValueError, match="expected a seat from 0 to 2, not 3"):
+    with pytest.raises(ValueError, match="expected a seat from 1 to 3, not 4"):
         replay.build_timeline(VEIL, record, viewpoint=3)
 
 

@@ -128,3 +128,14 @@ def test_a_parent_that_is_killed_leaves_nobody_behind(kibitz: Kibitz) -> None:
             assert play.process.poll() is None
         play.send(signal.SIGKILL)
         play.rest()
+
+
+def test_an_engine_that_cannot_start_ends_the_series_with_its_reason(kibitz: Kibitz) -> None:
+    program = kibitz.directory / "engine"
+    program.write_text("#!/bin/sh\necho 'no weights here' >&2\nexit 3\n")
+    program.chmod(0o755)
+    done = kibitz.run("play", "line-nim", "line-nim/random", "stdio:./engine", "--games", "200")
+    assert done.returncode == 1
+    assert "engine crashed at its first turn: no new matches begin" in done.stderr
+    assert "no weights here" in done.stderr
+    assert done.stderr.count(" begins: ") <= 6

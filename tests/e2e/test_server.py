@@ -98,4 +98,4 @@ def test_a_server_that_is_killed_goes_on_where_it_was(kibitz: Kibitz, port: int)
         serve(kibitz, stack, port)
         report = host.rest()
         assert host.process.returncode == 0, report
-        assert sum("ends after" in line for line in report.splitlines()) == MATCHES
+        assert sum(" ends: " in line for line in report.splitlines()) == MATCHES

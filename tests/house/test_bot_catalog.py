@@ -31,23 +31,25 @@ def test_the_table_fits_and_names_every_bot_under_its_game(width: int) -> None:
     lines = list(bot_catalog.table(BOTS, builtin_games.load_games("plain"), width))
     assert max(map(len, lines)) <= width
     game, found = "", []
-    for line in lines[1:]:
-        if line in registry.names():
-            game = line
+    for line in lines:
+        if line and line[0] != " ":
+            game = line.partition(",")[0]
         elif line.startswith("  ") and line[2] != " ":
             found.append(f"{game}/{line.split()[0]}")
     assert found == list(PERSONALITIES)
 
 
-def test_a_row_says_algorithm_evaluation_seats_and_a_line() -> None:
-    bot = Personality(
-        "chinese-checkers/x", "plays well", random_bot, algorithm="max-n", evaluation="hand"
-    )
-    (row,) = list(bot_catalog.table([bot], builtin_games.load_games("plain"), WIDTH))[3:]
-    assert row.split() == ["x", "max-n", "hand", "2-6", "plays", "well"]
-    few = Personality("chinese-checkers/x", "plays", random_bot, seats=(2, 3, 6))
-    (row,) = list(bot_catalog.table([few], builtin_games.load_games("plain"), WIDTH))[3:]
-    assert row.split() == ["x", "-", "-", "2-3,", "6", "plays"]
+def test_each_bot_has_one_line_and_what_does_not_fit_is_cut() -> None:
+    games = builtin_games.load_games("plain")
+    bot = Personality("chinese-checkers/x", "plays well", random_bot, seats=(2, 3, 6))
+    head, row = bot_catalog.table([bot], games, WIDTH)
+    assert head == "chinese-checkers, for 2-6"
+    assert row == "  x  plays well (for 2-3, 6)"
+    _, cut = bot_catalog.table([bot], games, 12)
+    assert cut == "  x  plays…"
+    lines = [*bot_catalog.table(BOTS, games, WIDTH)]
+    heads = len(registry.names())
+    assert len(lines) == len(BOTS) + heads + (heads - 1)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_match_from_its_beginning_to_its_end() -> None:
     began = course.apply(MatchStarted(lobby="L", match=brief(1)))
     ended = course.apply(MatchEnded(lobby="L", match=brief(1, RESULT)))
     assert began == ["match 1 begins: star for 2: ada, bob"]
-    assert ended == ["match 1 ends after 12 plies: 1. bob  2. ada (goal)"]
+    assert ended == ["match 1 ends: ▲ bob wins, goal, 12 plies (1. bob  2. ada)"]
     assert [match.result for match in course.matches] == [RESULT]
 
 

@@ -198,7 +198,7 @@ def test_a_record_of_a_stranger_is_told_safely(evil_record: Path, words: list[st
 
 
 def test_a_picture_of_a_strangers_record_is_well_formed(evil_record: Path) -> None:
-    result = CliRunner().invoke(kibitz, ["export", str(evil_record), "--svg", "-"])
+    result = CliRunner().invoke(kibitz, ["export", str(evil_record), "--out", "-"])
     assert result.exit_code == 0, result.output
     assert safe(result.output)
     ET.fromstring(result.output)
@@ -210,7 +210,7 @@ def test_a_file_that_is_no_record_is_named_safely(tmp_path: Path) -> None:
     for command in (
         ["replay", str(path), "--plain"],
         ["report", str(path)],
-        ["export", str(path), "--svg", "-"],
+        ["export", str(path), "--out", "-"],
     ):
         result = CliRunner().invoke(kibitz, command)
         assert result.exit_code == 1

@@ -217,11 +217,12 @@ class Picture:
 
     @property
     def path(self) -> Path:
-        return ROOT / self._after("--svg")
+        return ROOT / self._after("--out")
 
     def drawn(self) -> str:
         ply, seat = self._number("--ply"), self._number("--seat")
-        return export_svg(ROOT / self.words[2], load_games("plain"), ply, seat)
+        viewpoint = None if seat is None else seat - 1
+        return export_svg(ROOT / self.words[2], load_games("plain"), ply, viewpoint)
 
     def _number(self, option: str) -> int | None:
         return int(self._after(option)) if option in self.words else None

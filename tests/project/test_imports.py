@@ -29,7 +29,7 @@ MAY_NAME_A_GAME = (
     "bots/kibitz_bots/catalog/",
     "bots/kibitz_bots/adapters/gomocup_client.py",
     "bots/kibitz_bots/adapters/gomocup_server.py",
-    "kibitz/commands/demo.py",
+    "kibitz/demo_programme.py",
 )
 """The table of games, the catalogue of bots, a protocol that is spoken for one game only (its
 engines here, our bots there), the demo."""

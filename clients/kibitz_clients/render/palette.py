@@ -16,6 +16,8 @@ from kibitz_games.core.scene import Cell, CellKind, PieceColour
 SEAT_COLOURS: Final = ("#f4692f", "#4fb3f0", "#f2de4b", "#2cc295", "#d98ac6", "#f3eee2")
 SEAT_GLYPHS: Final = tuple("●▲■◆★✚○△□◇☆✖◉▼▣◈")
 
+TRAIL_GLYPHS: Final = "◦▵▫⋄⋆+"
+"""What seats leave on tiles where they were alone, small: the shapes of their glyphs."""
 PIECE_GLYPHS: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
 """Pieces with a colour of their own; what they are drawn with then tells whose they are."""
 PIECE_TEXT_COLOURS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
@@ -57,6 +59,11 @@ def seat_colour(seat: int) -> str:
 def seat_glyph(seat: int) -> str:
     """Return the character that stands for `seat`."""
     return SEAT_GLYPHS[seat % len(SEAT_GLYPHS)]
+
+
+def trail_glyph(seat: int) -> str:
+    """Return the small character that stands for `seat` on the tiles that it has been on."""
+    return TRAIL_GLYPHS[seat % len(TRAIL_GLYPHS)]
 
 
 def piece_glyph(seat: int, colours: Sequence[PieceColour] = ()) -> str:

@@ -1,6 +1,7 @@
 """The terminal client: a Textual application over one connection, or over a record.
 
     server browser ──enter──> lobby ──enter──> match     b goes back, q quits, ? shows the keys
+    wall ──────────1 2 3 ...─────────────────> match
 
 The application reads the news in one task and applies it to a `ClientState`; the screens draw what
 the state holds and are refreshed when it has changed. `ScreenNavigation` goes from one to another,
@@ -29,6 +30,7 @@ from kibitz_clients.tui.navigation import ScreenNavigation
 from kibitz_clients.tui.printable_filter import PrintableFilter
 from kibitz_clients.tui.screens.base import BaseScreen, RulesLookup
 from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
+from kibitz_clients.tui.screens.wall import WallPlan, WallScreen
 from kibitz_clients.tui.server_requests import ServerRequests
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.client.errors import KibitzError
@@ -72,11 +74,12 @@ def monotonic() -> int:
 
 
 class KibitzApp(App[str]):
-    """Watches and plays over `connect`, or shows `recorded`.
+    """Watches and plays over `connect`, or shows `recorded`, from frame `at` on.
 
-    `match` and `lobby` say where to begin; with neither it is the server browser. `play` takes a
-    seat in the lobby. `failure` is what ended the application and its result the sentence about it;
-    both are None when the person quit.
+    `match` and `lobby` say where to begin; with neither it is the server browser. `wall` shows all
+    matches at once instead, those of the lobby or of the server. `play` takes a seat in the lobby.
+    `failure` is what ended the application and its result the sentence about it; both are None
+    when the person quit.
     """
 
     TITLE = "kibitz"
@@ -89,11 +92,13 @@ class KibitzApp(App[str]):
         connect: Connector | None = None,
         *,
         recorded: Timeline | None = None,
+        at: int | None = None,
         match: str | None = None,
         lobby: str | None = None,
         invite: str | None = None,
         play: bool = False,
         follow: bool = False,
+        wall: WallPlan | None = None,
         where: str = "",
         now: Callable[[], int] = monotonic,
         fetch: RecordFetcher = fetch.fetch_record,
@@ -111,6 +116,7 @@ class KibitzApp(App[str]):
             self, self.client_state, self.requests, live=connect is not None, follow=follow
         )
         self.recorded = recorded
+        self._at = at
         self.server_label = where
         self.now = now
         self.rules = rules
@@ -119,6 +125,9 @@ class KibitzApp(App[str]):
         self._open_initial = functools.partial(
             self.navigation.open_initial, match, lobby, invite, play=play
         )
+        self._first_screen: Callable[[], BaseScreen] = ServerBrowserScreen
+        if wall is not None:
+            self._first_screen = functools.partial(WallScreen, wall, lobby)
         # What a person has to hear once the connection stands.
         self._greetings = greetings
 
@@ -133,9 +142,9 @@ class KibitzApp(App[str]):
     async def on_mount(self) -> None:
         if self.recorded is not None:
             self.client_state.matches[self.recorded.info.match] = self.recorded
-            self.navigation.open_match(self.recorded.info.match)
+            self.navigation.open_match(self.recorded.info.match, at=self._at)
         elif self._connect is not None:
-            await self.push_screen(ServerBrowserScreen())
+            await self.push_screen(self._first_screen())
             self.run_worker(self._run_session(self._connect), group="news", exit_on_error=True)
 
     async def _run_session(self, connect: Connector) -> None:

@@ -13,6 +13,7 @@ from kibitz_clients.tui.screens.lobby import LobbyScreen
 from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.screens.play import PlayScreen
 from kibitz_clients.tui.screens.server_browser import ServerBrowserScreen
+from kibitz_clients.tui.screens.wall import WallScreen
 from kibitz_clients.tui.server_requests import OnAnswer, ServerRequests, ignore_answer
 from kibitz_protocol import printable
 from kibitz_protocol.client.errors import RefusedError
@@ -45,6 +46,8 @@ class ScreenNavigation(Navigation):
         self.follow = follow
         # Lobbies that were entered.
         self._entered: set[str] = set()
+        # Matches that a wall shows, and goes on showing when one of them was looked at.
+        self._on_wall: set[str] = set()
         # The match that was asked for and is shown as soon as its snapshot has come.
         self._awaited: str | None = None
 
@@ -64,7 +67,8 @@ class ScreenNavigation(Navigation):
                 self._entered.discard(lobby)
                 self.show_warning(descriptions.explain_error(error))
             else:
-                self.show_lobby(lobby)
+                if not self._has_wall():
+                    self.show_lobby(lobby)
         if match is not None:
             self._awaited = match
             await self._watch(match)
@@ -114,6 +118,10 @@ class ScreenNavigation(Navigation):
         """Return whether the screen shows this lobby and nothing else."""
         return isinstance(self._app.screen, LobbyScreen) and self._app.screen.lobby == lobby
 
+    def _has_wall(self) -> bool:
+        """Return whether a wall of matches is on the screen, or behind what was opened from it."""
+        return any(isinstance(screen, WallScreen) for screen in self._app.screen_stack)
+
     def back(self) -> None:
         """Leave the present screen; from the last one, quit."""
         if isinstance(self._app.screen, MatchScreen):
@@ -127,13 +135,20 @@ class ScreenNavigation(Navigation):
     def watch_match(self, match: str) -> None:
         """Show a match, following it from now on where it still runs."""
         known = self._state.matches.get(match)
-        if known is not None and (known.over or known.info.you is not None):
+        if known is not None and (
+            known.over or known.info.you is not None or match in self._on_wall
+        ):
             self.open_match(match)
             return
         self._awaited = match
         brief = self._state.briefs.get(match)
         if brief is None or not self._has_seat(brief):
             self._requests.send(self._watch(match), self.show_warning)
+
+    def show_on_wall(self, match: str) -> None:
+        """Follow a match without opening it; what becomes of it is news."""
+        self._on_wall.add(match)
+        self._requests.send(self._watch(match))
 
     async def _watch(self, match: str) -> None:
         """Follow a match that runs; of one that is over, show the record."""
@@ -184,11 +199,14 @@ class ScreenNavigation(Navigation):
         self.stop_watching(self._state.matches[facts.match])
         self.watch_match(brief.match)
 
-    def open_match(self, match: str) -> None:
+    def open_match(self, match: str, *, at: int | None = None) -> None:
+        """Show a match that is known, from frame `at` on; its newest frame if not said."""
         timeline = self._state.matches[match]
         game = self._state.games.get(timeline.info.game)
         kind = MatchScreen if timeline.info.you is None else PlayScreen
         screen = kind(timeline, game)
+        if at is not None:
+            screen.timeline_cursor.go_to(at)
         if isinstance(self._app.screen, MatchScreen):
             self._app.switch_screen(screen)
         else:
@@ -204,7 +222,8 @@ class ScreenNavigation(Navigation):
             self._requests.send(self._requests.connection.join(lobby, role="spectator"), answered)
 
     def stop_watching(self, timeline: Timeline) -> None:
-        if self._live and timeline.info.you is None and not timeline.over:
+        watched = timeline.info.you is None and not timeline.over
+        if self._live and watched and timeline.info.match not in self._on_wall:
             self._requests.send(self._requests.connection.unwatch(timeline.info.match))
 
     def show_notice(

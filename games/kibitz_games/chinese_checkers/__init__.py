@@ -29,6 +29,12 @@ class ChineseCheckers(Game[Options, Move, View]):
     }
     state_type = rules.STATE
     reasons = rules.REASONS
+    reason_texts: ClassVar[Mapping[str, str]] = {
+        "goal": "with the goal filled",
+        "repetition": "after the same position came three times",
+        "stall": "after 50 rounds without progress",
+        "length": "at the limit of plies",
+    }
 
     def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
         return models.start(options, seats)

@@ -264,7 +264,7 @@ def _reason(state: Any, source: int, target: int) -> str:
     if owner == 0:
         return f"hole {source} is empty"
     if owner != seat + 1:
-        return f"the peg in hole {source} belongs to seat {owner - 1}, not to seat {seat}"
+        return f"the peg in hole {source} belongs to seat {owner}, not to seat {seat + 1}"
     if board[target] != 0:
         return f"hole {target} is occupied"
     return f"no step and no chain of jumps from {source} may end in {target}"

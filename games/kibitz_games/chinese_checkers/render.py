@@ -6,7 +6,7 @@ import functools
 
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers.models import View
-from kibitz_games.core.scene import Cell, CellKind, Mark, Scene
+from kibitz_games.core.scene import Cell, CellKind, Mark, Scene, seat_name
 
 NAMES = ("N", "NE", "SE", "S", "SW", "NW")
 
@@ -55,7 +55,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def _line(view: View, seat: int) -> str:
-    start = f"seat {seat} {NAMES[view.corners[seat]]}: {_distance(view, seat)} to go"
+    start = f"{seat_name(seat)} {NAMES[view.corners[seat]]}: {_distance(view, seat)} to go"
     if rank := view.ranks[seat]:
         return f"{start}, {'finished' if rank <= _finished(view) else 'out'}, rank {rank}"
     return f"{start}, to move" if view.to_act == seat else start

@@ -16,7 +16,7 @@ from kibitz_games.conformance import laws
 from kibitz_games.core import registry
 from kibitz_games.core.game import TERMINAL, Game, Model
 from kibitz_games.core.position import Position
-from kibitz_games.core.scene import Cell, Scene
+from kibitz_games.core.scene import Cell, Scene, seat_name
 
 SEED = 1
 EVERY = 20
@@ -49,7 +49,7 @@ def _lines(play: Position, every: int) -> Iterator[str]:
         text = game.format_move(game.encode(play.state, action))
         play.push(action)
         ply += 1
-        yield f"{ply:4} seat {seat} {text:8} of {len(legal):3}, key {_key(play):016x}"
+        yield f"{ply:4} {seat_name(seat)} {text:8} of {len(legal):3}, key {_key(play):016x}"
         if ply % every == 0 or play.to_act == TERMINAL:
             yield from render_text(play.scene())
     yield f"outcome {play.outcome}"
@@ -62,7 +62,7 @@ def _key(play: Position) -> int:
 
 
 def render_text(scene: Scene) -> list[str]:
-    """Draw a scene in characters: a glyph, the owner's digit, or a dot for an empty place.
+    """Draw a scene in characters: a glyph, the owner's digit from 1, or a dot for an empty place.
 
     A piece that belongs to nobody is the first letter of its colour. Places are as far apart as
     the widest glyph needs.
@@ -89,7 +89,7 @@ def _characters(cell: Cell) -> str:
         return cell.glyph
     if cell.owner is None and cell.colour is not None:
         return cell.colour[0]
-    return "." if cell.owner is None else str(cell.owner)
+    return "." if cell.owner is None else str(cell.owner + 1)
 
 
 def _main(arguments: list[str]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from pydantic import Field
 
 from kibitz_games.connect_four import rules
@@ -29,6 +32,10 @@ class ConnectFour(Game[NoOptions, Move, BoardView]):
     )
     state_type = rules.STATE
     reasons = ("", "four", "full", "dropped")
+    reason_texts: ClassVar[Mapping[str, str]] = {
+        "four": "with four in a row",
+        "full": "on a full board",
+    }
     action_names = tuple("abcdefg")
 
 

@@ -139,6 +139,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     reasons: ClassVar[tuple[str, ...]] = ("", "dropped")
     """Words for the field ``end`` of a state, which is an index here: the first for a play that
     goes on, the last for one that ended because a seat left."""
+    reason_texts: ClassVar[Mapping[str, str]] = {}
+    """How a result says `reasons`, behind who won or that it is drawn: ``with five in a row``."""
     action_names: ClassVar[tuple[str, ...]] = ()
     """How people write each action of a `Move` that is one integer; empty for its number."""
     symbols: ClassVar[str] = ".xo"

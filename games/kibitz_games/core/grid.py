@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kibitz_games.core.model import Features
-from kibitz_games.core.scene import Cell, CellKind, Label, Mark, Scene
+from kibitz_games.core.scene import Cell, CellKind, Label, Mark, Scene, seat_name
 
 
 def cell_name(row: int, column: int) -> str:
@@ -69,10 +69,10 @@ def _labels(rows: int, columns: int) -> tuple[Label, ...]:
 def status_lines(view: Any) -> tuple[str, ...]:
     """Say who is to move, or how the play has ended."""
     if view.over is None:
-        return (f"seat {view.to_act} to move",)
+        return (f"{seat_name(view.to_act)} to move",)
     if view.winner is None:
         return (f"draw: {view.over}",)
-    return (f"seat {view.winner} wins: {view.over}",)
+    return (f"{seat_name(view.winner)} wins: {view.over}",)
 
 
 def board_features(view: Any, symbols: str, seat: int) -> Features:

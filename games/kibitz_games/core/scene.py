@@ -11,7 +11,9 @@ a renderer scales y by sqrt(3) there to make hexagons regular.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Lattice = Literal["square", "hex"]
@@ -80,6 +82,9 @@ class Label:
 class Scene:
     """Everything a renderer needs: the cells, the highlights, and lines of text below.
 
+    The text names players with `seat_name`, since a view does not know what they are called;
+    whoever draws the scene puts their names there with `with_names`.
+
     Labels stand one place outside of the cells, where no cell is. `colours` says, by seat, who has
     which colour; it is empty where pieces have none, and while that is open.
     """
@@ -90,3 +95,21 @@ class Scene:
     text: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
     colours: tuple[PieceColour, ...] = ()
+
+
+_SEAT_NAME = re.compile(r"\bseat ([1-9]\d*)\b")
+
+
+def seat_name(seat: int) -> str:
+    """Return how the text of a scene names a player: ``seat 1`` is the first one."""
+    return f"seat {seat + 1}"
+
+
+def with_names(scene: Scene, names: Sequence[str]) -> Scene:
+    """Return `scene` with the players' `names`, by seat, wherever its text has `seat_name`."""
+
+    def name(found: re.Match[str]) -> str:
+        seat = int(found[1]) - 1
+        return names[seat] if seat < len(names) else found[0]
+
+    return replace(scene, text=tuple(_SEAT_NAME.sub(name, line) for line in scene.text))

@@ -30,6 +30,11 @@ class FiveInARow(Game[Options, Move, View]):
     )
     state_type = rules.STATE
     reasons = rules.REASONS
+    reason_texts: ClassVar[Mapping[str, str]] = {
+        "five": "with five in a row",
+        "full": "on a full board",
+        "dead": "with no five possible any more",
+    }
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
         """Draw the seat that begins, unless the options say it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-from kibitz_games.core.scene import Cell, Label, Mark, PieceColour, Scene
+from kibitz_games.core.scene import Cell, Label, Mark, PieceColour, Scene, seat_name
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row.models import COLOURS, View
 
@@ -92,9 +92,10 @@ def _text(view: View) -> tuple[str, ...]:
 def _swap_line(view: View) -> str:
     """Say what the swap asks for now."""
     if choosing(view):
-        return f"seat {view.to_act} chooses: black or white (white moves next)"
+        return f"{seat_name(view.to_act)} chooses: black or white (white moves next)"
     left = 3 - len(view.moves)
-    return f"seat {view.to_act} opens for both, stones to come: {left}; then the other chooses"
+    opener = seat_name(view.to_act)
+    return f"{opener} opens for both, stones to come: {left}; then the other chooses"
 
 
 def _count(view: View, colour: str) -> str:
@@ -107,7 +108,7 @@ def _line(view: View, colour: str) -> str:
     """Say who has a colour, how many stones, and what it is doing."""
     seat = _seat(view, "x" if colour == "black" else "o")
     doing = ", to move" if view.to_act == seat else _result(view, seat)
-    return f"{_count(view, colour)}, seat {seat}{doing}"
+    return f"{_count(view, colour)}, {seat_name(seat)}{doing}"
 
 
 def _result(view: View, seat: int) -> str:

@@ -27,6 +27,9 @@ class LineNim(Game[Options, Move, View]):
     )
     state_type = rules.STATE
     reasons = rules.REASONS
+    reason_texts: ClassVar[Mapping[str, str]] = {
+        "last cell": "by leaving the last cell to the other"
+    }
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
         return models.deal(options, seed)

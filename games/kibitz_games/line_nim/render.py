@@ -1,8 +1,7 @@
 """The drawing of a view: the cells that were free at the start, as an island of hexagons.
 
 Obstacles never change and nothing is done with them, so they are left out: what surrounds the
-island is empty, and the board takes no more room than it needs. Names of columns and rows stand
-at its edge.
+island is empty, and the board takes no more room than it needs. Each free cell carries its name.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from kibitz_games.core.scene import Cell, Label, Mark, Scene
+from kibitz_games.core.scene import Cell, Mark, Scene, seat_name
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import models as line_nim_models
 from kibitz_games.line_nim.maps import FREE, OBSTACLE
 from kibitz_games.line_nim.models import View
 
 GLYPHS = ("x", "o")
-"""What seat 0 and seat 1 cross cells out with."""
+"""What the first and the second seat cross cells out with."""
 
 
 def scene(view: View) -> Scene:
@@ -25,30 +24,20 @@ def scene(view: View) -> Scene:
     drawn = "".join(view.rows)
     area = tuple(cell for cell, mark in enumerate(drawn) if mark != OBSTACLE)
     cells = tuple(_cell(cell, drawn[cell]) for cell in area)
-    return Scene("hex", cells, _marks(view), tuple(_text(view, drawn)), _labels(area))
+    return Scene("hex", cells, _marks(view), tuple(_text(view, drawn)))
 
 
 @functools.cache
 def _cell(cell: int, mark: str) -> Cell:
     name, (x, y) = geo.NAMES[cell], _place(cell)
     if mark == FREE:
-        return Cell(name, x, y, "floor")
+        return Cell(name, x, y, "floor", glyph=name)
     return Cell(name, x, y, "gone", tint=int(mark), glyph=GLYPHS[int(mark)])
 
 
 def _place(cell: int) -> tuple[int, int]:
     y, x = divmod(cell, geo.SIDE)
     return 2 * x + y % 2, y
-
-
-@functools.lru_cache(maxsize=256)
-def _labels(area: tuple[int, ...]) -> tuple[Label, ...]:
-    """Name the columns above the island and the rows to its left."""
-    columns = sorted({cell % geo.SIDE for cell in area})
-    rows = sorted({cell // geo.SIDE for cell in area})
-    left, top = min(_place(cell)[0] for cell in area), rows[0]
-    above = [Label(geo.COLUMNS[x], 2 * x + top % 2, top - 1) for x in columns]
-    return (*above, *(Label(str(y + 1), left - 2, y) for y in rows))
 
 
 def _marks(view: View) -> tuple[Mark, ...]:
@@ -62,9 +51,9 @@ def _marks(view: View) -> tuple[Mark, ...]:
 def _text(view: View, drawn: str) -> Iterator[str]:
     if view.loser is not None:
         did = "crossed out the last cell" if view.over == "last cell" else "left"
-        yield f"seat {view.loser} {did}, seat {1 - view.loser} wins"
+        yield f"{seat_name(view.loser)} {did}, {seat_name(1 - view.loser)} wins"
     else:
-        yield f"seat {view.to_act} ({GLYPHS[view.to_act]}) to move"
+        yield f"{seat_name(view.to_act)} ({GLYPHS[view.to_act]}) to move"
     if view.free:
         parts = geo.components(frozenset(c for c, mark in enumerate(drawn) if mark == FREE))
         noun = "cell" if view.free == 1 else "cells"

@@ -26,6 +26,7 @@ class NumberMerge(Game[Options, Move, View]):
     )
     state_type = rules.STATE
     reasons = rules.REASONS
+    reason_texts: ClassVar[Mapping[str, str]] = {"merged": "with one number left"}
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
         return models.deal(options, seed)

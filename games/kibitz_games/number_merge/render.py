@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from kibitz_games.core.scene import Cell, Label, Mark, Scene
+from kibitz_games.core.scene import Cell, Label, Mark, Scene, seat_name
 from kibitz_games.number_merge.models import Last, View
 
 ACROSS = 12
@@ -53,7 +53,7 @@ def mixed(value: Fraction) -> str:
 
 
 def _line(view: View, seat: int) -> str:
-    start = f"seat {seat}: {_signed(view.scores[seat])}"
+    start = f"{seat_name(seat)}: {_signed(view.scores[seat])}"
     if view.out == seat:
         return f"{start}, out"
     return f"{start}, to move" if view.to_act == seat else start
@@ -61,7 +61,8 @@ def _line(view: View, seat: int) -> str:
 
 def _last_line(last: Last) -> str:
     total = last.left + last.right
-    return f"last: {last.left} + {last.right} = {total}, {_signed(last.gain)} for seat {last.seat}"
+    gain = f"{_signed(last.gain)} for {seat_name(last.seat)}"
+    return f"last: {last.left} + {last.right} = {total}, {gain}"
 
 
 def _signed(value: int) -> str:

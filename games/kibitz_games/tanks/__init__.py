@@ -34,6 +34,7 @@ class Tanks(Game[Options, Move, View]):
     }
     state_type = rules.STATE
     reasons = rules.REASONS
+    reason_texts: ClassVar[Mapping[str, str]] = {"turns": "on points after the last turn"}
 
     def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
         return models.start(options, seats)

@@ -13,7 +13,7 @@ import numpy as np
 
 from kibitz_games.compiled.kernels import kernel_array
 from kibitz_games.core.game import TERMINAL
-from kibitz_games.core.scene import Cell, CellKind, Label, Mark, Scene
+from kibitz_games.core.scene import Cell, CellKind, Label, Mark, Scene, seat_name
 from kibitz_games.tanks import geometry as geo
 from kibitz_games.tanks import rules
 from kibitz_games.tanks.models import WORDS, Shot, View, Word
@@ -128,9 +128,11 @@ def _labels() -> tuple[Label, ...]:
 
 
 def _marks(view: View, board: Board) -> Iterator[Mark]:
-    """Mark what the viewer looks at, and the shots of the last round."""
+    """Mark what the viewer looks at, the tank that acted last, and the shots of the last round."""
     if _can_act(view):
         yield Mark("vision", tuple(_visible_cells(view, board)), view.seat)
+    if (place := _last_to_act(view)) is not None:
+        yield Mark("to", (name(place),), (view.slot - 1) % geo.SEATS)
     wrecks = {wreck.seat: (wreck.row, wreck.column) for wreck in view.wrecks}
     for shot in view.events:
         place = (shot.row, shot.column)
@@ -138,7 +140,41 @@ def _marks(view: View, board: Board) -> Iterator[Mark]:
             target = wrecks[shot.victim]
             yield Mark("path", tuple(map(name, _between(place, target))), shot.seat)
             yield Mark("to", (name(target),), shot.seat)
+        elif miss := _line_of_fire(view, shot):
+            yield Mark("path", tuple(map(name, miss)), shot.seat)
         yield Mark("from", (name(place),), shot.seat)
+
+
+def _last_to_act(view: View) -> geo.Place | None:
+    """Return where the tank is whose slot was the last one, where the viewer may know that."""
+    seat = (view.slot - 1) % geo.SEATS
+    if view.slot == 0 or not view.alive[seat] or seat in view.dropped:
+        return None
+    if view.tanks:
+        return view.tanks[seat].row, view.tanks[seat].column
+    if seat != view.seat or view.row is None or view.column is None:
+        return None
+    return view.row, view.column
+
+
+def _line_of_fire(view: View, shot: Shot) -> list[geo.Place]:
+    """Return the places that a shot without a victim crossed; none where the hull is not known.
+
+    A hull stands as it did when it fired: a shot of the last round was its tank's last action. What
+    has come into the line since then is a tank, or the wreck of a later shot, and stops nothing.
+    """
+    heading = _heading(view, shot.seat)
+    if heading is None:
+        return []
+    blocked = set(geo.ROCKS[view.options.rocks])
+    blocked |= {(each.row, each.column) for each in view.wrecks if each.slot < shot.slot}
+    down, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[heading // 90]
+    row, column = shot.row + down, shot.column + right
+    crossed = []
+    while 1 <= row <= geo.SIDE and 1 <= column <= geo.SIDE and (row, column) not in blocked:
+        crossed.append((row, column))
+        row, column = row + down, column + right
+    return crossed
 
 
 def _visible_cells(view: View, board: Board) -> Iterator[str]:
@@ -166,36 +202,18 @@ def _between(here: geo.Place, there: geo.Place) -> list[geo.Place]:
 
 def _text(view: View) -> tuple[str, ...]:
     head = f"slot {view.slot} of {view.options.turns}, "
-    head += f"over: {view.over}" if view.over else f"seat {view.to_act} to act"
-    return (head, *_own_line(view), *(_seat_line(view, seat) for seat in range(geo.SEATS)))
-
-
-def _own_line(view: View) -> Iterator[str]:
-    if view.seat is not None:
-        place = f"{view.row},{view.column}"
-        yield f"you: seat {view.seat} at {place} facing {view.hull}, {view.score} points"
+    head += "over" if view.over else f"{seat_name(view.to_act)} to act"
+    return (head, *(_seat_line(view, seat) for seat in range(geo.SEATS)))
 
 
 def _seat_line(view: View, seat: int) -> str:
-    """Tell about a seat what the viewer knows besides its own line."""
-    parts = [f"seat {seat}"]
-    if view.tanks:
-        tank = view.tanks[seat]
-        parts.append(f"at {tank.row},{tank.column} facing {tank.hull}, {tank.score} points,")
-    parts.append(_status(view, seat))
-    if view.alive[seat] and not view.tanks:
-        parts += [_last_shot(shot) for shot in view.shots if shot.seat == seat]
-    return " ".join(parts)
-
-
-def _status(view: View, seat: int) -> str:
-    gone = ", dropped out" if seat in view.dropped else ""
-    for wreck in view.wrecks:
-        if wreck.seat == seat:
-            where = "" if view.tanks else f" at {wreck.row},{wreck.column}"
-            return f"destroyed by seat {wreck.by}{where}{gone}"
-    return f"alive{gone}"
-
-
-def _last_shot(shot: Shot) -> str:
-    return f"(fired at slot {shot.slot} from {shot.row},{shot.column})"
+    """Tell of a seat what the viewer knows and the board does not show: ``seat 1: 340``."""
+    score = view.tanks[seat].score if view.tanks else view.score if seat == view.seat else None
+    parts = [] if score is None else [f"{score:,}"]
+    parts += [f"destroyed by {seat_name(each.by)}" for each in view.wrecks if each.seat == seat]
+    parts += ["dropped out"] if seat in view.dropped else []
+    if view.alive[seat] and score is None:
+        parts += [
+            f"fired from {each.row},{each.column}" for each in view.shots if each.seat == seat
+        ]
+    return f"{seat_name(seat)}: {', '.join(parts) or 'alive'}"

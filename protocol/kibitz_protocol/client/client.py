@@ -60,7 +60,8 @@ _log = logging.getLogger(__name__)
 class Client(ListRequests, LobbyRequests, MatchRequests):
     """A player's connection to a server, kept up until the end of the `async with` block.
 
-    `url` is the server's websocket address (``ws://`` or ``wss://``). Who connects is said by one
+    `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
+    same). Who connects is said by one
     of: `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
     for a guest who comes back. `kind` is what others see, `capabilities` what a bot can play, and
     `agent` the name and version of the program.
@@ -112,7 +113,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
         backlog: int = 100_000,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self.url = url
+        self.url = websocket_url(url)
         self._identity = ClientIdentity(
             name=name,
             kind=kind,
@@ -255,3 +256,11 @@ def _first_request_id(identity: ClientIdentity) -> int:
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)
+
+
+def websocket_url(url: str) -> str:
+    """Return the websocket address of a server whose address is that of its pages, perhaps."""
+    for page, socket in (("http://", "ws://"), ("https://", "wss://")):
+        if url.lower().startswith(page):
+            return socket + url[len(page) :]
+    return url

@@ -82,7 +82,7 @@ def _choose_seat(state: LobbyState, join: Join) -> int:
 
 def _house_seat(state: LobbyState, seat: int) -> int:
     if not state.is_house_seat(seat) or state.occupant(seat) is not None:
-        raise Refusal(Code.FULL, f"seat {seat} waits for no house bot")
+        raise Refusal(Code.FULL, f"seat {seat + 1} waits for no house bot")
     return seat
 
 

@@ -174,7 +174,9 @@ class MatchFlow:
     def _require_all_ready(self) -> None:
         missing = self._house.empty()
         if missing:
-            raise Refusal(Code.NOT_READY, f"the house bot of seat {missing[0]} has not come yet")
+            raise Refusal(
+                Code.NOT_READY, f"the house bot of seat {missing[0] + 1} has not come yet"
+            )
         for member in self._lobby.state.by_seat():
             if member.player.player not in self._lobby.presence.connected:
                 raise Refusal(Code.NOT_READY, f"{member.player.name!r} is not connected")

@@ -184,7 +184,7 @@ def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str
     return (
         f"{item.game!r} with {item.seats} seats is played in blocks of {size} matches, in which"
         f" everybody takes every seat: {item.games} is no multiple of {size}, {fits} would do,"
-        " and rotate=false plays single matches"
+        " and rotate=false (--no-rotate) plays single matches"
     )
 
 

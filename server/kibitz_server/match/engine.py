@@ -222,7 +222,7 @@ class MatchEngine:
         if play.ply != state.ply:
             return [self._refuse(play, Code.STALE, f"the match is at ply {state.ply}")]
         if seat != state.to_act:
-            return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {state.to_act} is to act")]
+            return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {state.to_act + 1} is to act")]
         opened, elapsed, lag = self._turn_time(at)
         allowed = _allowance(elapsed, play.rtt_ms)
         if self._is_late(elapsed - allowed):
@@ -317,7 +317,7 @@ class MatchEngine:
             return [self._refuse_over(seat)]
         owner = self.state.players[seat].player
         if command.player is not None and command.player != owner:
-            message = f"seat {seat} is played by {self.state.players[seat].name} now"
+            message = f"seat {seat + 1} is played by {self.state.players[seat].name} now"
             return [Refuse(seat, None, Code.NOT_SEATED, message, self.state.ply)]
         if seat not in self.state.away and not command.takeover:
             return []
@@ -330,7 +330,7 @@ class MatchEngine:
         if self.state.result is not None or seat in self.state.departed:
             return [self._refuse_over(seat)]
         if seat not in self.state.away:
-            message = f"the player of seat {seat} is there"
+            message = f"the player of seat {seat + 1} is there"
             return [Refuse(seat, None, Code.WRONG_STATE, message, self.state.ply)]
         entry = Replaced(
             seq=self.state.seq + 1, at_ms=at, seat=seat, player=command.player, cause=command.cause
@@ -481,7 +481,9 @@ class MatchEngine:
         return Refuse(play.seat, play.id, code, message, self.state.ply)
 
     def _refuse_over(self, seat: int, request: int | None = None) -> Refuse:
-        message = "the match is over" if self.state.result else f"seat {seat} is out of the play"
+        message = (
+            "the match is over" if self.state.result else f"seat {seat + 1} is out of the play"
+        )
         return Refuse(seat, request, Code.OVER, message, self.state.ply)
 
     def _refuse_late(self, play: Play) -> Refuse:

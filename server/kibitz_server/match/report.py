@@ -100,7 +100,7 @@ def replay_turn(
         plies = sorted({at for _, at in last})
         had = f"its turns were at plies {_listed_plies(plies)}" if plies else "it never was to act"
         raise NoSuchTurnError(
-            f"seat {seat} had no turn{'' if ply is None else f' at ply {ply}'}; {had}"
+            f"seat {seat + 1} had no turn{'' if ply is None else f' at ply {ply}'}; {had}"
         )
     match = MatchState.restore(game, setup, entries[: chosen[-1]])
     return match, MatchViews(match).your_turn()

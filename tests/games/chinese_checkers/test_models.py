@@ -87,7 +87,7 @@ def test_what_is_no_move_is_no_model(raw: dict[str, Any]) -> None:
     ("move", "reason"),
     [
         ("60-61", "hole 60 is empty"),
-        ("116-105", "the peg in hole 116 belongs to seat 1, not to seat 0"),
+        ("116-105", "the peg in hole 116 belongs to seat 2, not to seat 1"),
         ("0-1", "hole 1 is occupied"),
         ("3-30", "no step and no chain of jumps from 3 may end in 30"),
         ("3-121", "holes are numbered 0 to 120; got 3-121"),

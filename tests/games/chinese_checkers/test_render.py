@@ -15,7 +15,7 @@ def test_the_star_at_the_start() -> None:
         assert (cell.tint is None) == (cell.kind == "hole")
         assert cell.owner == cell.tint
     assert not scene.marks
-    assert scene.text[0] == "seat 0 N: 120 to go, to move"
+    assert scene.text[0] == "seat 1 N: 120 to go, to move"
 
 
 def test_the_last_move_and_its_way_are_marked() -> None:
@@ -31,7 +31,7 @@ def test_the_last_move_and_its_way_are_marked() -> None:
 def test_ranks_are_told_in_words() -> None:
     play = Position(GAME, seats=3)
     play.forfeit(1)
-    assert play.scene().text[1] == "seat 1 SE: 120 to go, out, rank 3"
+    assert play.scene().text[1] == "seat 2 SE: 120 to go, out, rank 3"
 
 
 def test_a_pass_marks_nothing() -> None:

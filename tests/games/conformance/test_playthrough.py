@@ -34,8 +34,8 @@ def test_playthrough_is_the_golden_one(name: str) -> None:
 
 def test_drawing_of_both_lattices() -> None:
     cells = (Cell("a", 1, 0, owner=3), Cell("b", 0, 1), Cell("c", 2, 1, glyph="#"))
-    assert render_text(Scene("hex", cells, text=("below",))) == [" 3", ". #", "below"]
-    assert render_text(Scene("square", cells)) == ["  3", ".   #"]
+    assert render_text(Scene("hex", cells, text=("below",))) == [" 4", ". #", "below"]
+    assert render_text(Scene("square", cells)) == ["  4", ".   #"]
 
 
 def test_wide_glyphs_have_room() -> None:

@@ -35,7 +35,7 @@ def test_the_empty_board(size: int) -> None:
     assert {cell.kind for cell in scene.cells} == {"point"}
     assert not scene.marks
     assert _owners(scene) == {}
-    assert scene.text == ("black: 0 stones, seat 0, to move", "white: 0 stones, seat 1")
+    assert scene.text == ("black: 0 stones, seat 1, to move", "white: 0 stones, seat 2")
 
 
 @pytest.mark.parametrize("size", [5, 20])
@@ -53,7 +53,7 @@ def test_stones_belong_to_seats_and_the_last_one_is_marked() -> None:
     scene = _play("e5", "d4", "f6", first="seat-1").scene()
     assert _owners(scene) == {"e5": 1, "d4": 0, "f6": 1}
     assert scene.marks == (Mark("to", ("f6",), 1),)
-    assert scene.text == ("black: 2 stones, seat 1", "white: 1 stone, seat 0, to move")
+    assert scene.text == ("black: 2 stones, seat 2", "white: 1 stone, seat 1, to move")
     assert scene.colours == ("white", "black")
     assert _colours(scene) == {"e5": "black", "d4": "white", "f6": "black"}
 
@@ -68,7 +68,7 @@ def test_the_row_that_wins_is_marked() -> None:
     scene = _play("a1", "a2", "b1", "b2", "c1", "c2", "e1", "d2", "d1").scene()
     row = Mark("win", ("a1", "b1", "c1", "d1", "e1"), 0)
     assert scene.marks == (row, Mark("to", ("d1",), 0))
-    assert scene.text == ("black: 5 stones, seat 0, wins", "white: 4 stones, seat 1, lost")
+    assert scene.text == ("black: 5 stones, seat 1, wins", "white: 4 stones, seat 2, lost")
 
 
 def test_buttons_are_there_only_while_a_colour_is_to_be_chosen() -> None:
@@ -81,9 +81,9 @@ def test_buttons_are_there_only_while_a_colour_is_to_be_chosen() -> None:
         assert all(cell.x > 10 and 0 <= cell.y < 10 for cell in buttons)
         texts.append(scene.text[0])
         play.push_move(move)
-    assert texts[0] == "seat 0 opens for both, stones to come: 3; then the other chooses"
-    assert texts[3] == "seat 1 chooses: black or white (white moves next)"
-    assert texts[4] == "black: 2 stones, seat 1"
+    assert texts[0] == "seat 1 opens for both, stones to come: 3; then the other chooses"
+    assert texts[3] == "seat 2 chooses: black or white (white moves next)"
+    assert texts[4] == "black: 2 stones, seat 2"
 
 
 def test_colours_follow_the_choice() -> None:

@@ -27,8 +27,8 @@ def test_a_row_at_the_start() -> None:
     assert scene.text == (
         "threshold 17 1/5 (2/5 of the total 43)",
         "a sum above it earns +1, below it -1",
-        "seat 0: 0, to move",
-        "seat 1: 0",
+        "seat 1: 0, to move",
+        "seat 2: 0",
     )
 
 
@@ -39,13 +39,13 @@ def test_the_last_merge_is_marked_and_told() -> None:
     scene = play.scene()
     assert [cell.glyph for cell in scene.cells] == ["3", "6"]
     assert scene.marks == (Mark("to", ("1",), 1),)
-    assert scene.text[2:] == ("seat 0: 0, to move", "seat 1: +1", "last: 1 + 5 = 6, +1 for seat 1")
+    assert scene.text[2:] == ("seat 1: 0, to move", "seat 2: +1", "last: 1 + 5 = 6, +1 for seat 2")
 
 
 def test_who_has_left_is_told() -> None:
     play = _play()
     play.forfeit(1)
-    assert play.scene().text[3] == "seat 1: 0, out"
+    assert play.scene().text[3] == "seat 2: 0, out"
 
 
 @pytest.mark.parametrize(("length", "lines"), [(2, 1), (12, 1), (13, 2), (40, 4), (64, 6)])

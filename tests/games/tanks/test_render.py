@@ -69,6 +69,34 @@ def test_a_hit_is_marked_from_the_shooter_to_the_wreck() -> None:
     assert [cell.owner for cell in scene.cells if cell.owner is not None] == [0]
 
 
+def test_a_miss_is_drawn_as_far_as_it_went_for_who_knows_the_hull() -> None:
+    play = _play("fire")
+    way = tuple(f"{row},1" for row in range(14, 8, -1))  # a rock at 8,1
+    for seen in (GAME.referee_view(play.state), GAME.view(play.state, 0)):
+        marks = GAME.scene(seen).marks
+        assert Mark("path", way, 0) in marks
+        assert Mark("from", ("15,1",), 0) in marks
+    for seat in (None, 1):
+        assert [mark.kind for mark in play.scene(seat).marks if mark.kind == "path"] == []
+
+
+def test_what_comes_into_the_line_after_a_miss_does_not_shorten_it() -> None:
+    play = _play("right", "up", "fire", "up", "right", "up", start="table1", rocks="none")
+    view = GAME.referee_view(play.state)
+    assert view.tanks is not None
+    assert (view.tanks[1].row, view.tanks[1].column) == (1, 14)
+    way = tuple(f"1,{column}" for column in range(3, 16))
+    assert Mark("path", way, 2) in GAME.scene(view).marks
+
+
+def test_the_tank_that_acted_last_is_marked_also_after_a_turn() -> None:
+    play = _play("turn-left")
+    assert Mark("to", ("15,1",), 0) in GAME.scene(GAME.referee_view(play.state)).marks
+    assert Mark("to", ("15,1",), 0) in play.scene(0).marks
+    for seat in (None, 1):
+        assert [mark for mark in play.scene(seat).marks if mark.kind == "to"] == []
+
+
 def test_the_public_sees_rocks_and_no_buttons() -> None:
     scene = _play().scene(None)
     assert _grounds(scene).count("rock") == 29
@@ -94,9 +122,9 @@ def test_a_referee_sees_all_tanks_and_whose_floor_it_is() -> None:
     ]
     assert cells["15,1"].tint == 0
     assert cells["8,5"].tint is None
-    assert scene.text[1] == "seat 0 at 15,2 facing up, 20 points, alive"
-    assert scene.text[2] == "seat 1 at 1,15 facing down, 10 points, alive"
-    assert play.scene(2).text[3] == "seat 1 alive (fired at slot 1 from 1,15)"
+    assert scene.text[1] == "seat 1: 20"
+    assert scene.text[2] == "seat 2: 10"
+    assert play.scene(2).text[2] == "seat 2: fired from 1,15"
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -105,7 +133,7 @@ def test_who_acts_no_more_has_no_buttons(seat: int) -> None:
     play.forfeit(0)
     buttons = {cell.name for cell in play.scene(seat).cells if cell.kind == "button"}
     assert buttons == (set(tanks_models.WORDS) if seat == 1 else set())
-    assert "seat 2 destroyed by seat 0 at 1,2" in play.scene(1).text
+    assert "seat 3: destroyed by seat 1" in play.scene(1).text
 
 
 def test_the_buttons_are_beside_the_board_and_hold_short_glyphs() -> None:

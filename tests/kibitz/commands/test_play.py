@@ -3,16 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from click.testing import Result as CommandResult
 
 from kibitz.commands.play import play
-from kibitz.match_series import MatchSeries, distinct_names
+from kibitz.match_series import MatchSeries, distinct_names, failed_to_start
 from kibitz.options.notation import GameChoice
-from kibitz_protocol.wire.lobbies import ReservedSeat
-from kibitz_protocol.wire.records import Conduct
+from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
+from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 
 
-def run(*words: str) -> Result:
+def run(*words: str) -> CommandResult:
     return CliRunner().invoke(play, words)
 
 
@@ -75,3 +76,18 @@ def test_what_cannot_be_played_is_refused_before_anything_starts(
     assert result.exit_code == 2
     assert expected in " ".join(result.output.split())
     assert list(tmp_path.iterdir()) == []
+
+
+def brief(plies: int, *causes: Cause | None) -> MatchBrief:
+    seats = [SeatResult(rank=1, score=0, cause=cause) for cause in causes]
+    players = [Player(player=f"p{at}", name=f"bot-{at}", kind="bot") for at in range(len(causes))]
+    result = Result(seats=seats, cause=Cause.CRASH, plies=plies)
+    return MatchBrief(match="M1", game="star", seats=players, result=result)
+
+
+def test_who_crashes_before_its_first_move_could_not_start() -> None:
+    assert failed_to_start(brief(1, None, Cause.CRASH)) == "bot-1"
+    assert failed_to_start(brief(0, Cause.CRASH, None)) == "bot-0"
+    assert failed_to_start(brief(2, None, Cause.CRASH)) is None
+    assert failed_to_start(brief(1, None, Cause.TIME)) is None
+    assert failed_to_start(brief(1, None, None).model_copy(update={"result": None})) is None

@@ -63,7 +63,7 @@ def test_a_report_is_written_for_people_and_for_programs(record: Record, tmp_pat
     text = written.read_text()
     [seat] = found.seats
     assert seat.sent is not None
-    command = f"kibitz retry records/m1.jsonl --seat 1 --ply {seat.sent['ply']} BOT"
+    command = f"kibitz retry records/m1.jsonl --seat 2 --ply {seat.sent['ply']} BOT"
     assert f"  once more:     {command}\n" in text
     assert json.dumps(seat.sent) in text
     assert MatchReport.model_validate_json((tmp_path / "m1.report.json").read_bytes()) == found
@@ -72,13 +72,13 @@ def test_a_report_is_written_for_people_and_for_programs(record: Record, tmp_pat
 def test_the_command_reports_on_a_file(record: Record) -> None:
     told = CliRunner().invoke(kibitz, ["report", str(RECORD)])
     assert (told.exit_code, "no seat is at fault" in told.output) == (0, True)
-    told = CliRunner().invoke(kibitz, ["report", str(RECORD), "--seat", "1", "--json"])
+    told = CliRunner().invoke(kibitz, ["report", str(RECORD), "--seat", "2", "--json"])
     report = MatchReport.model_validate_json(told.output)
     assert [seat.seat for seat in report.seats] == [1]
 
 
 def test_a_turn_is_asked_again_and_the_answer_is_judged(tmp_path: Path, turns: list[int]) -> None:
-    words = ["--seat", "0", "--ply", str(turns[1])]
+    words = ["--seat", "1", "--ply", str(turns[1])]
     done = retry(*words, bot(tmp_path, "legal"))
     assert done.exit_code == 0, done.output
     answer, verdict = done.output.splitlines()
@@ -95,13 +95,13 @@ def test_a_turn_is_asked_again_and_the_answer_is_judged(tmp_path: Path, turns: l
     ],
 )
 def test_an_answer_that_is_none_has_status_one(kind: str, sentence: str, tmp_path: Path) -> None:
-    done = retry("--seat", "0", bot(tmp_path, kind))
+    done = retry("--seat", "1", bot(tmp_path, kind))
     assert done.exit_code == 1, done.output
     assert sentence in done.output
 
 
 def test_a_bot_that_remembers_is_sent_the_turns_before(tmp_path: Path, turns: list[int]) -> None:
-    counting, words = bot(tmp_path, "counting"), ["--seat", "0", "--ply", str(turns[2])]
+    counting, words = bot(tmp_path, "counting"), ["--seat", "1", "--ply", str(turns[2])]
     alone = json.loads(retry(*words, counting).output.splitlines()[0])
     after = json.loads(retry(*words, "--all", counting).output.splitlines()[0])
     first = json.loads(retry(*words, bot(tmp_path, "legal")).output.splitlines()[0])
@@ -120,13 +120,13 @@ def test_a_program_is_asked_over_its_lines(tmp_path: Path, turns: list[int]) -> 
         "        print(json.dumps(told['legal'][0]), flush=True)\n"
     )
     program.chmod(0o755)
-    words = ["--seat", "0", "--ply", str(turns[1])]
+    words = ["--seat", "1", "--ply", str(turns[1])]
     done = retry(*words, "--", str(program))
     assert done.exit_code == 0, done.output
     assert done.output == retry(*words, bot(tmp_path, "legal")).output
 
 
 def test_a_turn_that_the_seat_never_had_is_refused_with_those_it_had(tmp_path: Path) -> None:
-    done = retry("--seat", "0", "--ply", "999", bot(tmp_path, "legal"))
+    done = retry("--seat", "1", "--ply", "999", bot(tmp_path, "legal"))
     assert done.exit_code == 1
     assert "999" in done.output

@@ -5,7 +5,10 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from kibitz.text import rulebook
+from kibitz.text.game_guide import describe_game
 from kibitz_games.core import registry
 
 ROOT = Path(__file__).parents[3]
@@ -33,3 +36,17 @@ def test_an_installed_package_has_the_pages_too() -> None:
     assert ROOT / packed == rulebook.PLACES[0]
     assert "COPY docs/games docs/games" in (ROOT / "Dockerfile").read_text()
     assert "!docs/games" in (ROOT / ".dockerignore").read_text()
+
+
+def test_in_an_installed_package_the_page_is_found_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rulebook, "PLACES", (tmp_path, tmp_path / "docs"))
+    assert rulebook.path("tanks") is None
+    page = tmp_path / "tanks.md"
+    page.write_text("# Tanks\n")
+    assert rulebook.path("tanks") == page
+    guide = "\n".join(describe_game(registry.get("tanks"), [], 1000))
+    assert f"rules     {page}" in guide
+    page.unlink()
+    assert "rules     " not in "\n".join(describe_game(registry.get("tanks"), [], 1000))

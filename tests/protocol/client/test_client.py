@@ -519,3 +519,16 @@ def test_every_public_method_names_only_refusals_that_exist() -> None:
             assert doc, name
             named = set(re.findall(r"`([a-z]+_[a-z_]+)`", doc)) - other
             assert named <= {code.value for code in Code}, name
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("http://here:8765", "ws://here:8765"),
+        ("HTTPS://here/path", "wss://here/path"),
+        ("ws://here", "ws://here"),
+        ("wss://here", "wss://here"),
+    ],
+)
+def test_the_address_of_its_pages_is_the_server_too(said: str, meant: str) -> None:
+    assert Client(said, name="ada").url == meant

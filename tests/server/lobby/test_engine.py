@@ -396,7 +396,7 @@ def test_start_names_who_is_not_ready() -> None:
         assert refusal.code is Code.NOT_READY
         return refusal.message
 
-    assert why() == "the house bot of seat 2 has not come yet"
+    assert why() == "the house bot of seat 3 has not come yet"
     room.command(Join(player("h", "house"), house_seat=2))
     room.command(Ready("ada", False))
     assert why() == "'ada' is not ready"

@@ -563,7 +563,7 @@ def test_the_seats_that_drop_out_rank_last_first() -> None:
 def test_a_seat_that_is_out_is_refused() -> None:
     shell = race()
     shell.do(Resign(0))
-    assert refusal(shell.do(Resign(0))).message == "seat 0 is out of the play"
+    assert refusal(shell.do(Resign(0))).message == "seat 1 is out of the play"
     assert refusal(shell.do(Play(0, 9, 0, {"steps": 1}))).code is Code.OVER
     assert refusal(shell.do(Return(0))).code is Code.OVER
 
@@ -786,7 +786,7 @@ def test_the_player_of_a_replaced_seat_does_not_get_it_back() -> None:
     shell.do(Leave(0, "left"))
     shell.do(Replace(0, HOUSE, Cause.DISCONNECT))
     found = refusal(shell.do(Return(0, player="p0")))
-    assert (found.code, found.message) == (Code.NOT_SEATED, "seat 0 is played by House now")
+    assert (found.code, found.message) == (Code.NOT_SEATED, "seat 1 is played by House now")
     assert shell.do(Return(0, player="h1")) == []
 
 

@@ -23,6 +23,8 @@ from kibitz_clients.render.svg.themes import THEMES
 from kibitz_games.core.scene import Scene
 from kibitz_protocol import printable
 
+FONTS: Final = "Georgia, 'Times New Roman', 'Liberation Serif', 'DejaVu Serif', serif"
+"""Named one by one: rasterisers do not know which font is the system's serif."""
 HEADER: Final = 62.0
 LEGEND_ROW: Final = 34.0
 TEXT_ROW: Final = 20.0
@@ -57,8 +59,10 @@ class _Page:
         self.layout = layout = BoardLayout(scene)
         self.width = max(layout.board_width, MIN_WIDTH)
         self.header = HEADER if caption.title or caption.subtitle else 0.0
-        self.columns = max(1, min(len(caption.players), int((self.width - 48) // 180), 3))
-        rows = math.ceil(len(caption.players) / self.columns)
+        most = max(1, min(len(caption.players), int((self.width - 48) // 180), 3))
+        rows = math.ceil(len(caption.players) / most)
+        # As few columns as these rows need: four players are two by two.
+        self.columns = math.ceil(len(caption.players) / max(1, rows)) or 1
         legend = rows * LEGEND_ROW + 22 if rows else 0.0
         room = int((self.width - 52) / LETTER_WIDTH)
         self.text_lines = [line for text in scene.text for line in textwrap.wrap(text, room)]
@@ -74,7 +78,7 @@ class _Page:
         width, height = number(self.width), number(self.height)
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-            f'width="{width}" height="{height}" font-family="Georgia, \'Times New Roman\', serif">'
+            f'width="{width}" height="{height}" font-family="{FONTS}">'
         )
         if self.caption.title:
             yield f"<title>{escape(printable.line(self.caption.title))}</title>"

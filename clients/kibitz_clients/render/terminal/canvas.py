@@ -134,13 +134,21 @@ def board_size(scene: Scene, scale: TileSize) -> tuple[int, int]:
 
 def fit_tile_size(scene: Scene, width: int, height: int) -> TileSize:
     """Return the largest scale at which `scene` fits with no text cut, or the smallest of all."""
-    scales = HEX_TILE_SIZES if scene.lattice == "hex" else SQUARE_TILE_SIZES
-    for scale in scales:
+    return fitting_tile_size(scene, width, height) or _tile_sizes(scene)[-1]
+
+
+def fitting_tile_size(scene: Scene, width: int, height: int) -> TileSize | None:
+    """Return the largest scale at which `scene` fits with no text cut, None where it does not."""
+    for scale in _tile_sizes(scene):
         columns, rows = board_size(scene, scale)
         uncut = all(text_width(cell) <= _text_columns(scene, cell, scale) for cell in scene.cells)
         if columns <= width and rows <= height and uncut:
             return scale
-    return scales[-1]
+    return None
+
+
+def _tile_sizes(scene: Scene) -> tuple[TileSize, ...]:
+    return HEX_TILE_SIZES if scene.lattice == "hex" else SQUARE_TILE_SIZES
 
 
 def draw(scene: Scene, scale: TileSize, overlay: Overlay = NO_OVERLAY) -> DrawnBoard:

@@ -130,17 +130,22 @@ class CellStyle:
 
 
 def text_width(cell: Cell) -> int:
-    """Return the columns that the text of a cell needs; buttons make room for themselves."""
-    if cell.kind == "button":
-        return 1
-    return max(1, cell_len(_piece_text(cell) if _has_piece(cell) else cell.glyph))
+    """Return the columns that the text of a cell needs.
+
+    Buttons make room for themselves, and an empty cell that can be drawn without its text has that
+    only where there is room.
+    """
+    if _has_piece(cell):
+        return cell_len(_piece_text(cell))
+    optional = cell.kind == "button" or _KINDS[cell.kind].text
+    return 1 if optional else max(1, cell_len(cell.glyph))
 
 
 def cell_styles(scene: Scene, overlay: Overlay, room: int) -> dict[str, CellStyle]:
-    """Return the style of every cell; names longer than `room` columns are not shown."""
+    """Return the style of every cell; `room` is how many columns it has for its text."""
     cells = {cell.name: cell for cell in scene.cells}
     points = {(cell.x, cell.y) for cell in scene.cells if cell.kind == "point"}
-    styles = {name: _base_style(cell, points) for name, cell in cells.items()}
+    styles = {name: _base_style(cell, points, room) for name, cell in cells.items()}
     for mark in scene.marks:
         for name in mark.cells:
             if name in styles:
@@ -157,9 +162,10 @@ def cell_styles(scene: Scene, overlay: Overlay, room: int) -> dict[str, CellStyl
     return styles
 
 
-def _base_style(cell: Cell, points: Collection[tuple[float, float]]) -> CellStyle:
+def _base_style(cell: Cell, points: Collection[tuple[float, float]], room: int) -> CellStyle:
     kind, background = _KINDS[cell.kind], palette.cell_background(cell)
-    style = CellStyle(background, cell.glyph or kind.text, palette.CURSOR, fill=kind.fill)
+    text = kind.text if kind.text and cell_len(cell.glyph) > room else cell.glyph or kind.text
+    style = CellStyle(background, text, palette.CURSOR, fill=kind.fill)
     style.fill_foreground = palette.blend(background, palette.TEXT, 0.45 if kind.box else 0.16)
     if kind.box:
         style.box = style.bold = True
@@ -173,8 +179,11 @@ def _base_style(cell: Cell, points: Collection[tuple[float, float]]) -> CellStyl
         faint = style.text == "·"
         style.foreground = palette.blend(background, palette.TEXT, 0.3 if faint else 0.6)
         style.shape = kind.shape if faint else ""
-    if cell.kind == "gone" and cell.tint is not None:
-        style.foreground = palette.blend(palette.seat_colour(cell.tint), background, 0.25)
+    if cell.tint is not None and cell.kind in {"gone", "floor"}:
+        trail = cell.kind == "floor" and not cell.glyph
+        style.text = palette.trail_glyph(cell.tint) if trail else style.text
+        colour = palette.seat_colour(cell.tint)
+        style.foreground = palette.blend(colour, background, 0.45 if trail else 0.25)
     if _has_piece(cell):
         _put_piece(style, cell)
     return style

@@ -139,7 +139,8 @@ class MatchScreen(BaseScreen):
             return Scene("square", (), (), (f"this client does not know {name!r}",))
         frame = self.timeline_cursor.frame
         if self._cached_scene is None or self._cached_scene[0] is not frame:
-            self._cached_scene = frame, replay.frame_scene(self.game, frame)
+            drawn = replay.frame_scene(self.game, frame, self.timeline.info.seats)
+            self._cached_scene = frame, drawn
         return self._cached_scene[1]
 
     def overlay(self) -> Overlay:
@@ -178,7 +179,7 @@ class MatchScreen(BaseScreen):
             return Text(printable.line(self.notice), "bold #ffb86b")
         result = self.timeline.result
         if result is not None and self.timeline_cursor.frame.seq == self.timeline.steps[-1].seq:
-            winner = descriptions.result_summary(self.timeline.info, result)
+            winner = descriptions.result_summary(self.timeline.info, result, self.game)
             return Text(winner, f"bold {palette.HINT}")
         return self._whose_turn()
 

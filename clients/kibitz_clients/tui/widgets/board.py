@@ -68,7 +68,7 @@ class Board(Widget):
             return Strip(drawn).crop_extend(0, width, _BACK)
         line = row - self._drawn_board.height - self._gap()
         if 0 <= line < len(self._lines):
-            return _text(self._lines[line], width)
+            return self._text(self._lines[line])
         return Strip.blank(width, _BACK)
 
     def _draw(self) -> None:
@@ -78,10 +78,18 @@ class Board(Widget):
                 self.scene, canvas.fit_tile_size(self.scene, width, height), self._overlay
             )
             room = height - self._drawn_board.height
-            lines = list(pack_lines(self.scene.text, min(width, max(50, self._drawn_board.width))))
+            lines = list(self.scene.text)
+            if len(lines) > room or any(len(line) > width for line in lines):
+                packed = min(width, max(50, self._drawn_board.width))
+                lines = list(pack_lines(self.scene.text, packed))
             # Half a text says less than none.
             self._lines = lines if len(lines) <= room else []
             self.refresh()
+
+    def _text(self, line: str) -> Strip:
+        """Return a line of the text, which stands in the middle as a whole."""
+        left = max(0, (self.size.width - max(map(len, self._lines))) // 2)
+        return Strip([Segment(" " * left + line, _BACK)]).crop_extend(0, self.size.width, _BACK)
 
     def _gap(self) -> int:
         """An empty line before the text, where there is room for it."""
@@ -106,8 +114,3 @@ def pack_lines(texts: Iterable[str], width: int) -> Iterable[str]:
             line = joined
     if line:
         yield line
-
-
-def _text(line: str, width: int) -> Strip:
-    left = max(0, (width - len(line)) // 2)
-    return Strip([Segment(" " * left + line, _BACK)]).crop_extend(0, width, _BACK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -13,6 +14,9 @@ from kibitz_clients.render import palette
 from kibitz_clients.timeline import Frame, Timeline
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable
+
+ONE_LINE: Final = 19
+"""Columns in which a name and a clock stand beside each other."""
 
 
 class Seats(Static):
@@ -46,36 +50,80 @@ def render(
     colours: Sequence[PieceColour] = (),
 ) -> Text:
     """Return the lines, `width` columns wide."""
-    readings = timeline.clock_readings(now, frame)
     newest = frame.seq == timeline.newest.seq
     lines = []
     for seat in range(len(timeline.info.seats)):
-        reading = readings[seat] if seat < len(readings) else None
-        clock = reading.text if reading else ""
-        low = reading is not None and reading.low and seat == frame.to_act
-        glyph = palette.piece_glyph(seat, colours)
-        lines.append(_line(timeline, frame, seat, glyph, clock, low, width))
+        lines.append(seat_line(timeline, frame, seat, now, width, colours))
         if newest and seat in timeline.away and not timeline.over:
             lines.append(_away(timeline.away[seat], now))
     return Text("\n").join(lines)
 
 
-def _line(
-    timeline: Timeline, frame: Frame, seat: int, glyph: str, clock: str, low: bool, width: int
+def compact_lines(
+    timeline: Timeline,
+    frame: Frame,
+    now: int,
+    width: int,
+    height: int,
+    colours: Sequence[PieceColour] = (),
+) -> list[Text]:
+    """Return the players in at most `height` lines: clocks stand below the names if need be.
+
+    Where there is room for the names only, the clock of the seat to move is shown.
+    """
+    players = range(len(timeline.info.seats))
+    if width >= ONE_LINE:
+        return [seat_line(timeline, frame, seat, now, width, colours) for seat in players][:height]
+    lines = []
+    for seat in players:
+        lines.append(seat_line(timeline, frame, seat, now, width, colours, shows_clock=False))
+        aside, low = _right(timeline, frame, seat, now)
+        if aside and (2 * len(players) <= height or _acts(timeline, frame, seat)):
+            lines.append(Text(f"   {aside}", "bold #ff6b6b" if low else palette.DIM))
+    return lines[:height]
+
+
+def seat_line(
+    timeline: Timeline,
+    frame: Frame,
+    seat: int,
+    now: int,
+    width: int,
+    colours: Sequence[PieceColour] = (),
+    *,
+    shows_clock: bool = True,
 ) -> Text:
+    """Return one player: glyph, name, and the clock or what has become of the seat."""
     facts = timeline.info
-    acts = seat == frame.to_act and not (timeline.over and frame.seq == timeline.newest.seq)
-    right = _rank(timeline, frame, seat) or clock
+    acts = _acts(timeline, frame, seat)
+    right, low = _right(timeline, frame, seat, now) if shows_clock else ("", False)
     mine = " (you)" if seat == facts.you else ""
     name = printable.line(facts.seats[seat].name) + mine
-    room = max(1, width - 4 - cell_len(right) - 1)
+    room = max(1, width - 3 - (cell_len(right) + 2 if right else 0))
+    if cell_len(name) > room and facts.seats[seat].kind == "house":
+        # The word that all of them begin with tells the least.
+        name = name.removeprefix("house ")
     ink = palette.seat_colour(seat)
     line = Text("▸" if acts else " ", style=f"bold {palette.CURSOR}")
-    line.append(f"{glyph} ", style=f"bold {ink}")
+    line.append(f"{palette.piece_glyph(seat, colours)} ", style=f"bold {ink}")
     line.append(set_cell_size(_clipped(name, room), room), style="bold" if acts else palette.TEXT)
     style = "bold #ff6b6b" if low else ("bold" if acts else palette.DIM)
-    line.append(" " + right, style=style)
-    return line
+    return line.append(f" {right}", style=style) if right else line
+
+
+def _acts(timeline: Timeline, frame: Frame, seat: int) -> bool:
+    return seat == frame.to_act and not (timeline.over and frame.seq == timeline.newest.seq)
+
+
+def _right(timeline: Timeline, frame: Frame, seat: int, now: int) -> tuple[str, bool]:
+    """Return the rank or the clock of a seat, and whether its time runs out."""
+    if rank := _rank(timeline, frame, seat):
+        return rank, False
+    readings = timeline.clock_readings(now, frame)
+    reading = readings[seat] if seat < len(readings) else None
+    if reading is None:
+        return "", False
+    return reading.text, reading.low and seat == frame.to_act
 
 
 def _rank(timeline: Timeline, frame: Frame, seat: int) -> str:
@@ -83,7 +131,9 @@ def _rank(timeline: Timeline, frame: Frame, seat: int) -> str:
     if result is None or frame.seq != timeline.newest.seq or seat >= len(result.seats):
         return ""
     ended = result.seats[seat]
-    return descriptions.ordinal(ended.rank) + (f" {ended.cause}" if ended.cause else "")
+    points = descriptions.points_text(ended)
+    parts = [points, descriptions.ordinal(ended.rank), ended.cause or ""]
+    return " ".join(part for part in parts if part)
 
 
 def _away(until: int | None, now: int) -> Text:

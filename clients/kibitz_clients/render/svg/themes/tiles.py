@@ -77,6 +77,8 @@ def _tile(board: Board, cell: Cell, at: Point) -> Iterator[str]:
         yield from _cross(cell, at)
     elif cell.glyph and cell.owner is None:
         yield primitives.text(at[0], at[1] + 6, cell.glyph, 18, anchor="middle")
+    elif cell.kind == "floor" and cell.tint is not None and cell.owner is None:
+        yield primitives.emblem(cell.tint, *at, 3.2, blend(piece_colour(cell.tint), INK, 0.2))
 
 
 def _tile_shape(board: Board, at: Point, attributes: str, shrink: float = 0.0) -> str:

@@ -1,0 +1,64 @@
+"""Pictures of pixels: SVG as PNG, and a sequence of SVGs as an animated GIF.
+
+The libraries that draw them are an extra (`kibitz[pictures]`), since only an export needs them.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+INSTALL: Final = "pip install 'kibitz[pictures]'"
+GIF_WIDTH: Final = 480
+"""Pixels across a GIF, which has a picture for each step."""
+STEP_MS: Final = 700
+LAST_MS: Final = 4_000
+"""How long a step of a GIF is shown, and the last one before it begins again."""
+PAPER: Final = "#fffdf8"
+"""What is behind a picture where it is shorter than another one of its GIF."""
+
+
+class MissingLibraryError(RuntimeError):
+    """A library that draws pixels is not installed; the message says how to get it."""
+
+
+def png(svg: str, width: int | None = None) -> bytes:
+    """Return a picture as PNG, `width` pixels across or as wide as it says.
+
+    Its words are drawn in the fonts of this machine. Raises `MissingLibraryError`.
+    """
+    try:
+        import resvg_py
+    except ImportError:
+        raise MissingLibraryError(f"a PNG or a GIF needs resvg-py: {INSTALL}") from None
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width))
+
+
+def gif(svgs: Iterable[str]) -> bytes:
+    """Return pictures one after the other as an animated GIF. Raises `MissingLibraryError`."""
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingLibraryError(f"a GIF needs Pillow: {INSTALL}") from None
+    pictures = [Image.open(io.BytesIO(png(svg, GIF_WIDTH))) for svg in svgs]
+    height = max(picture.height for picture in pictures)
+    frames = [_on_paper(picture, height) for picture in pictures]
+    durations = [STEP_MS] * (len(frames) - 1) + [LAST_MS]
+    return _encoded(frames, durations)
+
+
+def _on_paper(picture: Any, height: int) -> Any:
+    """Return a picture with nothing transparent in it, and as high as the others."""
+    from PIL import Image
+
+    page = Image.new("RGB", (picture.width, height), PAPER)
+    page.paste(picture, (0, 0), picture.convert("RGBA"))
+    return page
+
+
+def _encoded(frames: Sequence[Any], durations: Sequence[int]) -> bytes:
+    out = io.BytesIO()
+    first, *rest = frames
+    first.save(out, "GIF", save_all=True, append_images=rest, duration=list(durations), loop=0)
+    return out.getvalue()

@@ -1,0 +1,79 @@
+"""A scene in as few terminal cells as it takes: two rows of the board on each line.
+
+For boards that do not fit at any tile size of `canvas`. A place is the upper or the lower half of a
+terminal cell, in the colour of what it is; a piece is the glyph of its seat, so that pieces are
+told apart without colours too. Labels and texts are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rich.style import Style
+
+from kibitz_clients.render import palette
+from kibitz_clients.render.terminal.canvas import DrawnBoard
+from kibitz_clients.render.terminal.cell_style import (
+    NO_OVERLAY,
+    CellStyle,
+    cell_styles,
+    text_width,
+)
+from kibitz_games.core.scene import Scene
+
+_UPPER_HALF: Final = "▀"
+_ROOM: Final = 1
+"""Columns for the text of a place."""
+
+
+def suits(scene: Scene) -> bool:
+    """Return whether a scene says all that matters with pieces and colours: no numbers on cards."""
+    return all(cell.owner is not None or text_width(cell) == 1 for cell in scene.cells)
+
+
+def size(scene: Scene) -> tuple[int, int]:
+    """Return the columns and lines that the miniature of `scene` takes."""
+    if not scene.cells:
+        return 0, 0
+    columns = [round(cell.x) for cell in scene.cells]
+    rows = [round(cell.y) for cell in scene.cells]
+    return max(columns) - min(columns) + 1, (max(rows) - min(rows)) // 2 + 1
+
+
+def draw(scene: Scene) -> DrawnBoard:
+    """Draw the miniature of `scene`."""
+    if not scene.cells:
+        return DrawnBoard([], {})
+    made = cell_styles(scene, NO_OVERLAY, _ROOM)
+    left = min(round(cell.x) for cell in scene.cells)
+    top = min(round(cell.y) for cell in scene.cells)
+    at = {(round(cell.x) - left, round(cell.y) - top): cell.name for cell in scene.cells}
+    pieces = {cell.name for cell in scene.cells if cell.owner is not None}
+    columns, lines = size(scene)
+    rows = [
+        [
+            _drawn(made, pieces, at.get((column, 2 * line)), at.get((column, 2 * line + 1)))
+            for column in range(columns)
+        ]
+        for line in range(lines)
+    ]
+    return DrawnBoard(rows, {(x, y // 2): name for (x, y), name in at.items()})
+
+
+def _drawn(
+    made: Mapping[str, CellStyle], pieces: set[str], upper: str | None, lower: str | None
+) -> tuple[str, Style]:
+    """Draw two places, one above the other, as one character."""
+    standing = [name for name in (upper, lower) if name in pieces]
+    if len(standing) == 1:
+        style = made[standing[0]]
+        return style.text[:1], Style(color=style.foreground, bgcolor=style.background, bold=True)
+    colours = [_colour(made, pieces, name) for name in (upper, lower)]
+    return _UPPER_HALF, Style(color=colours[0], bgcolor=colours[1])
+
+
+def _colour(made: Mapping[str, CellStyle], pieces: set[str], name: str | None) -> str:
+    if name is None:
+        return palette.BACKDROP
+    return made[name].foreground if name in pieces else made[name].background

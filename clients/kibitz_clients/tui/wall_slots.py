@@ -1,0 +1,105 @@
+"""Which match each board of a wall shows, and how many boards fit: no drawing, no connection.
+
+A board keeps its match until that has been over for a while; then it goes on to the next match of
+the same game, or of another one where the board is not kept for a game.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kibitz_protocol.wire.lobbies import MatchBrief
+
+LINGER_MS: Final = 6_000
+"""How long the end of a match is shown before the next match takes its board."""
+MIN_COLUMNS: Final = 24
+MIN_ROWS: Final = 8
+"""The smallest tile of a wall, in terminal cells."""
+_CELL_RATIO: Final = 2.4
+"""How many times wider than high, in terminal cells, a tile serves its board best."""
+
+
+@dataclass
+class Slot:
+    """One board of a wall."""
+
+    game: str | None = None
+    """The game of its match, or the one that it is kept for."""
+    kept: bool = False
+    match: str | None = None
+    ended_at: int | None = None
+    """When the end of the match was first seen."""
+
+    def is_free(self, now: int) -> bool:
+        """Return whether another match may take the board."""
+        return self.match is None or (
+            self.ended_at is not None and now - self.ended_at >= LINGER_MS
+        )
+
+
+@dataclass
+class WallSlots:
+    """All boards of a wall, in the order in which they are shown."""
+
+    slots: list[Slot] = field(default_factory=list)
+    finished: list[MatchBrief] = field(default_factory=list)
+    """The matches that ended, in that order."""
+
+    @classmethod
+    def for_games(cls, games: Sequence[str]) -> WallSlots:
+        """Return a wall that keeps a board for each of `games`."""
+        return cls([Slot(game, kept=True) for game in games])
+
+    def update(self, briefs: Iterable[MatchBrief], now: int) -> list[str]:
+        """Take in what is known of the matches; return those that got a board just now."""
+        known = {brief.match: brief for brief in briefs if brief.watchable and not brief.void}
+        told = {brief.match for brief in self.finished}
+        self.finished += [
+            brief
+            for brief in known.values()
+            if brief.result is not None and brief.match not in told
+        ]
+        for slot in self.slots:
+            brief = known.get(slot.match or "")
+            if brief is not None and brief.result is not None and slot.ended_at is None:
+                slot.ended_at = now
+        shown = {slot.match for slot in self.slots}
+        return [
+            match
+            for match, brief in known.items()
+            if brief.result is None and match not in shown and self._seat(brief, now)
+        ]
+
+    def _seat(self, brief: MatchBrief, now: int) -> bool:
+        """Give a match a board; False where it has to wait for one."""
+        free = [slot for slot in self.slots if slot.is_free(now)]
+        same = [slot for slot in self.slots if slot.game == brief.game]
+        chosen = next((slot for slot in free if slot.game == brief.game), None)
+        if chosen is None and any(slot.kept for slot in same):
+            return False
+        if chosen is None:
+            chosen = next((slot for slot in free if not slot.kept), None)
+        if chosen is None:
+            chosen = Slot()
+            self.slots.append(chosen)
+        chosen.game, chosen.match, chosen.ended_at = brief.game, brief.match, None
+        return True
+
+
+def capacity(columns: int, rows: int) -> int:
+    """Return how many tiles fit at most."""
+    return max(1, (columns + 1) // (MIN_COLUMNS + 1)) * max(1, rows // MIN_ROWS)
+
+
+def grid_shape(count: int, columns: int, rows: int) -> tuple[int, int]:
+    """Return how many tiles stand beside and below each other, for the largest boards."""
+
+    def smaller_side(across: int) -> float:
+        down = math.ceil(count / across)
+        return min((columns + 1 - across) / across / _CELL_RATIO, rows / down)
+
+    across = max(range(1, max(1, count) + 1), key=smaller_side)
+    return across, math.ceil(count / across)

@@ -1,0 +1,260 @@
+"""Many matches at once: a tile for each, with its board, its players, and its last move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kibitz_clients import descriptions, replay
+from kibitz_clients.render import palette
+from kibitz_clients.render.terminal import canvas, miniature
+from kibitz_clients.render.terminal.canvas import DrawnBoard
+from kibitz_clients.timeline import Frame, Timeline
+from kibitz_clients.tui import wall_slots
+from kibitz_clients.tui.widgets import seats
+from kibitz_games.core.game import Game
+from kibitz_games.core.scene import PieceColour, Scene
+
+_BACK: Final = Style(color=palette.TEXT, bgcolor=palette.BACKDROP)
+_HEAD: Final = Style(color=palette.TEXT, bgcolor="#242a35")
+_SIDE: Final = 10
+"""Columns beside a board that are worth naming players in."""
+_WIDEST_SIDE: Final = 32
+"""Columns that names and clocks take at most."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What one tile shows: a match, or `title` and `note` where there is none yet."""
+
+    key: str
+    title: str
+    note: str = ""
+    timeline: Timeline | None = None
+    game: Game | None = None
+
+
+class MatchGrid(Widget):
+    """Draws tiles in a grid; a click on one posts `MatchGrid.Clicked`."""
+
+    DEFAULT_CSS = "MatchGrid { width: 1fr; height: 1fr; }"
+    can_focus = False
+
+    class Clicked(Message):
+        """The tile with this key was clicked."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._tiles: Sequence[Tile] = ()
+        self._rows: list[Strip] = []
+        # The board of each match as it was drawn last, and for which frame and size.
+        self._boards: dict[tuple[str, str], tuple[Frame, tuple[int, int], DrawnBoard | None]] = {}
+        # The newest scene of each match.
+        self._scenes: dict[str, tuple[Frame, Scene]] = {}
+
+    def show(self, tiles: Sequence[Tile], now: int) -> None:
+        """Draw the tiles; clocks tick with `now`."""
+        self._tiles = tiles
+        matches = {tile.timeline.info.match for tile in tiles if tile.timeline is not None}
+        self._boards = {key: drawn for key, drawn in self._boards.items() if key[0] in matches}
+        self._scenes = {key: made for key, made in self._scenes.items() if key in matches}
+        across, down, width, height = self._measures()
+        rows: list[Strip] = []
+        for line in range(down):
+            drawn = [
+                self._tile(tile, width, height, now) for tile in tiles[line * across :][:across]
+            ]
+            gap = Strip.blank(1, _BACK)
+            for row in range(height):
+                cells = [part for each in drawn for part in (each[row], gap)]
+                rows.append(Strip.join(cells[:-1]).crop_extend(0, self.size.width, _BACK))
+        if rows != self._rows:
+            self._rows = rows
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        return self._rows[y] if y < len(self._rows) else Strip.blank(self.size.width, _BACK)
+
+    def on_click(self, event: events.Click) -> None:
+        across, _, width, height = self._measures()
+        place = event.y // max(1, height) * across + min(across - 1, event.x // (width + 1))
+        if place < len(self._tiles):
+            self.post_message(self.Clicked(self._tiles[place].key))
+
+    def _measures(self) -> tuple[int, int, int, int]:
+        """Return the tiles across and down, and the columns and rows of each."""
+        columns, rows = self.size
+        across, down = wall_slots.grid_shape(len(self._tiles), columns, rows)
+        width, height = (columns + 1) // across - 1, rows // max(1, down)
+        return across, down, max(1, width), max(2, height)
+
+    def _tile(self, tile: Tile, width: int, height: int, now: int) -> list[Strip]:
+        timeline = tile.timeline
+        head = Text(f"{tile.key:>2} ", f"bold {palette.SEAT_COLOURS[2]}")
+        head.append(tile.title, "bold")
+        if timeline is None:
+            note = Text(tile.note, palette.DIM, justify="center")
+            body = [Text()] * ((height - 2) // 2) + [note]
+            return [
+                self._strip(head, width, _HEAD),
+                *(self._strip(_centred(line, width), width) for line in body),
+                *[Strip.blank(width, _BACK)] * (height - 1 - len(body)),
+            ]
+        frame = timeline.newest
+        ply = f"ply {frame.ply}"
+        head.truncate(max(1, width - len(ply) - 1), overflow="ellipsis", pad=True)
+        head.append(f" {ply}", palette.DIM)
+        body_rows = self._body(tile, timeline, frame, width, height - 2, now)
+        return [
+            self._strip(head, width, _HEAD),
+            *body_rows,
+            self._strip(self._last_line(tile, timeline, frame), width),
+        ]
+
+    def _body(
+        self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, now: int
+    ) -> list[Strip]:
+        """Return the board with the players beside it, or below it where it is wide."""
+        players, colours = len(timeline.info.seats), self._scene(tile, timeline, frame).colours
+        columns = max(1, width // (seats.ONE_LINE + 5))
+        below = -(-players // columns)
+        wide = self._board(tile, timeline, frame, width, height - below, "below")
+        tall = self._board(tile, timeline, frame, width - _SIDE - 1, height, "beside")
+        if wide is None and tall is None:
+            names = seats.compact_lines(timeline, frame, now, width, height - 1, colours)
+            drawn = [Text("no room for the board", palette.DIM), *names]
+            return self._padded([self._strip(line, width) for line in drawn], width, height)
+        if tall is None or (wide is not None and _area(wide) > _area(tall)):
+            assert wide is not None
+            rows = [_centred_row(wide, row, width) for row in range(wide.height)]
+            rows = [*[Strip.blank(width, _BACK)] * ((height - below - len(rows)) // 2), *rows]
+            rows = self._padded(rows, width, height - below)
+            return rows + self._table(timeline, frame, now, width, columns, colours)
+        side = min(width - tall.width - 1, _WIDEST_SIDE)
+        left = (width - tall.width - 1 - side) // 2
+        lines = seats.compact_lines(timeline, frame, now, side, height, colours)
+        top, first = (height - tall.height) // 2, (height - len(lines)) // 2
+        rows = []
+        for y in range(height):
+            row, line = y - top, y - first
+            board = tall.segments(row) if 0 <= row < tall.height else [_blank(tall.width)]
+            name = lines[line] if 0 <= line < len(lines) else Text()
+            joined = [Strip([_blank(left), *board, _blank(1)]), self._strip(name, side)]
+            rows.append(Strip.join(joined).crop_extend(0, width, _BACK))
+        return rows
+
+    def _table(
+        self,
+        timeline: Timeline,
+        frame: Frame,
+        now: int,
+        width: int,
+        columns: int,
+        colours: Sequence[PieceColour],
+    ) -> list[Strip]:
+        """Return the players in columns: four are two by two."""
+        players = len(timeline.info.seats)
+        columns = -(-players // -(-players // columns))
+        room = (width + 1) // columns - 1
+        lines = [
+            seats.seat_line(timeline, frame, seat, now, room, colours) for seat in range(players)
+        ]
+        strips = [self._strip(line, room + 1) for line in lines]
+        rows = [strips[first : first + columns] for first in range(0, players, columns)]
+        return [Strip.join(row).crop_extend(0, width, _BACK) for row in rows]
+
+    def _board(
+        self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, where: str
+    ) -> DrawnBoard | None:
+        """Return the board as large as it fits, None where it does not; drawn once a position."""
+        key = timeline.info.match, where
+        known = self._boards.get(key)
+        if known is None or known[0] is not frame or known[1] != (width, height):
+            board = fit_board(self._scene(tile, timeline, frame), width, height)
+            self._boards[key] = known = frame, (width, height), board
+        return known[2]
+
+    def _scene(self, tile: Tile, timeline: Timeline, frame: Frame) -> Scene:
+        match = timeline.info.match
+        if match not in self._scenes or self._scenes[match][0] is not frame:
+            self._scenes[match] = frame, _bare_scene(tile, timeline, frame)
+        return self._scenes[match][1]
+
+    def _last_line(self, tile: Tile, timeline: Timeline, frame: Frame) -> Text:
+        if timeline.result is not None:
+            summary = descriptions.result_summary(timeline.info, timeline.result, tile.game)
+            return Text(summary, f"bold {palette.HINT}")
+        seat = descriptions.acting_seat(frame)
+        if seat is None:
+            return Text()
+        colours = self._scene(tile, timeline, frame).colours
+        text = Text()
+        label = descriptions.player_label(seat, timeline.info.seats[seat], colours)
+        text.append(label, palette.seat_colour(seat))
+        return text.append(f" {descriptions.step_text(tile.game, frame)}", palette.TEXT)
+
+    def _strip(self, text: Text, width: int, style: Style = _BACK) -> Strip:
+        line = text.copy()
+        line.no_wrap = True
+        line.truncate(width, overflow="ellipsis")
+        rendered = line.render(self.app.console, end="")
+        segments = [
+            Segment(each.text, style + each.style if isinstance(each.style, Style) else style)
+            for each in rendered
+        ]
+        return Strip(segments).crop_extend(0, width, style)
+
+    def _padded(self, rows: list[Strip], width: int, height: int) -> list[Strip]:
+        return [*rows, *[Strip.blank(width, _BACK)] * (height - len(rows))][:height]
+
+
+def fit_board(scene: Scene, width: int, height: int) -> DrawnBoard | None:
+    """Return `scene` drawn as large as it fits, in miniature if need be; None where it does not."""
+    if width <= 0 or height <= 0 or not scene.cells:
+        return None
+    scale = canvas.fitting_tile_size(scene, width, height)
+    if scale is not None:
+        return canvas.draw(scene, scale)
+    columns, rows = miniature.size(scene)
+    fits = columns <= width and rows <= height and miniature.suits(scene)
+    return miniature.draw(scene) if fits else None
+
+
+def _bare_scene(tile: Tile, timeline: Timeline, frame: Frame) -> Scene:
+    """Return the board of a frame without what a player needs: names of rows, buttons."""
+    if tile.game is None:
+        return Scene("square", ())
+    scene = replay.frame_scene(tile.game, frame, timeline.info.seats)
+    cells = tuple(cell for cell in scene.cells if cell.kind != "button")
+    return replace(scene, cells=cells, labels=())
+
+
+def _area(board: DrawnBoard) -> int:
+    return board.width * board.height
+
+
+def _blank(width: int) -> Segment:
+    return Segment(" " * max(0, width), _BACK)
+
+
+def _centred(line: Text, width: int) -> Text:
+    return Text(" " * max(0, (width - cell_len(line.plain)) // 2)).append_text(line)
+
+
+def _centred_row(board: DrawnBoard, row: int, width: int) -> Strip:
+    left = max(0, (width - board.width) // 2)
+    return Strip([_blank(left), *board.segments(row)]).crop_extend(0, width, _BACK)

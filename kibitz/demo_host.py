@@ -1,0 +1,129 @@
+"""The host of the demo: opens a lobby for each game, one after the other, and follows them all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kibitz.demo_programme import DemoGame
+from kibitz.lobby_progress import LobbyProgress
+from kibitz.text import result_tables
+from kibitz_clients.tui.screens.wall import Preparation
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.wire.messages import LobbyNews
+from kibitz_protocol.wire.refusals import Code
+
+Tell = Callable[[str], None]
+
+
+class DemoHost:
+    """Plays the programmes of `games`; with `endless` each of them again when it is over.
+
+    `preparation` counts the games whose bots have come. `tell` is given the lines about what
+    happens.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        games: Sequence[DemoGame],
+        preparation: Preparation,
+        tell: Tell,
+        *,
+        endless: bool,
+    ) -> None:
+        self.courses: dict[str, LobbyProgress] = {}
+        """By game, as far as their lobbies were opened."""
+        self._client = client
+        self._games = games
+        self._preparation = preparation
+        self._tell = tell
+        self._endless = endless
+        self._closing = False
+        # Is set whenever there was news, which is what those who wait for a lobby look at.
+        self._news = asyncio.Event()
+        preparation.total = len(games)
+
+    async def run(self) -> None:
+        """Play until every programme is over, or the host was asked to close."""
+        async with asyncio.TaskGroup() as group:
+            listening = group.create_task(self._listen())
+            await self._open_lobbies()
+            await self._until(self._is_over)
+            listening.cancel()
+
+    async def close(self) -> None:
+        """Begin no new matches; those that run are finished."""
+        self._closing = True
+        self._news.set()
+        for course in self.courses.values():
+            await course.close(self._client)
+
+    async def fetch(self, url: str, directory: Path) -> list[str]:
+        """Store the records of what was played; return their paths."""
+        for course in self.courses.values():
+            await course.fetch(url, directory)
+        return [path for course in self.courses.values() for path in course.records.values()]
+
+    def tables(self) -> str:
+        """Return the standings of every game that was played."""
+        played = {game: each for game, each in self.courses.items() if each.matches}
+        return "\n\n".join(
+            f"{game}\n{result_tables.standings_table(course.standings)}"
+            for game, course in played.items()
+        )
+
+    async def _open_lobbies(self) -> None:
+        """Open a lobby and wait until it plays, so that its bots have the cores for themselves."""
+        for game in self._games:
+            self._preparation.doing = f"starting the bots of {game.name}"
+            if self._closing:
+                break
+            opened = await self._client.host(game.settings())
+            assert opened.lobby is not None
+            course = LobbyProgress(opened.lobby)
+            self.courses[game.name] = course
+            await self._client.join(opened.lobby, role="spectator")
+            await self._until(lambda course=course: _has_begun(course) or self._closing)  # type: ignore[misc]
+            self._preparation.done += 1
+            done = f"{self._preparation.done}/{self._preparation.total}"
+            self._tell(f"{done} ready: {game.name} is played")
+
+    async def _listen(self) -> None:
+        async for message in self._client.news():
+            for game, course in self.courses.items():
+                for line in course.apply(message):
+                    self._tell(f"[{game}] {line}")
+                if self._endless and _has_finished(message, course):
+                    await self._rematch(course)
+            self._news.set()
+
+    async def _rematch(self, course: LobbyProgress) -> None:
+        """Play a programme again; the news that it is over may come more than once."""
+        try:
+            await self._client.rematch(course.lobby)
+        except RefusedError as error:
+            if error.code is not Code.WRONG_STATE:
+                raise
+
+    def _is_over(self) -> bool:
+        return all(course.over for course in self.courses.values())
+
+    async def _until(self, holds: Callable[[], bool]) -> None:
+        while not holds():
+            self._news.clear()
+            await self._news.wait()
+
+
+def _has_finished(message: object, course: LobbyProgress) -> bool:
+    return (
+        isinstance(message, LobbyNews)
+        and message.lobby.lobby == course.lobby
+        and message.lobby.state == "finished"
+    )
+
+
+def _has_begun(course: LobbyProgress) -> bool:
+    return course.over or (course.view is not None and course.view.state == "running")

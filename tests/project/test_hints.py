@@ -1,0 +1,66 @@
+"""What sentences tell people to type exists: every flag in a hint is one of some command."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from kibitz.cli import COMMANDS, kibitz
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("protocol", "games", "search", "server", "bots", "arena", "clients", "kibitz")
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+FOREIGN = {"--fast", "--test"}
+"""Of an engine in an example, and of node."""
+SENTENCE = re.compile(r"[a-z]{2,} [a-z(`-]")
+"""Words with spaces between them: what a person reads, and no argument of a program."""
+
+
+def known_flags() -> set[str]:
+    """Return the flags of all commands."""
+    context = click.Context(kibitz)
+    commands = [kibitz.get_command(context, name) for name in COMMANDS]
+    groups = [each for each in commands if isinstance(each, click.Group)]
+    commands += [sub for group in groups for sub in group.commands.values()]
+    flags = {
+        name
+        for command in commands
+        if command is not None
+        for option in command.get_params(context)
+        for name in [*option.opts, *option.secondary_opts]
+    }
+    return flags | {"--help", "--version"}
+
+
+def sentences() -> Iterator[tuple[Path, str]]:
+    """Yield the literal texts of all sources that are sentences; docstrings are for readers."""
+    for package in SOURCES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            docs = {
+                id(node.value)
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            }
+            for node in ast.walk(tree):
+                text = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(text, str) and id(node) not in docs and SENTENCE.search(text):
+                    yield path, text
+
+
+def test_flags_in_hints_are_flags_of_commands() -> None:
+    known = known_flags()
+    named = [
+        (path, flag)
+        for path, text in sentences()
+        for flag in FLAG.findall(text)
+        if f'"{flag}"' not in path.read_text(encoding="utf-8")  # a tool with options of its own
+    ]
+    assert len(named) > 20
+    unknown = {flag: path for path, flag in named if flag not in known}
+    assert unknown.keys() == FOREIGN
+    assert "--no-rotate" in {flag for _, flag in named}
