@@ -441,16 +441,19 @@ class MatchRunner:
                     else:
                         tell = partial(self._tell_move, view, line, peer, answered, now)
                         retry = partial(_retry, command, peer, request)
-                        hold(entry.seq, Request(retry, peer, answered, tell))
+                        self.pending.hold_answer(entry.seq, retry, peer, answered, tell)
                 case Accepted(_, id, seq):
                     answer = partial(self._answer_move, peer, id, seq)
-                    hold(seq, Request(partial(_retry, command, peer, request), peer, id, answer))
+                    again = partial(_retry, command, peer, request)
+                    self.pending.hold_answer(seq, again, peer, id, answer)
                 case Refuse():
                     if peer is not None:
                         # It speaks of the match as it is, which may not be on the disk yet.
                         refuse = partial(self.refuse, peer, request, effect)
                         again = partial(_retry, command, peer, request)
-                        hold(self.engine.state.seq, Request(again, peer, request, refuse))
+                        self.pending.hold_answer(
+                            self.engine.state.seq, again, peer, request, refuse
+                        )
                 case MatchOver(result):
                     self.close_log(result)
                 case WantSubstitute():

@@ -134,6 +134,17 @@ class PendingQueue(Generic[_Runner]):
         elif not self._release(release):
             self._report_error()
 
+    def hold_answer(
+        self,
+        seq: int,
+        retry: Callable[[_Runner], object],
+        peer: Requester | None,
+        number: int,
+        answer: Release,
+    ) -> None:
+        """Answer a request as `hold` releases; `retry` carries it out again, as in `Request`."""
+        self.hold(seq, Request(retry, peer, number, answer))
+
     def hold_for_commit(self, seq: int, release: Release) -> None:
         """Release with the next commit that is told for `seq`, even if that entry is durable.
 

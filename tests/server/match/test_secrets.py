@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import pytest
@@ -243,10 +243,11 @@ class Counting(Veil):
 class Remembering(Veil):
     """Remembers the state that was looked at last, from which a faulty gate takes too much."""
 
-    shown: Any = None
+    shown: ClassVar[Any] = None
+    """Of all plays: the scenario serves an instance of a subclass."""
 
     def view(self, state: Any, seat: int | None) -> Any:
-        self.shown = state
+        Remembering.shown = state
         return super().view(state, seat)
 
 
