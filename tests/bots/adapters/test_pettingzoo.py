@@ -98,5 +98,5 @@ def test_it_draws_itself() -> None:
     world.reset(seed=0)
     picture = world.render()
     assert picture is not None
-    assert "0" in picture
+    assert "seat 1 N" in picture
     assert GameEnv("chinese-checkers").render() is None

@@ -45,7 +45,7 @@ def test_four_in_a_line_win(moves: str) -> None:
     position.push_move(moves[-1])
     assert position.outcome is not None
     assert (position.outcome.ranks, position.outcome.reason) == ((1, 2), "four")
-    assert position.scene().text == ("seat 0 wins: four",)
+    assert position.scene().text == ("seat 1 wins: four",)
 
 
 def test_plays_end_exactly_when_a_slow_search_finds_a_line() -> None:
