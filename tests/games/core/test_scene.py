@@ -29,6 +29,6 @@ def test_every_game_names_its_players_so(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", registry.names())
-def test_every_game_has_words_for_how_it_ends(name: str) -> None:
+def test_a_game_has_words_for_every_way_to_end_or_for_none(name: str) -> None:
     game = registry.get(name)
-    assert game.reason_texts.keys() == {*game.reasons} - {"", "dropped"}
+    assert game.reason_texts.keys() in ({*game.reasons} - {"", "dropped"}, set())
