@@ -328,7 +328,7 @@ async def _nobody(socket: ServerConnection) -> None:
     raise AssertionError("nobody connects here")
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "nonsense", "ws://"])
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1:1", "nonsense", "ws://"])
 async def test_an_address_that_is_none_is_not_tried_again(url: str) -> None:
     with pytest.raises(UnreachableError, match=url):
         await Client(url, opening=None).__aenter__()
