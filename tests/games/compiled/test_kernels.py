@@ -20,12 +20,17 @@ from kibitz_games.core import registry
 from kibitz_games.core.warmup import warm_up
 
 
+def _environment(**added: str) -> dict[str, str]:
+    """Return the environment of a process that compiles, whatever this one does."""
+    own = {k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")}
+    return own | added
+
+
 def _run(code: str, **environment: str) -> str:
     """Run Python code in a process of its own and return what it printed."""
-    env = {k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")}
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
-        env=env | environment,
+        env=_environment(**environment),
         capture_output=True,
         text=True,
         timeout=300,
@@ -147,7 +152,7 @@ def test_a_lock_holds_up_who_compiles_that_function_and_nobody_else(tmp_path: Pa
     with filelock.FileLock(other):
         waiting = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", call("triple(2.5)")],  # not compiled for floats
-            env=os.environ | {"KIBITZ_CACHE": str(cache)},
+            env=_environment(KIBITZ_CACHE=str(cache)),
             stdout=subprocess.PIPE,
             text=True,
         )
