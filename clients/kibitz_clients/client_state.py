@@ -76,6 +76,12 @@ class ClientState:
         timeline.fill_missing(events, wanted)
         self._add_start(timeline)
 
+    def forget(self, matches: Iterable[str]) -> None:
+        """Drop all that is known of matches."""
+        for match in matches:
+            for known in (self.matches, self.briefs, self.turns, self.lost):
+                known.pop(match, None)
+
     def next_match(self, lobby: str, after: int) -> MatchBrief | None:
         """Return the running match of a lobby that follows number `after`, going round."""
         running = [

@@ -7,12 +7,17 @@ the same game, or of another one where the board is not kept for a game.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from kibitz_protocol.wire.lobbies import MatchBrief
 
+RESULTS: Final = 12
+"""How many matches that ended are kept, for their results."""
+_REMEMBERED: Final = 1_000
+"""How many matches that ended are known by their names, more than a server lists at once."""
 LINGER_MS: Final = 6_000
 """How long the end of a match is shown before the next match takes its board."""
 MIN_COLUMNS: Final = 24
@@ -45,8 +50,12 @@ class WallSlots:
     """All boards of a wall, in the order in which they are shown."""
 
     slots: list[Slot] = field(default_factory=list)
-    finished: list[MatchBrief] = field(default_factory=list)
-    """The matches that ended, in that order."""
+    finished: deque[MatchBrief] = field(default_factory=lambda: deque(maxlen=RESULTS))
+    """The newest matches that ended, in that order."""
+    played: int = 0
+    """How many matches have ended so far."""
+    _counted: dict[str, None] = field(default_factory=dict)
+    """The newest matches that were counted, in order: a server lists them again."""
 
     @classmethod
     def for_games(cls, games: Sequence[str]) -> WallSlots:
@@ -56,12 +65,9 @@ class WallSlots:
     def update(self, briefs: Iterable[MatchBrief], now: int) -> list[str]:
         """Take in what is known of the matches; return those that got a board just now."""
         known = {brief.match: brief for brief in briefs if brief.watchable and not brief.void}
-        told = {brief.match for brief in self.finished}
-        self.finished += [
-            brief
-            for brief in known.values()
-            if brief.result is not None and brief.match not in told
-        ]
+        for each in known.values():
+            if each.result is not None and each.match not in self._counted:
+                self._count(each)
         for slot in self.slots:
             brief = known.get(slot.match or "")
             if brief is not None and brief.result is not None and slot.ended_at is None:
@@ -72,6 +78,19 @@ class WallSlots:
             for match, brief in known.items()
             if brief.result is None and match not in shown and self._seat(brief, now)
         ]
+
+    def past(self, briefs: Iterable[MatchBrief]) -> list[str]:
+        """Return the matches that are over, were counted, and are on no board (any more)."""
+        shown = {slot.match for slot in self.slots}
+        past = self._counted.keys() - shown
+        return [brief.match for brief in briefs if brief.match in past]
+
+    def _count(self, brief: MatchBrief) -> None:
+        self.played += 1
+        self.finished.append(brief)
+        self._counted[brief.match] = None
+        if len(self._counted) > _REMEMBERED:
+            del self._counted[next(iter(self._counted))]
 
     def _seat(self, brief: MatchBrief, now: int) -> bool:
         """Give a match a board; False where it has to wait for one."""

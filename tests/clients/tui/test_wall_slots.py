@@ -40,6 +40,27 @@ def test_the_end_of_a_match_is_shown_for_a_while() -> None:
     assert [brief.match for brief in wall.finished] == ["M1"]
 
 
+def test_what_is_kept_of_matches_that_ended_is_bounded() -> None:
+    wall = WallSlots.for_games(["nim"])
+    ended = [over(running(f"M{number}", "nim")) for number in range(3_000)]
+    for at in range(0, len(ended), 50):
+        wall.update(ended[max(0, at - 50) : at + 50], 0)  # a server lists the newest ones again
+    assert wall.played == 3_000
+    assert [brief.match for brief in wall.finished] == [f"M{at}" for at in range(2_988, 3_000)]
+    assert len(wall._counted) == 1_000
+
+
+def test_a_match_is_past_when_it_is_over_and_its_board_has_gone_on() -> None:
+    wall = WallSlots.for_games(["nim"])
+    first, second = running("M1", "nim"), running("M2", "nim")
+    wall.update([first], 0)
+    assert wall.past([first]) == []
+    wall.update([over(first), second], 0)
+    assert wall.past([over(first), second]) == []
+    wall.update([over(first), second], LINGER_MS)
+    assert wall.past([over(first), second]) == ["M1"]
+
+
 def test_a_board_that_is_kept_for_no_game_goes_on_to_any() -> None:
     wall = WallSlots()
     first, second = running("M1", "nim"), running("M2", "star")

@@ -36,8 +36,6 @@ _TICK_S: Final = 0.25
 """How often clocks are redrawn and results move on, in seconds."""
 _ASK_S: Final = 1.0
 """How often the matches of a server are asked for, in seconds."""
-_RESULTS: Final = 12
-"""How many results run along."""
 _RESULT_COLUMN_MS: Final = 250
 """How long the running results take for a column."""
 _BAR: Final = 24
@@ -114,6 +112,8 @@ class WallScreen(BaseScreen):
             app.navigation.show_on_wall(match)
         if not self.is_current:
             return
+        # A wall runs for as long as its server; a match that somebody has opened is kept.
+        app.client_state.forget(self.boards.past(self._briefs()))
         self.query_one(MatchGrid).show(self._tiles(), now)
         self.update_static("title", self._title())
         self.update_static("results", self._results(now))
@@ -146,7 +146,7 @@ class WallScreen(BaseScreen):
 
     def _title(self) -> Text:
         text = Text("kibitz", "bold", no_wrap=True, overflow="ellipsis")
-        played, slots = len(self.boards.finished), self.boards.slots
+        played, slots = self.boards.played, self.boards.slots
         text.append(f" · {played} {'match' if played == 1 else 'matches'} played", "not bold")
         shown = len(self._shown())
         if shown < len(slots):
@@ -161,7 +161,7 @@ class WallScreen(BaseScreen):
         """Return the bar of what gets ready, while anything does, and the newest results."""
         bar = _progress_bar(self._preparation)
         room = max(1, self.size.width - 2 - cell_len(bar.plain))
-        told = [self._result(brief) for brief in reversed(self.boards.finished[-_RESULTS:])]
+        told = [self._result(brief) for brief in reversed(self.boards.finished)]
         line = "   ·   ".join(told) or "results run along here as matches end"
         if told and cell_len(line) > room:
             line += "   ·   "
