@@ -14,7 +14,8 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import RequestId
 
 _CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
-_SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
+# A server starts some 50 ms sooner: it never reads what servers send.
+_SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage, config={"defer_build": True})
 
 
 class _Request(BaseModel):
