@@ -48,9 +48,11 @@ class TimeoutConfig:
     close_s: float = 3
     stuck_s: float = 3
     """How long a peer may leave its full transport untouched."""
-    sweep_s: float = 0.025
-    """Between two checks. Short, so that each pings few: a move waits while a crowd is pinged, and
-    while its pongs are read."""
+    sweep_s: float = 0.25
+    """The longest time between two checks."""
+    pings_a_sweep: int = 10
+    """How many pings are due at a check, on average, before checks come more often: a move waits
+    while a crowd is pinged, and while its pongs are read."""
 
 
 class TimedPeer(Protocol):
@@ -96,9 +98,11 @@ class Timeouts:
         self._stalled: dict[TimedPeer, tuple[float, int]] = {}
         self._timer: TimerHandle | AfterInput | None = None
         self._due = 0.0
+        self._interval_s = patience.sweep_s
+        """Between this check and the next one."""
 
     def start(self) -> None:
-        self._due = self._loop.time() + self._config.sweep_s
+        self._due = self._loop.time() + self._interval_s
         self._timer = self._loop.call_at(self._due, self._tick)
 
     def stop(self) -> None:
@@ -176,12 +180,19 @@ class Timeouts:
             (self._to_ping, self._config.ping_every_s),
             (self._to_ping_soon, self._config.ping_soon_s),
         ):
-            share = ceil((len(queue) + len(self._pinged)) * self._config.sweep_s / every_s)
+            share = ceil((len(queue) + len(self._pinged)) * self._interval_s / every_s)
             for peer in islice(_expired(queue, now), share):
                 del queue[peer]
                 self._ping(peer)
         for peer, (since, backlog) in list(self._stalled.items()):
             self._check_stalled(peer, since, backlog, now)
+
+    def _next_interval_s(self) -> float:
+        """Return the time to the next check, which is short where many peers are pinged."""
+        config, often = self._config, len(self._to_ping_soon)
+        seldom = len(self._to_ping) + len(self._pinged)
+        pings_a_second = seldom / config.ping_every_s + often / config.ping_soon_s
+        return min(config.sweep_s, config.pings_a_sweep / max(pings_a_second, 1.0))
 
     def _check_stalled(self, peer: TimedPeer, since: float, backlog: int, now: float) -> None:
         left = peer.write_buffer_size()
@@ -205,7 +216,8 @@ class Timeouts:
     def _check_and_rearm(self) -> None:
         now = self._loop.time()
         self.check()
-        self._due = now + self._config.sweep_s
+        self._interval_s = self._next_interval_s()
+        self._due = now + self._interval_s
         self._timer = self._loop.call_at(self._due, self._tick)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import itertools
 
 from kibitz_server.net.loop_clock import ServerClock
@@ -196,9 +198,42 @@ def test_nobody_is_late_with_what_was_not_read() -> None:
     assert "abort" not in peer.done
     assert stranger.done == ["overdue"]
     peer.is_unread = stranger.is_unread = False
-    loop.advance(0.1)
+    loop.advance(TimeoutConfig().sweep_s)
     assert peer.done[-1] == "abort"
     assert stranger.done == ["overdue"] * 2
+
+
+def test_a_server_with_few_peers_looks_at_them_seldom() -> None:
+    loop, sweep, peer = timeouts_and_peer()
+    sweep.greeted(peer)
+    before = sweep._due
+    checks = []
+    for _ in range(4_000):
+        loop.advance(0.0025)
+        if sweep._due != before:
+            before = sweep._due
+            checks.append(before)
+    assert len(checks) == pytest.approx(10 / TimeoutConfig().sweep_s, abs=1)
+
+
+@pytest.mark.parametrize("count", [100, 1_000, 4_000])
+def test_no_check_pings_many_of_a_crowd(count: int) -> None:
+    loop, sweep, _ = timeouts_and_peer()
+    crowd = [FakePeer() for _ in range(count)]
+    for peer in crowd:
+        sweep.greeted(peer)
+
+    def pings() -> int:
+        return sum(len(peer.done) for peer in crowd)
+
+    pinged, most = 0, 0
+    at, config = sweep._due, TimeoutConfig()
+    while pinged < count:
+        loop.advance(0.0025)
+        if sweep._due != at:
+            at, before, pinged = sweep._due, pinged, pings()
+            most = max(most, pinged - before)
+    assert most <= config.pings_a_sweep + 1
 
 
 def test_a_crowd_that_is_late_together_is_ended_a_few_in_each_turn() -> None:
