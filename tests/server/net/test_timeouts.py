@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 import itertools
+
+import pytest
 
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.net.timeouts import ENDING_COST, TimeoutConfig, Timeouts
