@@ -293,10 +293,7 @@ class StoreMachine(RuleBasedStateMachine):
         return self.store
 
     def run_due(self, seconds: float = 0.0) -> None:
-        until = self.agenda.now + seconds
-        while self.agenda._calls and self.agenda._calls[0][0] <= until:
-            self.agenda.run_next()
-        self.agenda.now = until
+        self.agenda.run_until(self.agenda.now + seconds)
 
     def writable(self) -> list[Model]:
         return [m for m in self.models.values() if not (m.lost or m.finished)]
