@@ -684,6 +684,53 @@ def test_a_turn_carries_out_so_many_requests_however_many_ask() -> None:
     assert done[-1] == 50 * rig.rate_limits.socket.burst / each
 
 
+class ChargingHandler(FakeHandler):
+    """Charges for moves as the real handler does where they are refused."""
+
+    def move(self, peer: Peer, move: Move) -> None:
+        super().move(peer, move)
+        peer.charge_refused_move(1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "cost"),
+    [
+        (client_frame(b'{"type":"list_games","id":1}'), 1),
+        (client_frame(b'{"type":"list_lobbies","id":1}'), RateLimits().cost(ListLobbies)),
+        (client_frame(b'{"type":"move","id":1,"match":"m","ply":1,"action":{}}'), 1),
+        (client_frame(b"{}"), RateLimits().garbage),
+        (client_frame(b"[" * 500), RateLimits().garbage),
+        (client_frame(b"", Opcode.PING), RateLimits().control),
+        (client_frame(b"x", Opcode.PONG), RateLimits().control),
+        (Frame(Opcode.TEXT, b"x", fin=False).serialize(mask=True), RateLimits().control),
+    ],
+    ids=["request", "dear request", "move", "garbage", "nesting", "ping", "pong", "fragments"],
+)
+def test_the_work_for_a_flooder_has_a_bound_whatever_it_floods_with(
+    frame: bytes, cost: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it sends is looked at until its bucket and its debt are used up, and never again."""
+    looked_at = 0
+    right = FrameReader.next
+
+    def count(reader: FrameReader, more: bytes = b"") -> object:
+        nonlocal looked_at
+        looked_at += 1
+        return right(reader, more)
+
+    monkeypatch.setattr(FrameReader, "next", count)
+    rig = PeerRig(handler=ChargingHandler())
+    line = opened(rig)
+    for _ in range(20):
+        line.peer.data_received(frame * 5000)
+        rig.loop.advance()
+    most = 2 * rig.rate_limits.socket.burst / cost + 2
+    assert looked_at <= most
+    assert len(rig.handler.requests) <= most
+    assert len(line.transport.written) <= 300 * most
+    assert line.peer.leaving
+
+
 def test_a_move_does_not_wait_for_a_flood() -> None:
     rig = PeerRig()
     player = opened(rig)
