@@ -94,7 +94,7 @@ class DemoHost:
     async def _listen(self) -> None:
         async for message in self._client.news():
             for game, course in self.courses.items():
-                for line in course.apply(message):
+                for line in [*course.apply(message), *await course.catch_up(self._client)]:
                     self._tell(f"[{game}] {line}")
                 if self._endless and _has_finished(message, course):
                     await self._rematch(course)

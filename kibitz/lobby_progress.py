@@ -1,11 +1,13 @@
 """The progress of a lobby's programme, folded from the server's messages.
 
 `LobbyProgress.apply` takes the news one by one and answers the lines that a person wants to read.
+Matches may end, and begin, while the connection is lost, and nobody tells of them later: the
+lobby that the server tells to who comes back has the running ones. `catch_up` asks for the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,14 @@ from kibitz import record_download
 from kibitz.builtin_games import load_games
 from kibitz.text import result_tables
 from kibitz_clients import descriptions
+from kibitz_clients.fetch import fetch_record
 from kibitz_clients.timeline import MatchInfo
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief, Standing
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.wire.recordfile import RecordError
 from kibitz_protocol.wire.refusals import Code
 
 
@@ -33,6 +37,8 @@ class LobbyProgress:
         self.records: dict[str, str] = {}
         """Where the records of matches are that were fetched."""
         self._matches: dict[str, MatchBrief] = {}
+        self._asked: tuple[frozenset[str], int] = (frozenset(), 0)
+        """What had been missed when the server was asked last."""
 
     @property
     def matches(self) -> list[MatchBrief]:
@@ -74,10 +80,49 @@ class LobbyProgress:
     async def follow(self, client: Client) -> AsyncIterator[str]:
         """Yield the lines about a client's news until the programme is over."""
         async for message in client.news():
-            for line in self.apply(message):
+            for line in [*self.apply(message), *await self.catch_up(client)]:
                 yield line
             if self.over:
                 return
+
+    async def catch_up(self, client: Client) -> list[str]:
+        """Ask for the matches that ended unseen, if there are any; return the lines about them.
+
+        What the server's list does not have any more is read from the record of the match.
+        """
+        missed = self._missed()
+        if missed in ((frozenset(), 0), self._asked):
+            return []
+        self._asked = missed
+        lines = self._apply_briefs(await self._list(client))
+        for match in sorted(missed[0]):
+            brief = self._matches[match]
+            if brief.result is None:
+                lines += self._apply_briefs([await _with_result(client.url, brief)])
+        return lines
+
+    def _missed(self) -> tuple[frozenset[str], int]:
+        """Return the matches whose end was not told, and how many ends are missing in all."""
+        if self.view is None:
+            return frozenset(), 0
+        live = set() if self.closed is not None else {brief.match for brief in self.view.live}
+        known = [brief for brief in self._matches.values() if brief.result is not None]
+        ended = frozenset(self._matches.keys() - live - {brief.match for brief in known})
+        return ended, max(0, self.view.done - self.view.void - len(known))
+
+    async def _list(self, client: Client) -> list[MatchBrief]:
+        """Return the lobby's matches that the server lists; none where the lobby is gone."""
+        try:
+            return (await client.matches(self.lobby)).matches
+        except RefusedError as error:
+            if error.code is not Code.NO_SUCH_LOBBY:
+                raise
+            return []
+
+    def _apply_briefs(self, briefs: Sequence[MatchBrief]) -> list[str]:
+        """Take in matches of a list; return the lines about those that have ended unseen."""
+        ended = [brief for brief in briefs if self.add(brief) and brief.result is not None]
+        return [self._describe_end(brief) for brief in sorted(ended, key=lambda each: each.number)]
 
     async def wait_until_over(self, client: Client) -> None:
         """Follow without a word."""
@@ -147,3 +192,15 @@ class LobbyProgress:
         summary = descriptions.result_summary(MatchInfo.from_brief(brief), brief.result, game)
         places = result_tables.placing_text(brief.seats, brief.result)
         return f"match {brief.number} ends: {summary} ({places})"
+
+
+async def _with_result(url: str, brief: MatchBrief) -> MatchBrief:
+    """Return a match with the result of its record, or as it was where there is none to have."""
+    try:
+        record = await fetch_record(url, brief.match)
+    except (OSError, RecordError):
+        return brief
+    if record.footer is None:
+        return brief
+    result = record.footer.result
+    return brief.model_copy(update={"ply": result.plies, "result": result})

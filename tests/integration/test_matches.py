@@ -6,17 +6,24 @@ What is about the processes themselves, kills and limits among it, is in `tests/
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.mnk import GAME
+from kibitz.lobby_progress import LobbyProgress
+from kibitz.text.result_tables import abnormal_endings
 from kibitz_bots import connection
 from kibitz_bots.catalog import PERSONALITIES
 from kibitz_bots.connection import RunStats
 from kibitz_games.core import registry
+from kibitz_protocol.client import connection as client_connection
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
+from kibitz_protocol.wire.messages import MatchEnded, YourTurn
 from kibitz_protocol.wire.recordfile import parse_record
 from kibitz_protocol.wire.records import Cause, Conduct
 from tests.tools.fleet import contradictions, fleet_of
@@ -88,3 +95,70 @@ async def test_every_match_ends_and_everybody_saw_what_the_records_say(tmp_path:
         assert {end.result.plies for end in fleet.ended.values()} == {36}
         viewers = {viewer for viewer, _ in fleet.events}
         assert len(viewers) == 2 * MATCHES + 1
+
+
+class Line:
+    """The way of clients that connect from now on; while it is `down` none gets through."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.down = False
+        self._open: list[ClientConnection] = []
+        monkeypatch.setattr(client_connection, "connect", self._connect)
+
+    def cut(self) -> None:
+        self.down = True
+        for each in self._open:
+            each.transport.abort()
+
+    async def _connect(self, url: str, **options: Any) -> ClientConnection:
+        if self.down:
+            raise OSError("the line is down")
+        self._open.append(await connect(url, **options))
+        return self._open[-1]
+
+
+async def resign(player: Client, matches: int) -> None:
+    """Resign the next matches at once, each as soon as it has begun, and wait for their ends."""
+    async for message in player.news():
+        if isinstance(message, YourTurn):
+            await player.resign(message.match)
+        matches -= isinstance(message, MatchEnded)
+        if not matches:
+            return
+
+
+@pytest.mark.parametrize("listed", [True, False])
+async def test_a_host_who_was_away_is_told_how_matches_ended(
+    tmp_path: Path, listed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of three matches end while it has no connection, and one of them begins."""
+    item = ProgrammeItem(game="mnk", seats=2, games=3, rotate=False)
+    settings = LobbySettings(listed=listed, seats=[OpenSeat()] * 2, programme=[item], at_once=1)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(asyncio.timeout(60))
+        url = stack.enter_context(server_thread(tmp_path, unlimited=True)).url
+        players = [
+            await stack.enter_async_context(Client(url, name=name)) for name in ("ada", "bob")
+        ]
+        line = Line(monkeypatch)
+        host = await stack.enter_async_context(Client(url, name="host"))
+        lobby = (await host.host(settings)).lobby
+        assert lobby is not None
+        await host.join(lobby, role="spectator")
+        for player in players:
+            await player.join(lobby)
+        for player in players:
+            await player.ready(lobby)
+        progress, lines = LobbyProgress(lobby), list[str]()
+        async for sentence in progress.follow(host):
+            lines.append(sentence.partition(":")[0])
+            if lines[-1] == "match 1 begins":
+                line.cut()
+                await resign(players[0], 2)
+                line.down = False
+            if lines[-1] == "match 3 begins":
+                await resign(players[0], 1)
+    assert sorted(line for line in lines if line.startswith("match")) == [
+        "match 1 begins", "match 1 ends", "match 2 ends", "match 3 begins", "match 3 ends"
+    ]  # fmt: skip
+    assert abnormal_endings(progress.matches) == []

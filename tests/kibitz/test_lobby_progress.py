@@ -1,6 +1,14 @@
 from __future__ import annotations
 
+from typing import cast
+
+import pytest
+
+from kibitz import lobby_progress
 from kibitz.lobby_progress import LobbyProgress
+from kibitz.text.result_tables import abnormal_endings
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import (
     HouseTrouble,
     LobbyPhase,
@@ -11,8 +19,16 @@ from kibitz_protocol.wire.lobbies import (
     OpenSeat,
     ProgrammeItem,
 )
-from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
-from kibitz_protocol.wire.records import Cause, Player, Result, SeatResult
+from kibitz_protocol.wire.messages import (
+    LobbyClosed,
+    LobbyNews,
+    MatchEnded,
+    MatchList,
+    MatchStarted,
+)
+from kibitz_protocol.wire.recordfile import Record
+from kibitz_protocol.wire.records import Cause, Footer, Player, Result, SeatResult, Setup
+from kibitz_protocol.wire.refusals import Code
 
 ADA = Player(player="a", name="ada", kind="bot")
 BOB = Player(player="b", name="bob", kind="bot")
@@ -123,3 +139,81 @@ def test_a_house_bot_that_fails_is_told_once_a_failure() -> None:
         "star/any of seat 2 failed: it ended; it is not started again, and the seat is open to"
         " anybody"
     ]
+
+
+# --- what happens while the connection is lost ----------------------------------------------------
+
+
+class ListingClient:
+    """A client whose server has this list of the lobby's matches; None where the lobby is gone."""
+
+    url = "ws://127.0.0.1:9"
+
+    def __init__(self, briefs: list[MatchBrief] | None) -> None:
+        self.briefs = briefs
+        self.asked = 0
+
+    async def matches(self, lobby: str) -> MatchList:
+        self.asked += 1
+        if self.briefs is None:
+            raise RefusedError(Code.NO_SUCH_LOBBY, f"no lobby {lobby!r} to see", "", None)
+        return MatchList(re=1, matches=self.briefs)
+
+    async def catch_up(self, course: LobbyProgress) -> list[str]:
+        return await course.catch_up(cast(Client, self))
+
+
+def done(news: LobbyNews, count: int) -> LobbyNews:
+    return LobbyNews(lobby=news.lobby.model_copy(update={"done": count}))
+
+
+async def test_a_match_that_ended_unseen_is_asked_for() -> None:
+    """The server tells who comes back of running matches only."""
+    course, client = LobbyProgress("L"), ListingClient([brief(1, RESULT), brief(2)])
+    course.apply(view("running", [ADA, BOB], [brief(1), brief(2)]))
+    assert await client.catch_up(course) == []
+    assert client.asked == 0
+    course.apply(done(view("running", [ADA, BOB], [brief(2)]), 1))
+    assert await client.catch_up(course) == [
+        "match 1 ends: ▲ bob wins, goal, 12 plies (1. bob  2. ada)"
+    ]
+    assert course.apply(MatchEnded(lobby="L", match=brief(1, RESULT))) == []
+    assert await client.catch_up(course) == []
+    assert client.asked == 1
+
+
+async def test_matches_that_began_and_ended_unseen_are_asked_for_too() -> None:
+    course = LobbyProgress("L")
+    client = ListingClient([brief(3, RESULT), brief(1, RESULT), brief(2, RESULT)])
+    course.apply(view("running", [ADA, BOB], [brief(1)]))
+    course.apply(done(view("finished", [ADA, BOB], []), 3))
+    lines = await client.catch_up(course)
+    assert [line.partition(":")[0] for line in lines] == [f"match {n} ends" for n in (1, 2, 3)]
+    assert abnormal_endings(course.matches) == []
+
+
+async def test_the_record_has_the_result_that_no_list_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lobby is gone, or many other matches have ended since."""
+    fetched: list[tuple[str, str]] = []
+
+    async def fetch(url: str, match: str) -> Record:
+        fetched.append((url, match))
+        return Record(cast(Setup, None), (), Footer(result=RESULT, hash=""), "")
+
+    monkeypatch.setattr(lobby_progress, "fetch_record", fetch)
+    course, client = LobbyProgress("L"), ListingClient(None)
+    course.apply(view("running", [ADA, BOB], [brief(1)]))
+    course.apply(LobbyClosed(lobby="L", reason="closed"))
+    assert len(await client.catch_up(course)) == 1
+    assert fetched == [("ws://127.0.0.1:9", "m1")]
+    assert [match.result for match in course.matches] == [RESULT]
+
+
+async def test_what_nobody_knows_is_asked_for_once() -> None:
+    course, client = LobbyProgress("L"), ListingClient(None)
+    course.apply(view("running", [ADA, BOB], [brief(1)]))
+    course.apply(LobbyClosed(lobby="L", reason="closed"))
+    assert await client.catch_up(course) == []
+    assert await client.catch_up(course) == []
+    assert client.asked == 1
+    assert abnormal_endings(course.matches) == ["match 1 did not finish"]

@@ -44,6 +44,15 @@ class Scheduler:
                 return True
         return False
 
+    def run_until(self, when: float) -> None:
+        """Do all that is due until then, and what that makes due."""
+        while self._calls and self._calls[0][0] <= when:
+            if self._calls[0][2].cancelled:
+                heapq.heappop(self._calls)
+            else:
+                self.run_next()
+        self.now = when
+
 
 class CompletedAwaitable:
     """An awaitable that is there already."""

@@ -226,8 +226,7 @@ class Directory:
         self.metrics.ended(result.cause)
         self.registry.keep_finished(match)
         brief = match.brief()
-        if match.listed:
-            self.registry.finished_briefs.append(brief)
+        self.registry.note_finished(brief, listed=match.listed)
         lobby = self.registry.lobby_of(match)
         if lobby is not None:
             lobby.match_ended(brief, result)

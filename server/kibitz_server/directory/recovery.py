@@ -22,6 +22,7 @@ from kibitz_server.directory.registry import MAX_FINISHED_LISTED, Registry
 from kibitz_server.directory.reload import LogReloader
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.commands import BeginMatch, Connected, Resume
+from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
@@ -95,7 +96,16 @@ class Recovery:
         except ValidationError:
             LOG.warning("the summary of a finished match is damaged: lists do not show it")
         else:
-            self._registry.finished_briefs.append(brief)
+            self._registry.note_finished(brief, listed=self._is_listed(brief.lobby))
+
+    def _is_listed(self, lobby: str | None) -> bool:
+        """Whether a lobby, which may be closed, stood in lists; one that is not known did not."""
+        row = self.store.row("SELECT head FROM stream WHERE key = ? AND kind = 'lobby'", (lobby,))
+        head = None if row is None else row[0]
+        try:
+            return isinstance(head, bytes) and Opened.model_validate_json(head).settings.listed
+        except ValidationError:
+            return False
 
     def _restore_match(self, stored: Stored) -> None:
         """Take a match up, or set it aside and leave it as it is on the disk."""

@@ -25,8 +25,11 @@ class Registry:
         """Matches that are over: a move whose answer was lost on the way is answered again."""
         self.closing: dict[str, LobbyRunner] = {}
         """Lobbies that are closed, until the disk has it."""
-        self.finished_briefs: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
-        """What lists show of the last matches that are over, the oldest first."""
+        self._finished_briefs: dict[bool, deque[MatchBrief]] = {
+            listed: deque(maxlen=MAX_FINISHED_LISTED) for listed in (True, False)
+        }
+        """The lines of the last matches that are over, the oldest first: of lobbies that stand in
+        lists, and of those that do not."""
         self._memberships: dict[str, set[str]] = {}
         """The lobbies that each player hosts or is a member of."""
         self._seats: dict[str, set[str]] = {}
@@ -67,12 +70,31 @@ class Registry:
         if len(self.recently_finished) > MAX_RECENTLY_FINISHED:
             self.recently_finished.popitem(last=False)
 
+    def note_finished(self, brief: MatchBrief, *, listed: bool) -> None:
+        """Note the line of a match that is over; one that is not `listed` only its lobby shows."""
+        self._finished_briefs[listed].append(brief)
+
+    def finished_briefs(self, lobby: str | None) -> list[MatchBrief]:
+        """Return the last finished matches of a lobby, or those that everybody may see.
+
+        The newest come first.
+        """
+        if lobby is None:
+            return list(reversed(self._finished_briefs[True]))
+        return [
+            brief
+            for briefs in self._finished_briefs.values()
+            for brief in reversed(briefs)
+            if brief.lobby == lobby
+        ]
+
     def forget_matches(self, keys: Collection[str]) -> None:
         """Matches are deleted from the disk, and stand in no list any more."""
-        kept = [brief for brief in self.finished_briefs if brief.match not in keys]
-        if len(kept) < len(self.finished_briefs):
-            self.finished_briefs.clear()
-            self.finished_briefs.extend(kept)
+        for briefs in self._finished_briefs.values():
+            kept = [brief for brief in briefs if brief.match not in keys]
+            if len(kept) < len(briefs):
+                briefs.clear()
+                briefs.extend(kept)
         for key in keys:
             self.recently_finished.pop(key, None)
 

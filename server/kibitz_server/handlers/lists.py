@@ -91,12 +91,7 @@ class ListHandlers:
         matches, last, more = _page(shown, request.after, request.limit)
         briefs = [match.brief() for match in matches]
         if not more:
-            over = [
-                brief
-                for brief in self._directory.registry.finished_briefs
-                if request.lobby in (None, brief.lobby)
-            ]
-            briefs += over[::-1]
+            briefs += self._directory.registry.finished_briefs(request.lobby)
         peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
 
     def _ask_ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:

@@ -78,21 +78,19 @@ class RequestHandlers:
     # --- requests ---------------------------------------------------------------------------
 
     def move(self, peer: Peer, move: Move) -> None:
-        """Carry a move out; one that is refused is charged for."""
+        """Carry a move out; one that is refused is charged for. It is answered, whatever raises."""
         match = self._directory.matches.get(move.match)
-        if match is not None and peer.identity is not None:
-            try:
-                accepted = match.move(peer, move)
-            except Exception:
-                LOG.exception("request Move failed")
-                peer.fail(move.id)
+        try:
+            if match is not None and peer.identity is not None:
+                if not match.move(peer, move):
+                    peer.charge_refused_move(1)
                 return
-            if not accepted:
-                peer.charge_refused_move(1)
-            return
-        peer.charge_refused_move(1)
-        if require_hello(peer, move.id) is not None:
-            self._matches.move_after_end(peer, move)
+            peer.charge_refused_move(1)
+            if require_hello(peer, move.id) is not None:
+                self._matches.move_after_end(peer, move)
+        except Exception:
+            LOG.exception("request Move failed")
+            peer.fail(move.id)
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
         """Carry a request out, or refuse it: each is answered, whatever raises."""

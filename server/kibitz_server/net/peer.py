@@ -379,7 +379,7 @@ class Peer(asyncio.Protocol):
     def in_turn(self, call: Callable[[], None]) -> None:
         """Call something now, or in a later turn of the loop, and read nothing until then."""
         if not self._context.turns.is_spent:
-            call()
+            self._carry_out(call)
             return
         self._waiting = call
         if not self.transport.is_closing():
@@ -414,12 +414,24 @@ class Peer(asyncio.Protocol):
         call, self._waiting = self._waiting, None
         try:
             if call is not None and not self.leaving:
-                call()
+                self._carry_out(call)
                 if not self.leaving and self._waiting is None:
                     self._read_frames()
         finally:
             if self._waiting is None and not self.transport.is_closing():
                 self.transport.resume_reading()
+
+    def _carry_out(self, call: Callable[[], None]) -> None:
+        """Call something; where it raises, what came after it is carried out all the same.
+
+        On a connection that is no websocket yet nothing would be said any more: it is dropped.
+        """
+        try:
+            call()
+        except Exception:
+            LOG.exception("what %s has sent could not be carried out", self.address)
+            if self._frames is None:
+                self.abort()
 
     def _read_frames(self, more: bytes = b"") -> None:
         """Do what frames ask for until one has to wait for its turn; `more` has just come."""
@@ -428,19 +440,24 @@ class Peer(asyncio.Protocol):
             return
         found = frames.next(more)
         while found is not None:
-            kind, data = found
-            match kind:
-                case Kind.TEXT:
-                    self._handle_text(data)
-                case Kind.PONG:
-                    self._handle_pong(data)
-                case Kind.OTHER:
-                    self.in_turn(partial(self._handle_charged, frames, data))
-                case Kind.BROKEN:
-                    self._handle_other(frames, data)
+            try:
+                self._handle_frame(frames, *found)
+            except Exception:  # a move or a pong: what may wait its turn is caught where it is done
+                LOG.exception("a frame of %s could not be carried out", self.address)
             if self.leaving or self._waiting is not None:
                 return
             found = frames.next()
+
+    def _handle_frame(self, frames: FrameReader, kind: Kind, data: bytes | bytearray) -> None:
+        match kind:
+            case Kind.TEXT:
+                self._handle_text(data)
+            case Kind.PONG:
+                self._handle_pong(data)
+            case Kind.OTHER:
+                self.in_turn(partial(self._handle_charged, frames, data))
+            case Kind.BROKEN:
+                self._handle_other(frames, data)
 
     def _handle_charged(self, frames: FrameReader, data: bytes | bytearray) -> None:
         """A control frame, a fragment, a binary frame, or a violation of the protocol."""

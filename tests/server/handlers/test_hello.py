@@ -1,14 +1,22 @@
-"""Hello: what of a guest is left after a crash."""
+"""Hello: what of a guest is left after a crash, an end in good order, and in a backup."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks.mnk import GAME
+from kibitz_protocol.client.client import Client
+from kibitz_server.app import Config, running
+from kibitz_server.maintenance.backup import back_up
+from kibitz_server.maintenance.check import check_database
+from kibitz_server.storage import store as store_module
 from kibitz_server.storage.store import UNHURRIED_S
+from tests.server.fakes import wait_until
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import VirtualServer, virtual_server
 
@@ -40,3 +48,82 @@ def test_a_guest_who_has_done_nothing_comes_back_too(server: VirtualServer) -> N
     server.advance(UNHURRIED_S + 0.1)
     server.restart()
     assert ada.reconnect()["type"] == "welcome"
+
+
+# --- the quarter second in which a guest is not on the disk yet -----------------------------------
+
+GAMES = {GAME.info.name: GAME}
+
+
+def in_place_of(copy: Path) -> Callable[[Path], None]:
+    """Return what puts a backup in the place of a database."""
+
+    def put(path: Path) -> None:
+        for suffix in ("-wal", "-shm", "-mark"):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+        shutil.copy(copy, path)
+
+    return put
+
+
+def test_a_guest_whom_a_crash_took_has_nothing_and_comes_by_name(server: VirtualServer) -> None:
+    ada = server.guest_client("ada")
+    server.restart()
+    assert ada.reconnect()["code"] == "unauthorized"
+    again = server.guest_client("ada")
+    server.advance(UNHURRIED_S + 0.1)
+    server.restart()
+    assert again.reconnect()["name"] == "ada"
+
+
+def test_a_backup_has_whom_it_names_and_may_lack_who_has_just_come(
+    server: VirtualServer, tmp_path: Path
+) -> None:
+    ada = server.guest_client("ada")
+    early, late = tmp_path / "early.db", tmp_path / "late.db"
+    assert back_up(server.store.path, early).sound
+    lobby = ada.ask("host", settings=SETTINGS)["lobby"]
+    ada.ask("join", lobby=lobby)
+    eve = server.guest_client("eve")
+    assert back_up(server.store.path, late).sound
+    server.restart(in_place_of(late))
+    assert ada.reconnect()["lobbies"] == [lobby]
+    assert eve.reconnect()["code"] == "unauthorized"
+    server.restart(in_place_of(early))
+    assert ada.reconnect()["code"] == "unauthorized"
+
+
+@pytest.fixture
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are in no hurry wait for so long that only something else can write them."""
+    monkeypatch.setattr(store_module, "UNHURRIED_S", 600.0)
+
+
+@pytest.mark.usefixtures("no_hurry")
+async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> None:
+    """What SIGTERM does: the server is drained."""
+    config = Config(db=tmp_path / "k.db")
+    async with running(config, GAMES) as server, Client(server.url, name="ada") as ada:
+        before = (ada.player, ada.resume)
+        await server.drain()
+    assert check_database(config.db).sound
+    async with running(config, GAMES) as server, Client(server.url, resume=before[1]) as back:
+        assert (back.player, back.name) == (before[0], "ada")
+
+
+@pytest.mark.usefixtures("no_hurry")
+async def test_a_client_whom_a_crash_took_says_hello_by_name_itself(tmp_path: Path) -> None:
+    """The client goes on with what was in the files while its guest was not."""
+    left = tmp_path / "left.db"
+    async with running(Config(db=tmp_path / "k.db"), GAMES) as server:
+        ada = await Client(server.url, name="ada").__aenter__()
+        for suffix in ("", "-wal", "-mark"):
+            shutil.copy(f"{server.config.db}{suffix}", f"{left}{suffix}")
+        port, before = server.port, ada.player
+    try:
+        async with running(Config(db=left, port=port), GAMES), asyncio.timeout(20):
+            await wait_until(lambda: ada.player != before)
+            assert ada.name == "ada"
+            assert (await ada.lobbies()).lobbies == []
+    finally:
+        await ada.__aexit__(None, None, None)

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from kibitz_protocol.wire.messages import ListGames, ListLobbies, Move, Ready
+from kibitz_protocol.wire.messages import ClientMessage, ListGames, ListLobbies, Move, Ready
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.accounts.identity import Identity
@@ -29,6 +29,7 @@ from kibitz_server.net.round_trip import SAMPLES
 from kibitz_server.net.turn_budget import UNITS_A_TURN
 from tests.server.fakes import (
     HANDSHAKE,
+    FakeHandler,
     FakeLoop,
     PeerRig,
     ScriptedConnection,
@@ -683,6 +684,53 @@ def test_a_turn_carries_out_so_many_requests_however_many_ask() -> None:
     assert done[-1] == 50 * rig.rate_limits.socket.burst / each
 
 
+class ChargingHandler(FakeHandler):
+    """Charges for moves as the real handler does where they are refused."""
+
+    def move(self, peer: Peer, move: Move) -> None:
+        super().move(peer, move)
+        peer.charge_refused_move(1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "cost"),
+    [
+        (client_frame(b'{"type":"list_games","id":1}'), 1),
+        (client_frame(b'{"type":"list_lobbies","id":1}'), RateLimits().cost(ListLobbies)),
+        (client_frame(b'{"type":"move","id":1,"match":"m","ply":1,"action":{}}'), 1),
+        (client_frame(b"{}"), RateLimits().garbage),
+        (client_frame(b"[" * 500), RateLimits().garbage),
+        (client_frame(b"", Opcode.PING), RateLimits().control),
+        (client_frame(b"x", Opcode.PONG), RateLimits().control),
+        (Frame(Opcode.TEXT, b"x", fin=False).serialize(mask=True), RateLimits().control),
+    ],
+    ids=["request", "dear request", "move", "garbage", "nesting", "ping", "pong", "fragments"],
+)
+def test_the_work_for_a_flooder_has_a_bound_whatever_it_floods_with(
+    frame: bytes, cost: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it sends is looked at until its bucket and its debt are used up, and never again."""
+    looked_at = 0
+    right = FrameReader.next
+
+    def count(reader: FrameReader, more: bytes = b"") -> object:
+        nonlocal looked_at
+        looked_at += 1
+        return right(reader, more)
+
+    monkeypatch.setattr(FrameReader, "next", count)
+    rig = PeerRig(handler=ChargingHandler())
+    line = opened(rig)
+    for _ in range(20):
+        line.peer.data_received(frame * 5000)
+        rig.loop.advance()
+    most = 2 * rig.rate_limits.socket.burst / cost + 2
+    assert looked_at <= most
+    assert len(rig.handler.requests) <= most
+    assert len(line.transport.written) <= 300 * most
+    assert line.peer.leaving
+
+
 def test_a_move_does_not_wait_for_a_flood() -> None:
     rig = PeerRig()
     player = opened(rig)
@@ -721,6 +769,69 @@ def test_what_waits_for_a_turn_is_not_done_for_a_connection_that_is_gone(end: st
     assert len(rig.handler.requests) == 4 * rig.rate_limits.socket.burst / each
     if end == "close":  # a lingering close reads on
         assert last.transport.reading
+
+
+class RaisingHandler(FakeHandler):
+    """A handler that fails at the requests with some numbers, and with `address` at handshakes."""
+
+    def __init__(self, *numbers: int, address: str = "") -> None:
+        super().__init__()
+        self.numbers = numbers
+        self.address = address
+
+    def request(self, peer: Peer, message: ClientMessage) -> None:
+        super().request(peer, message)
+        if message.id in self.numbers:
+            raise ValueError("a handler that raises")
+
+    def move(self, peer: Peer, move: Move) -> None:
+        super().move(peer, move)
+        if move.id in self.numbers:
+            raise ValueError("a handler that raises")
+
+    def relocate(self, peer: Peer) -> bool:
+        if peer.address == self.address:
+            raise ValueError("a handler that raises")
+        return True
+
+
+MOVE = b'{"type":"move","id":%d,"match":"m","ply":1,"action":{}}'
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_raises_keeps_no_frame_behind_it_waiting(
+    waits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether it is carried out at once or in a later turn: no more has to come for the rest."""
+    rig = PeerRig(handler=RaisingHandler(501, 502, 504))
+    line = opened(rig)
+    if waits:
+        flooders_of(rig, 5)
+    asked = [b'{"type":"list_games","id":501}', MOVE % 502, b'{"type":"list_games","id":503}']
+    asked += [MOVE % 504, MOVE % 505]
+    line.peer.data_received(b"".join(map(client_frame, asked)))
+    rig.loop.advance()
+    found = [request.id for request in rig.handler.requests if request.id > 500]
+    assert found == [501, 502, 503, 504, 505]
+    assert line.transport.reading
+    assert not line.peer.leaving
+    assert sum("ValueError" in (record.exc_text or "") for record in caplog.records) == 3
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_handshake_that_raises_ends_its_connection(
+    waits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing would ever be said on it."""
+    access = AccessPolicy(proxies=(network("127.0.0.1"),))
+    rig = PeerRig(handler=RaisingHandler(address="192.0.2.7"), access=access)
+    if waits:
+        rig.turns.spend(UNITS_A_TURN)
+    line = rig.open(more="X-Forwarded-For: 192.0.2.7\r\n")
+    rig.loop.advance()
+    assert line.transport.aborted
+    assert line.transport.written == b""
+    assert "ValueError" in caplog.text
 
 
 def test_handshakes_wait_for_their_turn_too_with_what_follows_them() -> None:

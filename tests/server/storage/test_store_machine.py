@@ -4,6 +4,9 @@ The machine appends to streams, lets commits succeed, fail, or fail after they h
 lets waiters raise and a compaction's rows arrive late, loads again what was lost, closes
 streams, and copies the files as they lie there, which is what a crash leaves. What must hold: an
 entry that was told to be durable is on the disk, once, in its place, whatever happened since.
+It writes guests in no hurry too, and entries that name them. A crash may take a guest who waits
+for a batch; what is on the disk names nobody who is not there, nobody is there twice, and nobody
+waits longer than the store has said while its disk is well.
 On other copies it changes rows of the journal and cuts the write-ahead log: then the stream is
 reported, or the database is refused; none is shorter than what was told without a word.
 """
@@ -17,7 +20,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,11 +42,14 @@ from hypothesis.stateful import (
 from kibitz_server.storage import journal
 from kibitz_server.storage import store as module
 from kibitz_server.storage.database import CommitsMissing, NotStored, StoreError, connect
-from kibitz_server.storage.store import Store, Stored, Stream
+from kibitz_server.storage.store import UNHURRIED_S, Store, Stored, Stream
 from tests.tools.virtual_time import Scheduler, VirtualLoop
 
 SUFFIXES = ("", "-wal", "-mark")
 FULL = sqlite3.OperationalError("database or disk is full")
+GUEST_TABLE = "CREATE TABLE IF NOT EXISTS guest (number INTEGER)"
+"""Has no key, so that a row that is written twice is there twice."""
+INSERT_GUEST = "INSERT INTO guest (number) VALUES (?)"
 
 
 class FailingConnection:
@@ -100,7 +106,12 @@ class StepStore(Store):
 
     def _insert(self, batch: Any) -> None:
         super()._insert(batch)
-        self.trims += batch.trims is not None
+        self.trims += batch.trim_to is not None
+
+    def _failed(self, batch: Any, error: Exception) -> None:
+        if not isinstance(error, sqlite3.Error):  # the disk's errors are all that is planted
+            raise AssertionError("a batch cannot be written") from error
+        super()._failed(batch, error)
 
     def _read_journal(self, compacting: object) -> None:
         done: Future[journal.JournalContents] = Future()
@@ -192,6 +203,52 @@ class Statement:
         pass
 
 
+class Guest:
+    """Whoever has said hello: the waiter of a row in no hurry, as `Accounts` has one.
+
+    One that `returns` is written again when its row is lost, with a number of its own.
+    """
+
+    def __init__(self, machine: StoreMachine, *, returns: bool) -> None:
+        self._machine = machine
+        self._returns = returns
+        self.told = 0
+        """How often it heard that its row is on the disk."""
+        self.write()
+
+    def write(self) -> None:
+        machine = self._machine
+        self.number = next(machine.numbers)
+        self.since = machine.agenda.now
+        machine.guests[self.number] = self
+        machine.it.execute_unhurried(INSERT_GUEST, (self.number,), self)
+
+    def durable(self, seq: int) -> None:
+        self.told += 1
+
+    def lost(self, error: StoreError) -> None:
+        del self._machine.guests[self.number]
+        self._machine.lost_guests.add(self.number)
+        if self._returns:
+            self.write()
+
+
+class FlushWaiter:
+    """Stands for the future that `Store.flush` waits for."""
+
+    def __init__(self) -> None:
+        self.is_done = False
+
+    def done(self) -> bool:
+        return self.is_done
+
+    def set_result(self, result: None) -> None:
+        self.is_done = True
+
+    def __await__(self) -> Iterator[FlushWaiter]:
+        yield self
+
+
 class StoreMachine(RuleBasedStateMachine):
     """One database, its streams, and everything that may go wrong."""
 
@@ -202,6 +259,12 @@ class StoreMachine(RuleBasedStateMachine):
         self.numbers = itertools.count(1)
         self.models: dict[str, Model] = {}
         self.rows: set[int] = set()
+        self.guests: dict[int, Guest] = {}
+        """Guests whose row waits or was told to be on the disk, by its number."""
+        self.lost_guests: set[int] = set()
+        """Rows that were told to be lost; a commit in doubt may have happened all the same."""
+        self.named_guests: dict[int, int] = {}
+        """Which guest something names, by the number of the entry or the row that does."""
         self.quiet = 0
         """How much has been done since the last crash."""
         self.store: StepStore | None = None
@@ -220,7 +283,9 @@ class StoreMachine(RuleBasedStateMachine):
     def open(self) -> None:
         self.agenda = Scheduler()
         self.loop = VirtualLoop(self.agenda)
+        cast(Any, self.loop).create_future = FlushWaiter
         self.store = StepStore(self.path, self.loop)
+        self.store._db.execute(GUEST_TABLE)
 
     @property
     def it(self) -> StepStore:
@@ -228,10 +293,7 @@ class StoreMachine(RuleBasedStateMachine):
         return self.store
 
     def run_due(self, seconds: float = 0.0) -> None:
-        until = self.agenda.now + seconds
-        while self.agenda._calls and self.agenda._calls[0][0] <= until:
-            self.agenda.run_next()
-        self.agenda.now = until
+        self.agenda.run_until(self.agenda.now + seconds)
 
     def writable(self) -> list[Model]:
         return [m for m in self.models.values() if not (m.lost or m.finished)]
@@ -272,7 +334,41 @@ class StoreMachine(RuleBasedStateMachine):
             Statement(number, self.rows),
         )
 
-    @rule(seconds=st.sampled_from([0.0, 0.06, 5.0]))
+    @rule(returns=st.booleans())
+    def greet(self, returns: bool) -> None:
+        self.quiet += 1
+        Guest(self, returns=returns)
+
+    @rule(pick=st.integers(0, 9), guest=st.integers(0, 9))
+    @precondition(lambda self: self.guests and self.writable())
+    def append_what_names_a_guest(self, pick: int, guest: int) -> None:
+        self.named_guests[self.next_number()] = self.pick_guest(guest)
+        self.append(pick, 1)
+
+    @rule(guest=st.integers(0, 9))
+    @precondition(lambda self: self.guests)
+    def execute_what_names_a_guest(self, guest: int) -> None:
+        self.named_guests[self.next_number()] = self.pick_guest(guest)
+        self.execute()
+
+    @rule(guest=st.integers(0, 9), raises=st.booleans())
+    @precondition(lambda self: self.guests)
+    def create_for_a_guest(self, guest: int, raises: bool) -> None:
+        self.named_guests[self.next_number()] = self.pick_guest(guest)
+        self.create(raises)
+
+    def next_number(self) -> int:
+        """Return the number that is given next."""
+        number = next(self.numbers)
+        self.numbers = itertools.count(number)
+        return number
+
+    def pick_guest(self, pick: int) -> int:
+        """Return one of the newest guests."""
+        newest = list(self.guests)[-4:]
+        return newest[pick % len(newest)]
+
+    @rule(seconds=st.sampled_from([0.0, 0.06, UNHURRIED_S, 5.0]))
     def let_time_pass(self, seconds: float) -> None:
         self.run_due(seconds)
 
@@ -325,6 +421,21 @@ class StoreMachine(RuleBasedStateMachine):
             if self.it.readings:
                 self.rows_arrive()
 
+    def flush(self) -> bool:
+        """Flush on a disk that is well; return whether it came to its end."""
+        self.it.faulty.fails.clear()
+        flushing = cast(Any, self.it.flush())
+        try:
+            waiter: FlushWaiter = flushing.send(None)
+        except StopIteration:
+            return True
+        for _ in range(8):
+            self.run_due(0.06)
+            if self.it.waiting is not None:
+                self.commit_is_told(fails=False)
+        flushing.close()
+        return waiter.is_done
+
     @rule(happens=st.booleans())
     @precondition(lambda self: self.writable())
     def compaction_is_cut_off(self, happens: bool) -> None:
@@ -374,7 +485,17 @@ class StoreMachine(RuleBasedStateMachine):
         model.finished = model.closed = stored.stream.closed
         assert stored.stream.tail == stored.stream.durable == len(stored.lines)
 
-    # --- what a crash leaves ----------------------------------------------------------------
+    # --- the end, and what a crash leaves ---------------------------------------------------
+
+    @rule()
+    @precondition(lambda self: self.quiet > 4)
+    def end_in_good_order(self) -> None:
+        """Write what is left, as at SIGTERM, and go on with the files of that moment."""
+        waiting = {number for number, guest in self.guests.items() if not guest.told}
+        assert self.flush(), "a flush waits for nothing"
+        assert all(self.guests[number].told for number in waiting), "it was not flushed"
+        self.crash()
+        assert waiting <= self.guests.keys()
 
     def copied(self, name: str, suffixes: Sequence[str] = SUFFIXES) -> Path:
         target = Path(self.folder.name) / name
@@ -391,6 +512,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Go on with what a crash would leave."""
         self.quiet = 0
         copy = self.copied("copy.db")
+        self.loop.stop()
         self.it.crash()
         self.store = None
         for suffix in (*SUFFIXES, "-shm"):
@@ -421,6 +543,34 @@ class StoreMachine(RuleBasedStateMachine):
                 del self.models[key]
         written = [row[0] for row in self.it.rows("SELECT place FROM ledger", ())]
         assert self.rows <= set(written)
+        self.judge_guests({cast(int, place) for place in written})
+
+    def judge_guests(self, places: set[int]) -> None:
+        """Each guest is there once who was told so, or is named; forget those who are not."""
+        found = [cast(int, row[0]) for row in self.it.rows("SELECT number FROM guest", ())]
+        there = set(found)
+        assert len(found) == len(there), "a guest was written twice"
+        assert there <= self.guests.keys() | self.lost_guests
+        told = {number for number, guest in self.guests.items() if guest.told}
+        assert told <= there, "a guest is lost who was on the disk"
+        self.judge_names(there, places)
+        self.guests = {number: self.guests[number] for number in self.guests if number in there}
+        for guest in self.guests.values():
+            guest.told = 1
+
+    def judge_names(self, guests: set[int], places: set[int]) -> None:
+        """What is on the disk names nobody who is not."""
+        for thing in self.durable_numbers(places):
+            named = self.named_guests.get(thing)
+            assert named is None or named in guests, "a stranger is named"
+
+    def durable_numbers(self, places: set[int]) -> Iterator[int]:
+        """Return the numbers of the rows, the streams and the entries that were told."""
+        yield from places
+        for model in self.models.values():
+            if model.told >= 0:
+                yield int(model.key[1:])
+            yield from (int(line[5:-1]) for line in model.lines[: max(0, model.told)])
 
     def transcript(self, key: str) -> list[bytes]:
         try:
@@ -527,6 +677,23 @@ class StoreMachine(RuleBasedStateMachine):
         ), "entries wait for nothing"
 
     @invariant()
+    def guests_wait_for_the_disk_only(self) -> None:
+        """Who is older than a quarter second is with a batch; all are told once."""
+        if self.store is None:
+            return
+        busy = self.store._begin_scheduled or self.store._writing is not None
+        for guest in self.guests.values():
+            assert guest.told <= 1, "a guest was told twice"
+            young = self.agenda.now < guest.since + UNHURRIED_S
+            assert guest.told or young or busy, "a guest waits for nothing"
+
+    @invariant()
+    def what_is_named_is_there(self) -> None:
+        if self.store is not None and self.named_guests:
+            rows = self.store.rows("SELECT number FROM guest", ())
+            self.judge_names({cast(int, row[0]) for row in rows}, self.rows)
+
+    @invariant()
     def waiters_are_told_in_order_and_once(self) -> None:
         assert [wrong for model in self.models.values() for wrong in model.wrongs] == []
 
@@ -565,6 +732,34 @@ def check(
 
 def test_a_store_loses_nothing() -> None:
     check(StoreMachine, 15, 40)
+
+
+def test_the_machine_reaches_what_it_is_about() -> None:
+    """Commits that are told, losses, reloads, compactions that delete rows, guests and crashes."""
+    machine = StoreMachine()
+    machine.begin()
+    try:
+        for guest in range(12):
+            machine.greet(returns=True)
+            machine.append_what_names_a_guest(guest, guest)
+            machine.all_goes_well(12)
+        assert machine.it.trims, "no compaction has come to its end"
+        assert all(model.told == len(model.lines) > 0 for model in machine.models.values())
+        assert {guest.told for guest in machine.guests.values()} == {1}
+        machine.append(0, 2)
+        machine.greet(returns=False)
+        machine.run_due(UNHURRIED_S)
+        machine.batch_is_given_up(happens=False, doubtful=False)
+        assert any(model.lost for model in machine.models.values())
+        assert len(machine.lost_guests) == 1
+        machine.reload()
+        machine.append(0, 2)
+        machine.append(1, 2)
+        machine.crash()
+        assert len(machine.models) == 3
+        assert len(machine.guests) == 12
+    finally:
+        machine.teardown()
 
 
 @pytest.mark.slow
@@ -655,6 +850,38 @@ def _writes_no_mark(right: Any, store: Store, row: journal.Row | None) -> None:
     pass
 
 
+def _leaves_guests_behind(right: Any, store: Store) -> None:
+    waiting, store._unhurried = store._unhurried, []
+    right(store)
+    store._unhurried = waiting
+
+
+def _writes_guests_twice(right: Any, store: Store) -> None:
+    waiting = list(store._unhurried)
+    right(store)
+    for sql, values, _ in waiting:
+        store.execute(sql, values)
+
+
+def _gives_guests_up_in_silence(right: Any, store: Store, batch: Any, error: StoreError) -> None:
+    store._unhurried.clear()
+    right(store, batch, error)
+
+
+def _tells_nobody_who_is_lost(right: Any, store: Store, batch: Any, error: StoreError) -> None:
+    batch.waiters = [each for each in batch.waiters if each[0] is not None]
+    right(store, batch, error)
+
+
+async def _flushes_no_guests(right: Any, store: Store) -> None:
+    waiting, store._unhurried = store._unhurried, []
+    flushing = right(store)
+    try:
+        await flushing
+    finally:
+        store._unhurried = waiting + store._unhurried
+
+
 WRONG: list[tuple[object, str, Any]] = [
     (Store, "_attempt", _tells_before_the_commit),
     (Store, "_cancel_compaction", _goes_on_with_a_compaction),
@@ -667,6 +894,11 @@ WRONG: list[tuple[object, str, Any]] = [
     (Store, "_resolve_doubt", _never_settles_a_doubt),
     (journal, "_find_lost_ends", _overlooks_holes),
     (Store, "_mark_row", _writes_no_mark),
+    (Store, "_begin", _leaves_guests_behind),
+    (Store, "_gather_unhurried", _writes_guests_twice),
+    (Store, "_give_up", _gives_guests_up_in_silence),
+    (Store, "_lose", _tells_nobody_who_is_lost),
+    (Store, "flush", _flushes_no_guests),
 ]
 
 
