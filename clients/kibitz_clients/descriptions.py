@@ -17,6 +17,7 @@ from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
     Comment,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
@@ -121,13 +122,15 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
             return f"aborted: {detail}"
         case Noted(text=text):
             return f"notes: {text}"
+        case Commented(author=author, text=text):
+            return f"{author.name}: {text}"
         case Hidden():
             return "hidden"
 
 
 def entry_seat(happened: Entry) -> int | None:
-    """Return whose doing an entry is."""
-    return None if isinstance(happened, Hidden | Aborted) else happened.seat
+    """Return the seat whose doing an entry is; a comment is no seat's, and names its author."""
+    return None if isinstance(happened, Hidden | Aborted | Commented) else happened.seat
 
 
 def comment_text(said: Comment) -> str:
