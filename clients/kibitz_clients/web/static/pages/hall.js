@@ -3,15 +3,13 @@
 import { ladderTable } from "./ladder.js";
 import { haveBoards, Thumbnails } from "../parts/boards.js";
 import { h, fill } from "../parts/dom.js";
-import { counted, kindMark, seatMark } from "../parts/names.js";
-import { resultText } from "../parts/results.js";
-import { controlText } from "../wire/clock.js";
+import { matchCard, matchLine } from "../parts/match_cards.js";
+import { kindMark } from "../parts/names.js";
 import { Hall } from "../wire/hall.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/hall.js").HallView} HallView */
 /** @typedef {import("../wire/hall.js").LobbyLine} LobbyLine */
-/** @typedef {import("../wire/hall.js").MatchLine} MatchLine */
 /** @typedef {import("../wire/messages.js").GameLine} GameLine */
 
 const MOST_BOARDS = 12;
@@ -58,7 +56,7 @@ export async function show(root, app) {
     fill(parts.finished,
       h("h2", { id: "finished-head" }, "Just finished"),
       finished.length
-        ? h("ul", { class: "lines" }, finished.slice(0, MOST_FINISHED).map((match) => finishedLine(match, app)))
+        ? h("ul", { class: "lines" }, finished.slice(0, MOST_FINISHED).map((match) => matchLine(match, app)))
         : h("p", { class: "empty" }, "Nothing yet."));
     fill(parts.ladders,
       h("h2", { id: "ladders-head" }, "Ladder"),
@@ -155,34 +153,4 @@ function drawMatches(root, app, view, thumbnails) {
       ? h("ul", { class: "tiles" }, shown.map((match) => matchCard(match, app, thumbnails)))
       : h("p", { class: "empty" }, "No match runs that may be watched."),
     view.matches_in_all > shown.length && h("a", { href: "/wall" }, `All ${view.matches_in_all} on the wall`));
-}
-
-/**
- * @param {MatchLine} match
- * @param {App} app
- * @param {Thumbnails | null} thumbnails
- */
-function matchCard(match, app, thumbnails) {
-  const watchable = thumbnails && match.watchable !== false;
-  return h("li", null,
-    h("a", { class: "card match-card", href: `/match/${match.match}` },
-      watchable ? h("div", { class: "thumbnail" }, thumbnails.board(match.match)) : null,
-      h("p", { class: "tags" }, h("strong", null, app.games.title(match.game)),
-        h("span", { class: "muted" }, counted(match.ply ?? 0, "move"))),
-      h("ol", { class: "seats" }, match.seats.map((player, seat) =>
-        h("li", null, seatMark(seat), kindMark(player.kind), h("span", { class: "name" }, player.name)))),
-      match.time_control && h("p", { class: "muted small-text" }, `clock: ${controlText(match.time_control)}`)));
-}
-
-/**
- * @param {MatchLine} match
- * @param {App} app
- */
-function finishedLine(match, app) {
-  const names = match.seats.map((player) => player.name);
-  return h("li", { class: "line" },
-    h("a", { class: "grow", href: `/match/${match.match}` },
-      h("strong", null, app.games.title(match.game)), " ",
-      match.result ? resultText(match.result, names) : names.join(" - ")),
-    h("span", { class: "muted" }, counted(match.result?.plies ?? 0, "move")));
 }
