@@ -1,7 +1,8 @@
 // A lobby: who is there, what is played, how it stands; and for its host, what a host does.
 
-import { haveBoards, Thumbnails } from "../parts/boards.js";
+import { loadBoards, Thumbnails } from "../parts/boards.js";
 import { h, fill } from "../parts/dom.js";
+import { KeyedList } from "../parts/keyed.js";
 import { matchCard, matchLine } from "../parts/match_cards.js";
 import { counted, kindMark } from "../parts/names.js";
 import { controlText } from "../wire/clock.js";
@@ -17,6 +18,7 @@ import { rights, waitsFor } from "../wire/lobby_seat.js";
 /** @typedef {import("../wire/lobby_seat.js").Rights} Rights */
 /** @typedef {import("../wire/connection.js").Asked} Asked */
 
+const MOST_BOARDS = 12;
 const STATES = { gathering: "waiting for players", running: "running", finished: "finished", closed: "closed" };
 /** @type {Record<string, string>} */
 const ENDS = {
@@ -33,9 +35,8 @@ const ENDS = {
  */
 export async function show(root, app, { code }) {
   document.title = `Lobby ${code} - kibitz`;
-  const boards = await haveBoards().then(() => true, () => false);
-  await app.games.list();
-  const page = new LobbyPage(root, app, code, boards);
+  await Promise.all([app.games.list(), loadBoards()]);
+  const page = new LobbyPage(root, app, code);
   await page.enter();
   return () => page.leave();
 }
@@ -51,14 +52,18 @@ class LobbyPage {
    * @param {HTMLElement} root
    * @param {App} app
    * @param {string} code
-   * @param {boolean} boards
    */
-  constructor(root, app, code, boards) {
+  constructor(root, app, code) {
     this.root = root;
     this.app = app;
     this.code = code;
     this.#invite = app.invite;
-    this.thumbnails = boards ? new Thumbnails(app) : null;
+    this.thumbnails = new Thumbnails(app);
+    this.liveCount = h("span", { class: "count" });
+    this.liveList = new KeyedList(h("ul", { class: "tiles" }), (match) => match.match,
+      (match) => matchCard(match, app, this.thumbnails));
+    this.playedList = new KeyedList(h("ul", { class: "lines" }), (match) => match.match,
+      (match) => matchLine(match, app));
     this.parts = {
       head: h("div"), actions: h("div", { class: "row actions" }), seats: h("section"), invite: h("section"),
       programme: h("section"), live: h("section"), standings: h("section"), played: h("section"),
@@ -83,7 +88,7 @@ class LobbyPage {
     app.lobbies.removeEventListener("change", this.#changed);
     app.lobbies.removeEventListener("closed", this.#ended);
     app.connection.removeEventListener("welcome", this.#again);
-    this.thumbnails?.keep(new Set());
+    this.thumbnails.close();
     if (this.#asked === "spectator" && !this.#rights()?.member && !this.#closed) {
       app.connection.request({ type: "leave", lobby: code }).catch(() => {});
       app.lobbies.forget(code);
@@ -167,6 +172,8 @@ class LobbyPage {
       fill(this.root, head, actions,
         h("div", { class: "pair" }, seats, h("div", { class: "stack" }, invite, programme)),
         live, h("div", { class: "pair" }, standings, played));
+      fill(live, h("h2", null, "Running ", this.liveCount), this.liveList.list);
+      fill(played, h("h2", null, "Played"), this.playedList.list);
     }
     document.title = `${view.settings.name} - kibitz`;
     this.#drawHead(view);
@@ -307,12 +314,11 @@ class LobbyPage {
   /** @param {LobbyView} view */
   #drawMatches(view) {
     const { live, standings, played } = this.parts;
-    const { app } = this;
-    const shown = new Set(view.live.map((match) => match.match));
-    this.thumbnails?.keep(shown);
+    const shown = view.live.slice(0, MOST_BOARDS);
     live.hidden = !view.live.length;
-    fill(live, h("h2", null, "Running ", h("span", { class: "count" }, view.live.length)),
-      h("ul", { class: "tiles" }, view.live.map((match) => matchCard(match, app, this.thumbnails))));
+    this.liveCount.textContent = String(view.live.length);
+    this.liveList.show(shown);
+    this.thumbnails.keep(new Set(shown.map((match) => match.match)));
     standings.hidden = !view.standings.length;
     fill(standings, h("h2", null, "Standings"), h("div", { class: "card scroll" }, h("table", null,
       h("thead", null, h("tr", null,
@@ -322,8 +328,7 @@ class LobbyPage {
         h("td", null, i + 1), h("td", { class: "name" }, line.name),
         [line.points, line.wins, line.draws, line.losses].map((value) => h("td", { class: "number" }, round(value)))))))));
     played.hidden = !this.#played.length;
-    fill(played, h("h2", null, "Played"),
-      h("ul", { class: "lines" }, this.#played.map((match) => matchLine(match, app))));
+    this.playedList.show(this.#played);
   }
 }
 

@@ -11,17 +11,22 @@ import { resultText } from "./results.js";
 /**
  * @param {MatchBrief} match
  * @param {App} app
- * @param {Thumbnails | null} thumbnails
+ * @param {Thumbnails} thumbnails
  */
 export function matchCard(match, app, thumbnails) {
-  const shown = thumbnails && match.watchable !== false;
-  return h("li", null,
+  const board = match.watchable === false ? null : thumbnails.board(match.match);
+  const moves = h("span", { class: "muted" });
+  const update = (/** @type {MatchBrief} */ news) => {
+    moves.textContent = counted(news.ply ?? 0, "move");
+  };
+  update(match);
+  const card = h("li", null,
     h("a", { class: "card match-card", href: `/match/${match.match}` },
-      shown ? h("div", { class: "thumbnail", "aria-hidden": "true" }, thumbnails.board(match.match)) : null,
-      h("p", { class: "tags" }, h("strong", { class: "grow" }, app.games.title(match.game)),
-        h("span", { class: "muted" }, counted(match.ply ?? 0, "move"))),
+      board && h("div", { class: "thumbnail", "aria-hidden": "true" }, board),
+      h("p", { class: "tags" }, h("strong", { class: "grow" }, app.games.title(match.game)), moves),
       h("ol", { class: "match-seats" }, match.seats.map((player, seat) =>
         h("li", null, seatMark(seat), h("span", { class: "name grow" }, player.name), kindMark(player.kind))))));
+  return Object.assign(card, { update });
 }
 
 /**
