@@ -9,6 +9,7 @@ import { fill, h } from "./dom.js";
 import { commentText } from "./move_text.js";
 import { Moves } from "./moves.js";
 import { Playback, SPEEDS } from "./playback.js";
+import { Talk } from "./talk.js";
 import { ValueGraph } from "./value_graph.js";
 
 /** @typedef {import("../board/board.js").KibitzBoard} Board */
@@ -51,6 +52,7 @@ export class Viewer {
     this.seats = new Seats();
     this.moves = new Moves((index) => this.#jump(index));
     this.graph = new ValueGraph((index) => this.#jump(index));
+    this.talk = new Talk((index) => this.#jump(index));
     this.said = h("p", { class: "said-now", "aria-live": "off" });
     this.notes = h("section", { class: "notes", hidden: true });
     this.graphBox = h(
@@ -67,7 +69,7 @@ export class Viewer {
       "div", { class: "viewer" },
       h("div", { class: "board-column" }, this.board, this.below, this.controls),
       h("div", { class: "side" }, this.head, this.seats.root, this.said, this.graphBox,
-        this.moves.root, this.notes, this.foot),
+        this.moves.root, this.talk.root, this.notes, this.foot),
     );
     this.root.addEventListener("keydown", (event) => this.#key(event));
     this.playback.addEventListener("change", (event) => {
@@ -163,6 +165,7 @@ export class Viewer {
     const caption = this.graphBox.querySelector("figcaption");
     if (caption) caption.textContent = this.#graphWords();
     this.linesLabel.hidden = !this.course.steps.some(({ entry }) => entry.comment?.line?.length);
+    this.talk.draw(this.course);
     this.#notes();
   }
 
