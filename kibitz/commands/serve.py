@@ -166,6 +166,7 @@ def serve(
     gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
     from kibitz.process.house_bots import LocalBotLauncher
+    from kibitz.text import rulebook
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
     from kibitz_server.storage.database import StoreError
@@ -181,7 +182,7 @@ def serve(
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
-    site = None if no_web else web_site()
+    site = None if no_web else web_site(rules=rulebook.fragments())
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
         run(config, load_games("compiled"), house, site=site, started=told)
