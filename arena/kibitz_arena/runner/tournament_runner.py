@@ -21,6 +21,7 @@ from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.errors import first_error
 from kibitz_arena.runner.hosting import MAX_AT_ONCE, ServerOptions, TournamentHost
 from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import RecordCollector
 from kibitz_arena.runner.scheduler import GameScheduler, LobbyGoneError
@@ -129,6 +130,7 @@ class TournamentRunner:
                 self.concurrency,
                 self.options,
                 self.display,
+                LiveFile(journal, self.directory, lobby, say),
             )
             await self._play(scheduler, session)
 
