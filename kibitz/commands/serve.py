@@ -127,6 +127,7 @@ class Age(click.ParamType[float]):
 @click.option(
     "--notes", is_flag=True, help="Downloaded records hold what bots noted for themselves."
 )
+@click.option("--no-web", is_flag=True, help="No pages for browsers.")
 @click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
 @click.option(
     "--config",
@@ -144,6 +145,7 @@ def serve(
     bot_memory: int | None,
     bot_cpu: int | None,
     as_json: bool,
+    no_web: bool,
     keep: float | None,
     connections: int | None,
     lobbies_in_all: int | None,
@@ -157,6 +159,7 @@ def serve(
     gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
     from kibitz.process.house_bots import LocalBotLauncher
+    from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
     from kibitz_server.storage.database import StoreError
 
@@ -171,8 +174,10 @@ def serve(
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
+    site = None if no_web else web_site()
+    told = _serve(config, web=not no_web, as_json=as_json)
     try:
-        run(config, load_games("compiled"), house, started=_serve(config, as_json=as_json))
+        run(config, load_games("compiled"), house, site=site, started=told)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
 
@@ -231,7 +236,7 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
             yield from _unknown(value, kinds[key], f"{path}{key}.")
 
 
-def _serve(config: Config, *, as_json: bool) -> Any:
+def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
         compiled = is_compiled()
@@ -246,6 +251,8 @@ def _serve(config: Config, *, as_json: bool) -> Any:
                     f"set aside as damaged: {damaged} of its matches and lobbies;"
                     f" `kibitz db check {shlex.quote(str(config.db))}` tells which, and why"
                 )
+            if web:
+                echo(f"in a browser: {server.http_url}/")
             echo("open a lobby with `kibitz host`, look around with `kibitz watch`")
 
     return told

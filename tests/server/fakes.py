@@ -35,6 +35,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import WriteBatcher
+from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.database import StoreError, WriteFailed
@@ -187,6 +188,7 @@ class FakeHandler:
     """Keeps what peers ask."""
 
     room: bool = True
+    room_to_spare: bool = True
     requests: list[ClientMessage] = field(default_factory=list)
     left: list[Peer] = field(default_factory=list)
     closed: list[Peer] = field(default_factory=list)
@@ -198,6 +200,9 @@ class FakeHandler:
     def relocate(self, peer: Peer) -> bool:
         self.addresses.append((peer.address, peer.local))
         return self.room
+
+    def may_stay(self, peer: Peer) -> bool:
+        return self.room_to_spare
 
     def move(self, peer: Peer, move: Move) -> None:
         self.requests.append(move)
@@ -253,6 +258,7 @@ class PeerRig:
     pages: FakePages = field(default_factory=FakePages)
     access: AccessPolicy = field(default_factory=AccessPolicy)
     downloads: Downloads = field(default_factory=Downloads)
+    site: Site | None = None
 
     def __post_init__(self) -> None:
         self.turns = TurnBudget(self.loop.loop)
@@ -262,6 +268,7 @@ class PeerRig:
             clock=self.loop.clock,
             handler=self.handler,
             pages=self.pages,
+            site=self.site,
             metrics=self.metrics,
             batcher=WriteBatcher(self.loop.loop),
             timeouts=self.timeouts,

@@ -17,6 +17,7 @@ from kibitz_games.core.game import Game
 from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
 from kibitz_server.housebots.process import BotLauncher
+from kibitz_server.net.site import Site
 from kibitz_server.storage.database import known_faults
 
 LOG = logging.getLogger("kibitz.app")
@@ -32,16 +33,19 @@ def run(
     games: Mapping[str, Game],
     launcher: BotLauncher | None = None,
     *,
+    site: Site | None = None,
     started: Callable[[Server], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then drain. `started` is told of the running server.
+
+    `site` has the files of the web pages that are served on the same port.
 
     The process ends in any case: also where a disk does not answer, and a thread waits for it.
     Raises `StoreError` where the database cannot be used, or was taken over by another server.
     """
     for fault in known_faults(sqlite3.sqlite_version_info):
         LOG.warning("%s", fault)
-    with_loop(_serve(config, games, launcher, started))
+    with_loop(_serve(config, games, launcher, site, started))
 
 
 def with_loop(main: Coroutine[None, None, _T]) -> _T:
@@ -58,6 +62,7 @@ async def _serve(
     config: Config,
     games: Mapping[str, Game],
     launcher: BotLauncher | None,
+    site: Site | None,
     started: Callable[[Server], None] | None,
 ) -> None:
     stop = asyncio.Event()
@@ -67,7 +72,7 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     # The writer's thread asks for the interpreter once a commit, and should not wait long.
     sys.setswitchinterval(0.001)
-    async with running(config, games, launcher) as server:
+    async with running(config, games, launcher, site) as server:
         # What the start has made stays for good: no collection walks over it, now or later.
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD)

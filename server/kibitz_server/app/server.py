@@ -24,6 +24,7 @@ from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.send_queue import WriteBatcher
+from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.token_watch import TokenWatch
 from kibitz_server.net.turn_budget import TurnBudget
@@ -128,20 +129,25 @@ class Server:
 
 @asynccontextmanager
 async def running(
-    config: Config, games: Mapping[str, Game], launcher: BotLauncher | None = None
+    config: Config,
+    games: Mapping[str, Game],
+    launcher: BotLauncher | None = None,
+    site: Site | None = None,
 ) -> AsyncIterator[Server]:
-    """Run a server until the block is left; then it is drained.
+    """Run a server until the block is left; then it is drained. `site` is served on its port.
 
     Raises `StoreError` where the database cannot be used, `OSError` where the port cannot.
     """
-    server = await _start(config, games, launcher)
+    server = await _start(config, games, launcher, site)
     try:
         yield server
     finally:
         await server.drain()
 
 
-async def _start(config: Config, games: Mapping[str, Game], launcher: BotLauncher | None) -> Server:
+async def _start(
+    config: Config, games: Mapping[str, Game], launcher: BotLauncher | None, site: Site | None
+) -> Server:
     loop = asyncio.get_running_loop()
     sock = _listen(config.host, config.port)
     port: int = sock.getsockname()[1]
@@ -177,6 +183,7 @@ async def _start(config: Config, games: Mapping[str, Game], launcher: BotLaunche
         clock=clock.milliseconds,
         handler=RequestHandlers(directory, connections),
         pages=ServerPages(directory, metrics, store, notes=config.notes),
+        site=site,
         metrics=metrics,
         batcher=WriteBatcher(loop),
         timeouts=timeouts,

@@ -54,6 +54,10 @@ class RequestHandlers:
         """Whether there is, now that its headers say that it comes from another one."""
         return self._connections.relocate(peer)
 
+    def may_stay(self, peer: Peer) -> bool:
+        """Whether there is room for others beside this connection, when it has its page."""
+        return self._connections.may_stay(peer)
+
     def socket_closed(self, peer: Peer) -> None:
         """A socket is closed."""
         self._connections.socket_closed(peer)

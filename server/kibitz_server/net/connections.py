@@ -85,6 +85,18 @@ class Connections:
         self._discount(peer)
         return peer.local or self._count(peer)
 
+    def may_stay(self, peer: Peer) -> bool:
+        """Whether a connection that has its page may be kept for another one.
+
+        While half of the connections are in use, of the server's or of its address, none is kept:
+        they are for who comes.
+        """
+        if 2 * len(self._peers) > self.quotas.connections:
+            return False
+        address = self._counted.get(peer)
+        users = 0 if address is None else self._address_buckets.users(address)
+        return 2 * users <= self.quotas.connections_an_address
+
     def _count(self, peer: Peer) -> bool:
         """Count a connection for its address, which pays for it; return whether it may come."""
         address = self._counted[peer] = address_group(peer.address)

@@ -5,6 +5,12 @@ by websockets, refused by `http_checks` and `access` where it has to be, and cha
 address. A page is written and the connection half-closed; a record is written as its reader
 takes it, a piece at a time (`page_sender`). Who asks for a websocket has one from then on, and
 this exchange is over.
+
+After a file of the site the connection is kept for some seconds, for a page of it needs dozens of
+files. Only where nothing speaks against it: the request was the only one that has come (no
+pipelining), has no body and did not come through a proxy, and its address has connections to
+spare. The next request is read when
+the answer is on its way, so a reader that is slow has one answer waiting and no more.
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ from kibitz_server.net.http_checks import forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
 from kibitz_server.net.rate_limit import RateLimiter, RateLimits
 from kibitz_server.net.send_queue import SendQueue
+from kibitz_server.net.site import Site, SiteFile, page_response, site_response
 from kibitz_server.net.turn_budget import TurnBudget
 
 LOG = logging.getLogger("kibitz.net")
@@ -38,6 +45,8 @@ HEADER_BYTES = 16 * 1024
 """The longest head of a request."""
 PAGE_TIMEOUT_S = 30.0
 """How long a page may take to be read."""
+KEEP_ALIVE_S = 5.0
+"""How long a connection may wait for its next request."""
 _END_OF_HEAD = b"\r\n\r\n"
 
 
@@ -56,6 +65,8 @@ class HttpContext(Protocol):
     def access(self) -> AccessPolicy: ...
     @property
     def pages(self) -> http.PageSource: ...
+    @property
+    def site(self) -> Site | None: ...
     @property
     def rate_limits(self) -> RateLimits: ...
     @property
@@ -84,6 +95,12 @@ class HttpConnection(Protocol):
     def relocate(self, address: str, local: bool) -> bool:
         """Take note of where the request comes from; return whether there is room for it."""
 
+    def may_stay(self) -> bool:
+        """Whether its address has connections to spare."""
+
+    def expect_request(self, patience_s: float) -> None:
+        """Another request may come within some seconds; then `HttpExchange.end_idle`."""
+
     def open_websocket(self, request: Request, response: bytes, rest: bytes) -> None:
         """Answer, and read frames from now on: `rest` has come already."""
 
@@ -96,7 +113,16 @@ class HttpConnection(Protocol):
 class HttpExchange:
     """One request and its answer."""
 
-    __slots__ = ("_answered", "_connection", "_context", "_data", "_eof_received", "_sender")
+    __slots__ = (
+        "_answered",
+        "_connection",
+        "_context",
+        "_data",
+        "_eof_received",
+        "_kept",
+        "_relocated",
+        "_sender",
+    )
 
     def __init__(self, context: HttpContext, connection: HttpConnection) -> None:
         self._context = context
@@ -105,6 +131,10 @@ class HttpExchange:
         """What has come: of the request's head, and after it."""
         self._answered = False
         """Whether a page was written, or is on its way from the disk."""
+        self._kept = False
+        """Whether the connection has had its answer, and waits for another request."""
+        self._relocated = False
+        """Whether a proxy has made the connection: the next request would be somebody else's."""
         self._sender: PageSender | None = None
         """Sends a record; nothing that the other side says counts any more."""
         self._eof_received = False
@@ -114,7 +144,14 @@ class HttpExchange:
         """Wait for all of the head; what follows it is frames already."""
         if self._answered:
             return
-        data = self._data = self._data + data
+        self._data += data
+        if not self._kept or not self._connection.send_queue.paused:
+            self._read_head()
+        elif len(self._data) > HEADER_BYTES:  # the answer before is not read
+            self._connection.abort()
+
+    def _read_head(self) -> None:
+        data = self._data
         end = data.find(_END_OF_HEAD)
         if end > HEADER_BYTES or (end < 0 and len(data) > HEADER_BYTES):
             self.reply(http.HEADERS_TOO_LARGE)
@@ -130,6 +167,15 @@ class HttpExchange:
         """The transport has room again, or is lost."""
         if self._sender is not None:
             self._sender.wake()
+        elif self._kept and self._data and not self._answered and not self._is_lost():
+            self._read_head()
+
+    def end_idle(self) -> bool:
+        """End a kept connection on which no request came in time; return whether it is one."""
+        if self._kept and not self._answered:
+            self._answered = True
+            self._end()
+        return self._kept
 
     @property
     def is_streaming(self) -> bool:
@@ -165,7 +211,7 @@ class HttpExchange:
         elif "Upgrade" in request.headers:
             self._upgrade(request, rest)
         else:
-            self._serve_page(request)
+            self._serve_page(request, alone=not rest)
 
     def _upgrade(self, request: Request, rest: bytes) -> None:
         response = handshake_response(request)
@@ -190,30 +236,60 @@ class HttpExchange:
         place = self._context.access.client_address(headers, here.address)
         if (place.address, place.local) == (here.address, here.local) and not here.proxied:
             return True
+        self._relocated = True
         return here.relocate(place.address, place.local)
 
     def _charge(self, path: str) -> http.Page | None:
         """Charge a request to its address; return the page for who cannot pay."""
-        limits, now = self._context.rate_limits, self._context.loop.time()
+        now = self._context.loop.time()
         limiter = self._connection.rate_limiter
-        dear = path == "/metrics" or http.is_record(path)
-        cost = limits.record if dear else limits.http
+        cost = self._cost(path)
         if limiter.charge_shared(cost, now):
             return None
         self._context.metrics.dropped("too many HTTP requests")
         return http.too_many_requests(math.ceil(limiter.retry_after_ms(cost, now) / 1000))
 
+    def _cost(self, path: str) -> float:
+        limits = self._context.rate_limits
+        if path == "/metrics" or http.is_record(path):
+            return limits.record
+        return limits.http if self._site_file(path) is None else limits.static
+
     # --- pages ------------------------------------------------------------------------------
 
-    def _serve_page(self, request: Request) -> None:
+    def _site_file(self, path: str) -> SiteFile | None:
+        site = self._context.site
+        return None if site is None else site.file(path)
+
+    def _serve_page(self, request: Request, *, alone: bool) -> None:
+        """Answer with a page; `alone` where nothing has come after the request's head."""
         head = request.method == "HEAD"
         path = request.path.partition("?")[0]
+        file = self._site_file(path)
+        if file is not None:
+            self._serve_file(file, request, alone)
+            return
         page = http.page_at(request.method, path, self._context.pages)
         if isinstance(page, http.Page):
             self.reply(page, head=head)
         else:
             chunked = request.protocol != "HTTP/1.0"
             self._context.spawn(self._reply_later(page, head, chunked))
+
+    def _serve_file(self, file: SiteFile, request: Request, alone: bool) -> None:
+        head = request.method == "HEAD"
+        if not head and request.method != "GET":
+            self._write(page_response(http.NOT_ALLOWED, head=False))
+            return
+        keep = alone and not self._relocated and _wants_another(request)
+        keep = keep and self._connection.may_stay()
+        response = site_response(file, request.headers, head=head, keep=keep)
+        if not keep:
+            self._write(response)
+        elif not self._is_lost():
+            self._answered, self._kept = False, True
+            self._connection.transport.write(response.serialize())
+            self._connection.expect_request(KEEP_ALIVE_S)
 
     async def _reply_later(
         self, coming: Awaitable[http.Page | http.StreamedPage], head: bool, chunked: bool
@@ -292,6 +368,14 @@ def parse_request(head: bytes) -> Request:
         request: Request = done.value
         return request
     raise AssertionError("the parser waits for more than the whole head")
+
+
+def _wants_another(request: Request) -> bool:
+    """Whether who asks may ask again on this connection, and nothing follows the head."""
+    headers = request.headers
+    options = ",".join(headers.get_all("Connection")).lower().replace(" ", "").split(",")
+    has_body = "Content-Length" in headers or "Transfer-Encoding" in headers
+    return request.protocol == "HTTP/1.1" and "close" not in options and not has_body
 
 
 _NEGOTIATOR: Any = ServerProtocol(logger=LOG)

@@ -63,6 +63,7 @@ from kibitz_server.net.rate_limit import Bucket, ChargeResult, RateLimiter, Rate
 from kibitz_server.net.round_trip import RoundTrip
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
+from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 
@@ -79,6 +80,9 @@ class PeerHandler(Protocol):
 
     def relocate(self, peer: Peer) -> bool:
         """Whether there is, now that its headers say that it comes from another one."""
+
+    def may_stay(self, peer: Peer) -> bool:
+        """Whether there is room for others beside this connection, when it has its page."""
 
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, or refuse it and call `peer.charge_refused_move`."""
@@ -116,6 +120,8 @@ class PeerContext:
     """Monotonic milliseconds: what stamps the arrival of a move."""
     handler: PeerHandler
     pages: http.PageSource
+    site: Site | None = None
+    """The files of the web pages, where there are any."""
     metrics: PeerMetrics
     batcher: WriteBatcher
     timeouts: Timeouts
@@ -362,8 +368,9 @@ class Peer(asyncio.Protocol):
             self.transport.write(_ping_frame(self.round_trip.ping(self._context.clock())))
 
     def overdue(self) -> None:
-        if self._frames is None:
-            self.abort()
+        if self._exchange is not None:
+            if not self._exchange.end_idle():
+                self.abort()
         elif self.identity is None:
             self.close(CloseCode.NO_HELLO, "no hello in time")
 
@@ -390,6 +397,14 @@ class Peer(asyncio.Protocol):
         """Take note of where the request comes from; return whether there is room for it."""
         self.address, self.local, self.proxied = address, local, False
         return self._context.handler.relocate(self)
+
+    def may_stay(self) -> bool:
+        """Whether its address has connections to spare."""
+        return self._context.handler.may_stay(self)
+
+    def expect_request(self, patience_s: float) -> None:
+        """Another request may come within some seconds."""
+        self._context.timeouts.connected(self, patience_s)
 
     def open_websocket(self, request: Request, response: bytes, rest: bytes) -> None:
         """Answer, and read frames from now on: `rest` has come already."""

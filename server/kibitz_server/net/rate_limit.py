@@ -50,6 +50,9 @@ class RateLimits:
     """What a ping, a pong or a fragment costs."""
     http: float = 1
     """What an HTTP request costs, a handshake too; paid by the address ..."""
+    static: float = 0.2
+    """What a file of the web pages costs, of which a page needs dozens, and a classroom behind one
+    address thirty times as many ..."""
     record: float = 10
     """... and what one for a record or the metrics costs."""
 

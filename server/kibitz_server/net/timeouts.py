@@ -108,8 +108,10 @@ class Timeouts:
 
     # --- what peers tell --------------------------------------------------------------------
 
-    def connected(self, peer: TimedPeer) -> None:
-        self._awaiting_hello[peer] = self._seconds() + self._config.handshake_s
+    def connected(self, peer: TimedPeer, patience_s: float | None = None) -> None:
+        """A request is to come, the first one on the connection or another one."""
+        patience_s = self._config.handshake_s if patience_s is None else patience_s
+        self._awaiting_hello[peer] = self._seconds() + patience_s
 
     def opened(self, peer: TimedPeer) -> None:
         """The handshake is done."""

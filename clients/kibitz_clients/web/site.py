@@ -1,0 +1,115 @@
+"""The browser client as files: read once, with one digest for all of them.
+
+Every file is at ``/static/<digest>/...``, where the digest is that of the whole tree: so modules
+import each other by relative paths, and everything there may be kept for ever. The paths of the
+application (`APP_PATHS`) are all answered with the shell, which names the digest. Files are read
+when the site is made; what is changed on the disk later shows after the next start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from posixpath import join, normpath
+from typing import Final
+
+STATIC_FILES: Final = Path(__file__).with_name("static")
+SHELL: Final = "app.html"
+ENTRY: Final = "main.js"
+_PLACE: Final = b"%STATIC%"
+"""Stands in the shell for the folder of the files ..."""
+_PRELOADS: Final = b"%PRELOADS%"
+"""... and this for hints at the modules that the first one needs."""
+_CONTENT_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+"""What is served; other files of the folder, such as types, are not."""
+APP_PATHS: Final = re.compile(
+    r"/(?:host|wall|event|ladder|replay|sign-in|(?:lobby|match)/[A-Za-z0-9_-]{1,64})?"
+)
+_IMPORT: Final = re.compile(
+    rb'^(?:import|export)\b[^"\';]*?\bfrom\s+"(\.[^"]+)"|^import\s+"(\.[^"]+)"', re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WebFile:
+    """A file as it is served."""
+
+    body: bytes
+    content_type: str
+    digest: str
+    immutable: bool
+
+
+class WebSite:
+    """The files of the browser client by the paths that they are served at."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        """`files` has contents by paths inside the folder, such as ``wire/stage.js``."""
+        self.digest = _digest(files)
+        root = f"/static/{self.digest}"
+        self._shell = _web_file(SHELL, _fill_shell(files, root), immutable=False)
+        self._files = {
+            f"{root}/{name}": _web_file(name, body, immutable=True)
+            for name, body in files.items()
+            if name != SHELL
+        }
+
+    def file(self, path: str) -> WebFile | None:
+        """Return what is at a path, None where there is nothing."""
+        return self._shell if APP_PATHS.fullmatch(path) else self._files.get(path)
+
+    @property
+    def paths(self) -> list[str]:
+        """Where files are, besides the paths of the application."""
+        return sorted(self._files)
+
+
+def web_site(folder: Path = STATIC_FILES) -> WebSite:
+    """Read the browser client. Raises `OSError` where it is not there."""
+    return WebSite(read_files(folder))
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Read the files that are served, by their paths inside the folder."""
+    found = (path for path in sorted(folder.rglob("*")) if path.suffix in _CONTENT_TYPES)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def imported_modules(files: Mapping[str, bytes], first: str = ENTRY) -> list[str]:
+    """Return the modules that load with `first`, and theirs; not those that load when needed."""
+    found = [first]
+    for name in found:
+        folder = PurePosixPath(name).parent.as_posix()
+        for match in _IMPORT.finditer(files[name]):
+            target = normpath(join(folder, (match[1] or match[2]).decode()))
+            if target not in found:
+                found.append(target)
+    return found
+
+
+def _fill_shell(files: Mapping[str, bytes], root: str) -> bytes:
+    hints = "\n".join(
+        f'<link rel="modulepreload" href="{root}/{name}">' for name in imported_modules(files)
+    )
+    return files[SHELL].replace(_PRELOADS, hints.encode()).replace(_PLACE, root.encode())
+
+
+def _web_file(name: str, body: bytes, *, immutable: bool) -> WebFile:
+    digest = hashlib.sha256(body).hexdigest()[:16]
+    return WebFile(body, _CONTENT_TYPES[PurePosixPath(name).suffix], digest, immutable)
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    """Return what tells these files from any others."""
+    whole = hashlib.sha256()
+    for name, body in sorted(files.items()):
+        whole.update(f"{name} {len(body)}\n".encode() + body)
+    return whole.hexdigest()[:16]

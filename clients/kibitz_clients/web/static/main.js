@@ -1,0 +1,159 @@
+// Boots the application: the connection, the header, and the page of the present address.
+
+import { h, fill } from "./parts/dom.js";
+import { header } from "./parts/header.js";
+import { Theme } from "./parts/theme.js";
+import { Router } from "./router.js";
+import { Connection, Refusal } from "./wire/connection.js";
+import { Games } from "./wire/games.js";
+import { Lobbies } from "./wire/lobbies.js";
+import { Matches } from "./wire/matches.js";
+
+/** @typedef {import("./wire/match.js").MatchModel} MatchModel */
+/** @typedef {import("./wire/messages.js").ServerMessage} ServerMessage */
+/** @typedef {"plain"|"good"|"bad"} Tone */
+
+export class App {
+  /** @type {string} the invite code of the address that was opened, for the lobby of that address */
+  invite = "";
+  /** @type {Refusal | null} why the server did not let this player in */
+  refusal = null;
+  /** @type {(page: string) => void} is told which page is shown */
+  moved = () => {};
+  #status = /** @type {HTMLElement} */ (document.getElementById("status"));
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #silence;
+
+  /** @param {Connection} connection */
+  constructor(connection) {
+    this.connection = connection;
+    this.theme = new Theme(localStorageOrNone());
+    this.games = new Games(connection);
+    this.lobbies = new Lobbies();
+    this.matches = new Matches(connection);
+    this.router = new Router(/** @type {HTMLElement} */ (document.getElementById("page")), this);
+    connection.addEventListener("news", (event) => {
+      this.lobbies.take(/** @type {CustomEvent<ServerMessage>} */ (event).detail);
+    });
+  }
+
+  /**
+   * Go to a page.
+   * @param {string} path
+   */
+  navigate(path) {
+    return this.router.navigate(path);
+  }
+
+  /**
+   * Say something in the status line, which screen readers read out.
+   * @param {string} text
+   * @param {Tone} [tone]
+   * @param {HTMLElement} [action] such as a link, beside it
+   */
+  say(text, tone = "plain", action) {
+    clearTimeout(this.#silence);
+    this.#status.dataset.tone = tone;
+    fill(this.#status, text, action && " ", action);
+    if (!action) this.#silence = setTimeout(() => fill(this.#status), 8_000);
+  }
+
+  /** Take what was said away. */
+  hush() {
+    clearTimeout(this.#silence);
+    fill(this.#status);
+  }
+
+  /**
+   * Say what went wrong, with what to do about it.
+   * @param {unknown} error
+   */
+  sayError(error) {
+    if (error instanceof Refusal) {
+      this.say(error.hint ? `${error.message}: ${error.hint}` : error.message, "bad");
+    } else {
+      console.error(error);
+      this.say(error instanceof Error ? error.message : String(error), "bad");
+    }
+  }
+
+  /** Come to the server, and show the page; or the sign-in where it wants to know who this is. */
+  async enter() {
+    if (!this.connection.knowsWho) {
+      await this.router.show("sign_in");
+      return;
+    }
+    try {
+      await this.connection.open();
+      this.refusal = null;
+      await this.router.show(location.pathname === "/sign-in" ? "hall" : undefined);
+    } catch (error) {
+      this.refusal = error instanceof Refusal ? error : null;
+      await this.router.show("sign_in");
+    }
+  }
+}
+
+/** Take what is secret out of the address, before anything else can see it there. */
+function takeFragment() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const token = given.get("token") ?? undefined;
+  const invite = given.get("invite") ?? "";
+  if (token || invite) history.replaceState(null, "", location.pathname + location.search);
+  return { token, invite };
+}
+
+/** @returns {Pick<Storage, "getItem"|"setItem"|"removeItem">} */
+function localStorageOrNone() {
+  try {
+    return localStorage;
+  } catch {
+    return { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+  }
+}
+
+/** @param {App} app */
+function followConnection(app) {
+  const { connection } = app;
+  connection.addEventListener("phase", () => {
+    const { phase, error } = connection;
+    if (phase === "waiting") {
+      app.say("The connection is lost. Trying again…", "bad", button("Try now", () => connection.retryNow()));
+    } else if (phase === "open") {
+      app.hush();
+    } else if (phase === "closed" && error?.code === "replaced") {
+      app.say(`Stopped here: ${error.message}.`, "bad", button("Go on here", () => app.enter()));
+    }
+  });
+  addEventListener("online", () => connection.retryNow());
+  app.matches.addEventListener("started", (event) => {
+    const model = /** @type {CustomEvent<MatchModel>} */ (event).detail;
+    const path = `/match/${model.id}`;
+    if (location.pathname === `/lobby/${model.snapshot?.lobby}`) void app.navigate(path);
+    else if (location.pathname !== path) {
+      app.say("Your match has begun.", "good", h("a", { href: path }, "Go to the board"));
+    }
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {() => void} press
+ */
+function button(text, press) {
+  return h("button", { type: "button", class: "small", onclick: press }, text);
+}
+
+const { token, invite } = takeFragment();
+const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+const app = new App(
+  new Connection({
+    url: `${scheme}//${location.host}/ws`,
+    hello: token ? { token } : {},
+    storage: localStorageOrNone(),
+  }),
+);
+app.invite = invite;
+app.moved = header(/** @type {HTMLElement} */ (document.getElementById("header")), app);
+followConnection(app);
+void app.enter();

@@ -1,0 +1,81 @@
+// Signing in: a guest chooses a name, the owner of an account pastes a token or opens its link.
+
+import { h, fill } from "../parts/dom.js";
+import { Refusal } from "../wire/connection.js";
+
+/** @typedef {import("../main.js").App} App */
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
+export async function show(root, app) {
+  document.title = "Sign in - kibitz";
+  const name = h("input", {
+    id: "name", name: "name", autocomplete: "nickname", maxlength: 32, required: true,
+    "aria-describedby": "name-help", placeholder: "ada",
+  });
+  const token = h("input", {
+    id: "token", name: "token", type: "password", autocomplete: "current-password", minlength: 8,
+  });
+  const trouble = h("p", { class: "trouble", role: "alert" });
+  const byName = h(
+    "form", { class: "card stack" },
+    h("h2", null, "As a guest"),
+    h("label", { for: "name" }, "Your name"),
+    name,
+    h("p", { id: "name-help", class: "muted" }, "Others see it. This browser remembers who you are."),
+    h("button", { class: "primary" }, "Come in"),
+  );
+  const byToken = h(
+    "form", { class: "card stack" },
+    h("h2", null, "With an account"),
+    h("label", { for: "token" }, "Token, or the link that you were sent"),
+    token,
+    h("p", { class: "muted" }, "The operator makes one: ", h("code", null, "kibitz token new NAME --link")),
+    h("button", null, "Sign in"),
+  );
+  fill(
+    root,
+    h("h1", null, "Who is there?"),
+    h("p", { class: "lead" }, "Play bots and people, host a lobby, or watch what is played."),
+    trouble,
+    h("div", { class: "pair" }, byName, byToken),
+  );
+  if (app.refusal) fill(trouble, explain(app.refusal));
+
+  /** @param {import("../wire/connection.js").Credentials} who */
+  const enter = async (who) => {
+    fill(trouble);
+    try {
+      await app.connection.signIn(who);
+      app.refusal = null;
+      await app.router.show(location.pathname === "/sign-in" ? "hall" : undefined);
+    } catch (error) {
+      fill(trouble, error instanceof Refusal ? explain(error) : String(error));
+    }
+  };
+  byName.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void enter({ name: name.value.trim() });
+  });
+  byToken.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void enter({ token: tokenIn(token.value) });
+  });
+  name.focus();
+}
+
+/**
+ * Return the token in what was pasted: itself, or the link that has it.
+ * @param {string} text
+ */
+export function tokenIn(text) {
+  const found = /#(?:.*&)?token=([^&]+)/.exec(text);
+  return found ? decodeURIComponent(found[1]) : text.trim();
+}
+
+/** @param {Refusal} refusal */
+function explain(refusal) {
+  return refusal.hint ? `${refusal.message} (${refusal.hint})` : refusal.message;
+}

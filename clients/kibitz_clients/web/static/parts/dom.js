@@ -1,0 +1,48 @@
+// Makes elements. Texts of others go in as text, never as markup.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+
+/**
+ * Make an element: `h("a", {href: "/", class: "x"}, "text")`. A property that is a function is a
+ * listener of the event that it is named for (`onclick`); `false`, `null` and `undefined` leave an
+ * attribute out, and `true` sets it without a value.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, unknown> | null} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") {
+      element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    } else if (value === true) {
+      element.setAttribute(name, "");
+    } else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, String(value));
+    }
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+/**
+ * @param {(Child | Child[])[]} children
+ * @returns {(Node | string)[]}
+ */
+export function nodes(children) {
+  return children.flat().flatMap((child) => {
+    if (child === null || child === undefined || child === false) return [];
+    return [child instanceof Node ? child : String(child)];
+  });
+}
+
+/**
+ * Replace what is in an element.
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function fill(element, ...children) {
+  element.replaceChildren(...nodes(children));
+}

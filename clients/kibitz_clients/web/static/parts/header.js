@@ -1,0 +1,88 @@
+// The head of every page: where one can go, who one is, how the connection stands.
+
+import { h, fill } from "./dom.js";
+
+/** @typedef {import("../main.js").App} App */
+
+const PLACES = /** @type {const} */ ([
+  ["hall", "/", "Hall"],
+  ["host", "/host", "Host"],
+  ["ladder", "/ladder", "Ladder"],
+  ["wall", "/wall", "Wall"],
+]);
+const PHASES = {
+  connecting: "connecting",
+  open: "connected",
+  waiting: "connection lost",
+  closed: "not connected",
+};
+
+/**
+ * Fill the header; return what is to be told which page is shown.
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @returns {(page: string) => void}
+ */
+export function header(root, app) {
+  const { connection, theme } = app;
+  const links = PLACES.map(([page, href, text]) => h("a", { href, "data-page": page }, text));
+  const light = h("span", { class: "light", role: "img" });
+  const who = h("span", { class: "who" });
+  const signOut = h("button", { type: "button", class: "quiet small", hidden: true }, "Sign out");
+  const look = h("button", { type: "button", class: "quiet small" });
+  fill(
+    root,
+    h("a", { class: "brand", href: "/", "aria-label": "kibitz, to the hall" }, logo(), "kibitz"),
+    h("nav", { "aria-label": "Pages" }, links),
+    h("div", { class: "corner" }, light, who, signOut, look),
+  );
+
+  const drawLook = () => {
+    const other = theme.look === "dark" ? "light" : "dark";
+    look.textContent = other === "light" ? "☀" : "☾";
+    look.setAttribute("aria-label", `Change to ${other} colours`);
+    look.title = `Change to ${other} colours`;
+  };
+  const drawWho = () => {
+    const text = PHASES[connection.phase];
+    light.dataset.phase = connection.phase;
+    light.setAttribute("aria-label", text);
+    light.title = text;
+    who.textContent = connection.welcome?.name ?? "";
+    signOut.hidden = !connection.welcome;
+  };
+  look.addEventListener("click", () => theme.toggle());
+  theme.addEventListener("change", drawLook);
+  connection.addEventListener("phase", drawWho);
+  signOut.addEventListener("click", () => {
+    const playing = app.matches.seated.length > 0;
+    const question = "You have a seat in a running match, and cannot come back to it. Sign out?";
+    if (playing && !confirm(question)) return;
+    connection.signOut();
+    void app.navigate("/sign-in");
+  });
+  drawLook();
+  drawWho();
+  return (page) => {
+    for (const link of links) {
+      if (link.dataset.page === page) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  };
+}
+
+function logo() {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [x, y, seat] of [[7, 8, 1], [17, 8, 2], [12, 17, 6]]) {
+    const disc = document.createElementNS(space, "circle");
+    disc.setAttribute("cx", String(x));
+    disc.setAttribute("cy", String(y));
+    disc.setAttribute("r", "4.4");
+    disc.setAttribute("class", `seat-${seat}`);
+    svg.append(disc);
+  }
+  return svg;
+}

@@ -1,0 +1,37 @@
+// How a match stands or has ended, in words. Seats are counted from 1 where no name is known. Pure.
+
+/** @typedef {import("../wire/messages.js").Result} Result */
+
+/** @type {Record<string, string>} */
+const CAUSES = {
+  resignation: "by resignation",
+  time: "on time",
+  illegal: "by illegal moves",
+  crash: "because a bot failed",
+  disconnect: "because a player was away",
+  abandoned: "because players left",
+  takeover: "because a seat was taken over",
+  infrastructure: "because of a fault of the server",
+};
+
+/**
+ * Say who has won: "ada won by resignation", "drawn", "1st ada, 2nd ben, 3rd cy".
+ * @param {Result} result
+ * @param {string[]} names of the seats
+ */
+export function resultText(result, names) {
+  const lines = result.seats.map((seat, i) => ({ rank: seat.rank, name: names[i] ?? `seat ${i + 1}` }));
+  const best = lines.filter((line) => line.rank === 1);
+  const why = CAUSES[result.cause] ?? (result.reason ? `(${result.reason})` : "");
+  if (result.cause === "infrastructure") return `not played to the end ${why}`;
+  if (best.length === lines.length && lines.length > 1) return `drawn ${why}`.trim();
+  if (lines.length <= 2) return `${best[0]?.name ?? "nobody"} won ${why}`.trim();
+  const order = lines.sort((a, b) => a.rank - b.rank);
+  return order.map((line) => `${ordinal(line.rank)} ${line.name}`).join(", ");
+}
+
+/** @param {number} rank */
+function ordinal(rank) {
+  const tail = rank % 100 > 10 && rank % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][rank % 10];
+  return `${rank}${tail ?? "th"}`;
+}

@@ -1,0 +1,121 @@
+// Paths of the application and the page behind each. `match` is pure.
+
+/** @typedef {import("./main.js").App} App */
+/** @typedef {(root: HTMLElement, app: App, params: Record<string, string>) =>
+ *   Promise<(() => void) | void>} Show */
+/** @typedef {{page: string, params: Record<string, string>}} Route */
+
+const ROUTES = /** @type {const} */ ([
+  [/^\/$/, "hall"],
+  [/^\/host$/, "host"],
+  [/^\/lobby\/(?<code>[A-Za-z0-9_-]{1,64})$/, "lobby"],
+  [/^\/match\/(?<id>[A-Za-z0-9_-]{1,64})$/, "match"],
+  [/^\/wall$/, "wall"],
+  [/^\/event$/, "event"],
+  [/^\/ladder$/, "ladder"],
+  [/^\/replay$/, "match"],
+  [/^\/sign-in$/, "sign_in"],
+]);
+
+/**
+ * Return the page of a path, null where there is none.
+ * @param {string} path
+ * @returns {Route | null}
+ */
+export function match(path) {
+  for (const [form, page] of ROUTES) {
+    const found = form.exec(path);
+    if (found) return { page, params: { ...found.groups } };
+  }
+  return null;
+}
+
+export class Router {
+  /** @type {() => void} ends the page that is shown */
+  #leave = () => {};
+  #turn = 0;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   */
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    /** @type {string} the page that is shown */
+    this.page = "";
+    addEventListener("popstate", () => this.show());
+    document.addEventListener("click", (event) => this.#follow(event));
+  }
+
+  /** @param {string} path */
+  navigate(path) {
+    if (path !== location.pathname + location.search) history.pushState(null, "", path);
+    scrollTo(0, 0);
+    return this.show();
+  }
+
+  /**
+   * Show the page of the present address, or another one in its place.
+   * @param {string} [instead]
+   */
+  async show(instead) {
+    const turn = ++this.#turn;
+    const route = instead ? { page: instead, params: {} } : match(location.pathname);
+    this.#leave();
+    this.#leave = () => {};
+    this.page = route?.page ?? "";
+    this.root.replaceChildren();
+    this.app.moved(this.page);
+    if (!route) {
+      this.#explain("Nothing is here", "This address is not one of this server's pages.");
+      return;
+    }
+    try {
+      /** @type {{show: Show}} */
+      const module = await import(`./pages/${route.page}.js`);
+      if (turn !== this.#turn) return;
+      const room = document.createElement("div");
+      room.className = `page page-${route.page.replace("_", "-")}`;
+      this.root.replaceChildren(room);
+      const leave = await module.show(room, this.app, route.params);
+      if (turn === this.#turn) this.#leave = leave ?? (() => {});
+      else leave?.();
+    } catch (error) {
+      if (turn !== this.#turn) return;
+      console.error(error);
+      this.#explain("This page could not be shown", error instanceof Error ? error.message : "");
+    }
+  }
+
+  /**
+   * @param {string} title
+   * @param {string} text
+   */
+  #explain(title, text) {
+    const head = document.createElement("h1");
+    head.textContent = title;
+    const line = document.createElement("p");
+    line.textContent = text;
+    const back = document.createElement("a");
+    back.href = "/";
+    back.textContent = "To the hall";
+    this.root.replaceChildren(head, line, back);
+    document.title = `${title} - kibitz`;
+  }
+
+  /**
+   * Links inside the application change the page without loading it.
+   * @param {MouseEvent} event
+   */
+  #follow(event) {
+    const plain = !event.button && !(event.metaKey || event.ctrlKey || event.shiftKey);
+    const target = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!plain || event.defaultPrevented || !target?.href || target.target) return;
+    if (target.hasAttribute("download")) return;
+    const url = new URL(target.href);
+    if (url.origin !== location.origin || !match(url.pathname) || url.hash) return;
+    event.preventDefault();
+    void this.navigate(url.pathname + url.search);
+  }
+}

@@ -1,0 +1,43 @@
+// The games that the server hosts, and its house bots: asked for once, kept while it runs.
+
+/** @typedef {import("./connection.js").Connection} Connection */
+/** @typedef {import("./messages.js").GameList} GameList */
+/** @typedef {import("./messages.js").GameLine} GameLine */
+
+export class Games {
+  /** @type {Promise<GameList> | null} */
+  #list = null;
+  /** @type {Map<string, GameLine>} */
+  #lines = new Map();
+
+  /** @param {Connection} connection */
+  constructor(connection) {
+    this.connection = connection;
+    connection.addEventListener("phase", () => {
+      if (connection.phase !== "open") this.#list = null; // another server may come
+    });
+  }
+
+  /** @returns {Promise<GameList>} */
+  list() {
+    this.#list ??= this.connection.request({ type: "list_games" }).then(
+      (/** @type {GameList} */ list) => {
+        this.#lines = new Map(list.games.map((game) => [game.name, game]));
+        return list;
+      },
+      (error) => {
+        this.#list = null;
+        throw error;
+      },
+    );
+    return this.#list;
+  }
+
+  /**
+   * What people call a game, as far as that is known already.
+   * @param {string} name
+   */
+  title(name) {
+    return this.#lines.get(name)?.title ?? name;
+  }
+}

@@ -1,0 +1,140 @@
+// Lobbies as this client knows them: each whole once, and every change since put into it. Pure.
+// The same fold as kibitz_protocol/client/lobby_views.py.
+
+/** @typedef {import("./messages.js").LobbyView} LobbyView */
+/** @typedef {import("./messages.js").LobbyChanged} LobbyChanged */
+/** @typedef {import("./messages.js").MatchBrief} MatchBrief */
+/** @typedef {import("./messages.js").Standing} Standing */
+/** @typedef {import("./messages.js").ServerMessage} ServerMessage */
+
+export class Lobbies extends EventTarget {
+  constructor() {
+    super();
+    /** @type {Map<string, LobbyView>} */
+    this.views = new Map();
+  }
+
+  /**
+   * Take news in; return whether it was of a lobby. Emits "change" with the lobby's key, and
+   * "closed" with the news where a lobby is gone.
+   * @param {ServerMessage} message
+   */
+  take(message) {
+    switch (message.type) {
+      case "lobby":
+        this.#tell(message.lobby);
+        return true;
+      case "lobby_changed":
+        this.#change(message);
+        return true;
+      case "match_started":
+        this.#setLive(message.lobby, message.match, true);
+        return true;
+      case "match_ended":
+        this.#setLive(message.lobby, message.match, false);
+        return true;
+      case "lobby_closed":
+        this.views.delete(message.lobby);
+        this.dispatchEvent(new CustomEvent("closed", { detail: message }));
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /**
+   * Forget a lobby that was left.
+   * @param {string} lobby
+   */
+  forget(lobby) {
+    this.views.delete(lobby);
+  }
+
+  /** @param {LobbyView} view */
+  #tell(view) {
+    this.views.set(view.lobby, view);
+    this.dispatchEvent(new CustomEvent("change", { detail: view.lobby }));
+  }
+
+  /** @param {LobbyChanged} news */
+  #change(news) {
+    const view = this.views.get(news.lobby);
+    if (view) this.#tell(changed(view, news));
+  }
+
+  /**
+   * @param {string} lobby
+   * @param {MatchBrief} brief
+   * @param {boolean} runs
+   */
+  #setLive(lobby, brief, runs) {
+    const view = this.views.get(lobby);
+    if (!view) return;
+    const others = view.live.filter((each) => each.match !== brief.match);
+    this.#tell({ ...view, live: runs ? [...others, brief] : others });
+  }
+}
+
+/**
+ * Return a lobby with a change put in.
+ * @param {LobbyView} view
+ * @param {LobbyChanged} news
+ * @returns {LobbyView}
+ */
+export function changed(view, news) {
+  return {
+    ...view,
+    state: news.state ?? view.state,
+    round: news.round ?? view.round,
+    spectators: news.spectators ?? view.spectators,
+    planned: news.planned ?? view.planned,
+    done: news.done ?? view.done,
+    void: news.void ?? view.void,
+    house_trouble: news.house_trouble ?? view.house_trouble,
+    members: merged(view.members, news.members, news.left).sort((a, b) => a.seat - b.seat),
+    standings: merged(view.standings, news.standings, news.unranked).sort(standingOrder),
+  };
+}
+
+/**
+ * @template {{player: string}} T
+ * @param {T[]} old
+ * @param {T[] | null | undefined} news
+ * @param {string[] | null | undefined} gone
+ * @returns {T[]}
+ */
+function merged(old, news, gone) {
+  const lines = new Map(old.map((line) => [line.player, line]));
+  for (const line of news ?? []) lines.set(line.player, line);
+  for (const player of gone ?? []) lines.delete(player);
+  return [...lines.values()];
+}
+
+/**
+ * By points, wins, fewer matches played, name and key.
+ * @param {Standing} a
+ * @param {Standing} b
+ */
+export function standingOrder(a, b) {
+  return (
+    b.points - a.points ||
+    b.wins - a.wins ||
+    a.played - b.played ||
+    compareText(a.name, b.name) ||
+    compareText(a.player, b.player)
+  );
+}
+
+/**
+ * Compare by code points, as the server does.
+ * @param {string} a
+ * @param {string} b
+ */
+function compareText(a, b) {
+  const [ones, twos] = [Array.from(a), Array.from(b)];
+  for (let i = 0; i < Math.min(ones.length, twos.length); i++) {
+    const difference = Number(ones[i].codePointAt(0)) - Number(twos[i].codePointAt(0));
+    if (difference) return difference;
+  }
+  return ones.length - twos.length;
+}

@@ -1,0 +1,200 @@
+// One match as this client knows it: a fold of its snapshot and of the news since.
+
+import { untilFlag } from "./clock.js";
+import { apply } from "./stage.js";
+
+/** @typedef {EventNews["entry"]} AnyEntry */
+/** @typedef {import("./messages.js").Clock} Clock */
+/** @typedef {import("./messages.js").Event} EventNews */
+/** @typedef {import("./messages.js").Finished} Finished */
+/** @typedef {import("./messages.js").Paint} Paint */
+/** @typedef {import("./messages.js").Player} Player */
+/** @typedef {import("./messages.js").Result} Result */
+/** @typedef {import("./messages.js").ServerMessage} ServerMessage */
+/** @typedef {import("./messages.js").Snapshot} Snapshot */
+/** @typedef {import("./messages.js").Stage} Stage */
+/** @typedef {import("./messages.js").YourTurn} YourTurn */
+/** @typedef {Clock & {left_ms: number}} LiveClock */
+/** @typedef {LiveClock[] & {at: number}} LiveClocks */
+/** @typedef {{ply: number, author: string, text: string, seq: number}} Kibitz */
+/** @typedef {"snapshot"|"event"|"turn"|"finished"|"comment"|"gap"} Why */
+/** @typedef {{why: Why, paint?: Paint, entry?: AnyEntry}} Change */
+
+export class MatchModel extends EventTarget {
+  /** @param {string} id */
+  constructor(id) {
+    super();
+    this.id = id;
+    /** @type {Snapshot | null} the newest snapshot, for what never changes in a match */
+    this.snapshot = null;
+    this.game = "";
+    /** @type {Snapshot["options"]} */
+    this.options = {};
+    /** @type {Player[]} who sits where */
+    this.players = [];
+    /** @type {Set<number>} seats whose player is not connected */
+    this.away = new Set();
+    /** @type {number | null} the own seat */
+    this.you = null;
+    /** @type {Stage | null} */
+    this.stage = null;
+    this.ply = 0;
+    /** @type {number} the seat to act; -1 when the match is over */
+    this.toAct = -1;
+    /** @type {LiveClocks | null} what each seat has left, as of `clocks.at` (performance.now()) */
+    this.clocks = null;
+    /** @type {YourTurn | null} */
+    this.turn = null;
+    /** @type {Result | null} */
+    this.result = null;
+    /** @type {Finished | null} */
+    this.finished = null;
+    /** @type {AnyEntry[]} the entries that have come since the first snapshot */
+    this.entries = [];
+    /** @type {Kibitz[]} */
+    this.comments = [];
+    this.seq = 0;
+    /** whether an event is missing: ask for a snapshot (`rejoin` or `watch`) */
+    this.gap = false;
+  }
+
+  /** Names of the seats. */
+  get seats() {
+    return this.players.map((player) => player.name);
+  }
+
+  /**
+   * Take news in; return whether it is of this match. Emits "change" with a `Change`.
+   * @param {ServerMessage} message
+   */
+  take(message) {
+    if (!("match" in message) || message.match !== this.id) return false;
+    switch (message.type) {
+      case "snapshot":
+        this.#begin(message);
+        return true;
+      case "event":
+        this.#follow(message);
+        return true;
+      case "your_turn":
+        this.#takeTurn(message);
+        return true;
+      case "finished":
+        this.#finish(message);
+        return true;
+      default:
+        return this.#takeComment(/** @type {any} */ (message));
+    }
+  }
+
+  /**
+   * What a seat has left now, in milliseconds; null without a clock.
+   * @param {number} seat
+   * @param {number} [now]
+   */
+  leftMs(seat, now = performance.now()) {
+    if (!this.clocks?.[seat]) return null;
+    const running = seat === this.toAct && !this.result;
+    return Math.max(0, this.clocks[seat].left_ms - (running ? now - this.clocks.at : 0));
+  }
+
+  /** @param {Snapshot} snapshot */
+  #begin(snapshot) {
+    if (snapshot.seq < this.seq && this.snapshot) this.entries = [];
+    this.snapshot = snapshot;
+    this.game = snapshot.game;
+    this.options = snapshot.options;
+    this.players = snapshot.seats;
+    this.away = new Set(snapshot.away ?? []);
+    this.you = snapshot.you ?? null;
+    this.seq = snapshot.seq;
+    this.ply = snapshot.ply;
+    this.toAct = snapshot.to_act;
+    this.gap = false;
+    this.turn = null;
+    this.stage = snapshot.stage ?? null;
+    this.result = snapshot.result ?? null;
+    this.#setClocks(snapshot.clocks, snapshot.left_ms);
+    this.#tell({ why: "snapshot" });
+  }
+
+  /** @param {EventNews} event */
+  #follow(event) {
+    const { entry } = event;
+    if (!this.snapshot || this.gap || entry.seq <= this.seq) return;
+    if (entry.seq > this.seq + 1) {
+      this.gap = true;
+      this.#tell({ why: "gap" });
+      return;
+    }
+    this.seq = entry.seq;
+    this.entries.push(entry);
+    this.#followSeats(entry);
+    if (event.ply !== this.ply || event.to_act !== this.toAct) this.turn = null;
+    this.ply = event.ply;
+    this.toAct = event.to_act;
+    if (event.clocks) this.#setClocks(event.clocks);
+    if (event.paint && this.stage) this.stage = apply(this.stage, event.paint);
+    this.#tell({ why: "event", paint: event.paint ?? undefined, entry });
+  }
+
+  /** @param {AnyEntry} entry */
+  #followSeats(entry) {
+    if (entry.kind === "leave") this.away.add(entry.seat);
+    if (entry.kind === "return") this.away.delete(entry.seat);
+    if (entry.kind === "replace") {
+      this.away.delete(entry.seat);
+      this.players = this.players.map((old, i) => (i === entry.seat ? entry.player : old));
+    }
+  }
+
+  /** @param {YourTurn} turn */
+  #takeTurn(turn) {
+    this.turn = turn;
+    this.ply = turn.ply;
+    this.toAct = turn.seat;
+    if (turn.clocks) this.#setClocks(turn.clocks, turn.left_ms);
+    this.#tell({ why: "turn" });
+  }
+
+  /** @param {Finished} news */
+  #finish(news) {
+    this.finished = news;
+    this.result = news.result;
+    this.seq = Math.max(this.seq, news.seq);
+    this.turn = null;
+    this.toAct = -1;
+    if (news.stage) this.stage = news.stage;
+    this.#tell({ why: "finished" });
+  }
+
+  /** @param {Kibitz & {type: string}} message */
+  #takeComment(message) {
+    if (message.type !== "commented") return false;
+    this.comments.push(message);
+    this.#tell({ why: "comment" });
+    return true;
+  }
+
+  /**
+   * @param {Clock[] | null | undefined} clocks
+   * @param {number | null} [left] of the seat to act
+   */
+  #setClocks(clocks, left) {
+    const control = this.snapshot?.time_control;
+    if (!clocks || !control) {
+      this.clocks = null;
+      return;
+    }
+    const live = clocks.map((clock, seat) => ({
+      ...clock,
+      left_ms: seat === this.toAct && left != null ? left : untilFlag(control, clock),
+    }));
+    this.clocks = Object.assign(live, { at: performance.now() });
+  }
+
+  /** @param {Change} change */
+  #tell(change) {
+    this.dispatchEvent(new CustomEvent("change", { detail: change }));
+  }
+}

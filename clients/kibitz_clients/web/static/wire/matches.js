@@ -1,0 +1,111 @@
+// The matches that this client follows: one fold for each, shared by the pages that show it.
+//
+// Who opens a match need not ask for it: it is rejoined where this player has a seat, watched
+// otherwise, again after every reconnect, and asked for anew where events were lost.
+
+import { MatchModel } from "./match.js";
+
+/** @typedef {import("./connection.js").Connection} Connection */
+/** @typedef {import("./connection.js").Refusal} Refusal */
+/** @typedef {import("./messages.js").ServerMessage} ServerMessage */
+/** @typedef {import("./messages.js").Welcome} Welcome */
+/** @typedef {{model: MatchModel, users: number, follow: boolean}} Followed */
+
+export class Matches extends EventTarget {
+  /** @type {Map<string, Followed>} */
+  #followed = new Map();
+  /** @type {Set<string>} matches in which this player has a seat */
+  #seated = new Set();
+
+  /** @param {Connection} connection */
+  constructor(connection) {
+    super();
+    this.connection = connection;
+    connection.addEventListener("news", (event) => {
+      this.#take(/** @type {CustomEvent<ServerMessage>} */ (event).detail);
+    });
+    connection.addEventListener("welcome", (event) => {
+      this.#resume(/** @type {CustomEvent<Welcome>} */ (event).detail);
+    });
+  }
+
+  /** Unfinished matches in which this player has a seat. */
+  get seated() {
+    return [...this.#seated];
+  }
+
+  /**
+   * Follow a match. `follow: false` keeps the fold only, for who asks for the match in another way
+   * (a wall). Emits "refused" on the model where the server does not let this player see it.
+   * @param {string} id
+   * @param {{follow?: boolean}} [options]
+   * @returns {MatchModel}
+   */
+  open(id, { follow = true } = {}) {
+    const found = this.#followed.get(id) ?? { model: new MatchModel(id), users: 0, follow: false };
+    const begin = follow && !found.follow;
+    found.users += 1;
+    found.follow ||= follow;
+    this.#followed.set(id, found);
+    if (begin && !found.model.snapshot) this.#ask(found.model);
+    return found.model;
+  }
+
+  /**
+   * Leave off what `open` began; the own seat stays.
+   * @param {string} id
+   */
+  close(id) {
+    const found = this.#followed.get(id);
+    if (!found) return;
+    found.users -= 1;
+    if (found.users > 0 || this.#seated.has(id)) return;
+    this.#followed.delete(id);
+    if (found.follow && found.model.you === null && !found.model.result) {
+      this.connection.request({ type: "unwatch", match: id }).catch(() => {});
+    }
+  }
+
+  /** @param {ServerMessage} message */
+  #take(message) {
+    if (!("match" in message) || typeof message.match !== "string") return;
+    if (message.type === "snapshot" && message.you !== undefined && !message.result) {
+      this.#seat(message.match);
+    }
+    if (message.type === "finished") this.#seated.delete(message.match);
+    const found = this.#followed.get(message.match);
+    if (!found) return;
+    const had = found.model.gap;
+    found.model.take(message);
+    if (message.type === "snapshot" && message.why === "started" && message.you !== undefined) {
+      this.dispatchEvent(new CustomEvent("started", { detail: found.model }));
+    }
+    if (found.model.gap && !had && found.follow) this.#ask(found.model);
+    if (message.type === "finished" && found.users === 0) this.#followed.delete(message.match);
+  }
+
+  /** @param {string} id */
+  #seat(id) {
+    this.#seated.add(id);
+    if (!this.#followed.has(id)) {
+      this.#followed.set(id, { model: new MatchModel(id), users: 0, follow: true });
+    }
+  }
+
+  /** @param {Welcome} welcome */
+  #resume(welcome) {
+    this.#seated = new Set(welcome.seats);
+    for (const id of welcome.seats) this.#seat(id);
+    for (const { model, follow } of this.#followed.values()) {
+      if (follow && !model.result) this.#ask(model);
+    }
+  }
+
+  /** @param {MatchModel} model */
+  #ask(model) {
+    const type = this.#seated.has(model.id) ? "rejoin" : "watch";
+    this.connection.request({ type, match: model.id }).catch((/** @type {Refusal} */ refusal) => {
+      model.dispatchEvent(new CustomEvent("refused", { detail: refusal }));
+    });
+  }
+}

@@ -1,0 +1,1173 @@
+// The messages of the protocol as types.
+// Generated from the protocol's models by `make web-types`; do not edit.
+
+/** The server could not go on; such a match is never rated. */
+export type Aborted = {
+  seq: number;
+  at_ms: number;
+  kind: "abort";
+  detail: string;
+};
+
+/**
+ * Host of an arranged lobby: play these matches. A tag that is known is not played again. So asking
+ * again is harmless, and how a host that was away learns what became of its matches.
+ */
+export type Arrange = {
+  id: number;
+  type: "arrange";
+  lobby: string;
+  matches: Arrangement[];
+};
+
+/**
+ * Answer to arrange, a line for each match in the order of the request. A match that waits for its
+ * beginning has none. Of any other it is the brief: without a result while the match runs, with it
+ * when it is over. A match that is `void` will not be played, and one whose result has the cause
+ * `infrastructure` will not be played again; a host that wants it nevertheless arranges it under
+ * another tag.
+ */
+export type Arranged = {
+  re: number;
+  type: "arranged";
+  matches: (MatchBrief | null)[];
+};
+
+/**
+ * A match that a host wants played: what, and who sits where. The tag is the host's name for it and
+ * stands for it for as long as the lobby exists. With one `seed` in the items of several matches
+ * they are played from one deal; where a game hides something each tag has a deal of its own, which
+ * seed and tag determine.
+ */
+export type Arrangement = {
+  tag: string;
+  /** `games` and `rotate` mean nothing here */
+  item: ProgrammeItem;
+  /** members of the lobby, by seat */
+  players: string[];
+};
+
+/** The ladder of a game, or of every game where a rated match was played, from `first` on. */
+export type AskLadder = {
+  id: number;
+  type: "ladder";
+  game?: string;
+  /** the place of the first line */
+  first?: number;
+  /** lines of each game */
+  count?: number;
+};
+
+/**
+ * The forensic report of a match that is over: the host of its lobby is told of every seat at
+ * fault, anybody else of the own one only. With `seat` of that one, at fault or not.
+ */
+export type AskReport = {
+  id: number;
+  type: "report";
+  match: string;
+  seat?: number;
+};
+
+/** A number that may follow the name of a house bot: ``game/name:depth=4,time=0.2``. */
+export type BotParameter = {
+  name: string;
+  type: "int" | "float";
+  /** the smallest value that is accepted */
+  least: number;
+  /** absent where it depends on the match */
+  default?: number;
+  summary: string;
+};
+
+/** What a bot can do; a human can do everything. No games listed means every game. */
+export type Capabilities = {
+  games?: GameClaim[];
+  /** matches at the same time */
+  at_once?: number;
+  /** whether it plays without a clock */
+  untimed?: boolean;
+  /** refuses clocks that leave less on a move */
+  min_move_ms?: number;
+};
+
+/** Why a seat, or a match, ended. */
+export type Cause = "rules" | "resignation" | "time" | "illegal" | "crash" | "disconnect" | "abandoned" | "takeover" | "infrastructure";
+
+export type ClientMessage = 
+  | Hello
+  | ListGames
+  | ListLobbies
+  | ListMatches
+  | AskLadder
+  | Host
+  | Join
+  | Leave
+  | Kick
+  | Ready
+  | Start
+  | Rematch
+  | Close
+  | Arrange
+  | Watch
+  | Unwatch
+  | Rejoin
+  | Move
+  | Resign
+  | LeaveMatch
+  | Note
+  | AskReport
+  | History;
+
+/** What a seat has left, in milliseconds, at the start of its next turn. */
+export type Clock = {
+  main_ms?: number;
+  bank_ms?: number;
+  periods?: number;
+};
+
+/** Host: close the lobby; running matches finish first. */
+export type Close = {
+  id: number;
+  type: "close";
+  lobby: string;
+};
+
+/** Why a request was refused. Programs switch on it; people read message and hint. */
+export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "unavailable" | "internal";
+
+/** What a bot says of its own move. */
+export type Comment = {
+  value?: number;
+  depth?: number;
+  nodes?: number;
+  line?: string[];
+  text?: string;
+};
+
+/** What a table does with seats that misbehave or go away. */
+export type Conduct = {
+  /** how long a seat may be disconnected */
+  grace_ms?: number;
+  /** whether a seat that stays away loses or a house bot plays on */
+  on_leave?: "forfeit" | "replace";
+  /** the house bot that plays on */
+  stand_in?: string;
+  /** illegal moves that a seat may send before it loses */
+  max_illegal?: number;
+};
+
+/** The request was carried out. `seq` numbers the entry it made; `lobby` a lobby it made. */
+export type Done = {
+  re: number;
+  type: "done";
+  seq?: number;
+  lobby?: string;
+  invite?: string;
+};
+
+/** Entry `entry.seq` of a match, and what it has changed for this viewer. */
+export type Event = {
+  type: "event";
+  match: string;
+  /** plies played after this entry */
+  ply: number;
+  /** seat to act, or -1 when the match is over */
+  to_act: number;
+  entry: 
+    | Moved
+    | Flagged
+    | Resigned
+    | Left
+    | Returned
+    | Forfeited
+    | Replaced
+    | Noted
+    | Aborted
+    | Hidden;
+  /**
+   * the view after it, for who said `views` `every`; absent where the entry changed nothing seen
+   */
+  view?: { [name: string]: JsonValue };
+  /**
+   * in a game that hides something, for who said `views` `turn`: the fields of this viewer's view
+   * that have another value now, null for one that is gone; absent where nothing seen has changed
+   */
+  change?: { [name: string]: JsonValue };
+  /**
+   * what it has changed of the stage, for who said `views` `drawn`; absent where that is nothing
+   */
+  paint?: Paint;
+  /** per seat; absent without a clock */
+  clocks?: Clock[];
+};
+
+/** Answer to history. `more` says that the match has entries after the last one given. */
+export type EventList = {
+  re: number;
+  type: "events";
+  match: string;
+  /**
+   * what this viewer saw right before the first of the events; absent where there is none, and for
+   * who said `views` `none` or `drawn`
+   */
+  view?: { [name: string]: JsonValue };
+  /** the same as a drawing, for who said `views` `drawn` */
+  stage?: Stage;
+  events: Event[];
+  more: boolean;
+};
+
+/** The server is about to close this connection. */
+export type Farewell = {
+  type: "farewell";
+  code: Code;
+  message: string;
+  retry_after_ms?: number;
+};
+
+/** The end of a match: result, the seed behind the commitment, and where the record is. */
+export type Finished = {
+  type: "finished";
+  match: string;
+  lobby?: string;
+  seq: number;
+  result: Result;
+  /** the referee's view: all is revealed */
+  view: { [name: string]: JsonValue };
+  /** the same as a drawing, for who said `views` `drawn`; absent where nothing was hidden */
+  stage?: Stage;
+  seed: string;
+  /** path of the record on this server, over plain HTTP */
+  record: string;
+};
+
+/**
+ * A seat's time ran out. What follows is the game's policy: an entry `forfeit`, an entry `move`
+ * that the server made, or nothing, where the game skips: the turn has passed with this.
+ */
+export type Flagged = {
+  seq: number;
+  at_ms: number;
+  kind: "flag";
+  ply: number;
+  seat: number;
+  elapsed_ms: number;
+  lag_ms?: number;
+};
+
+/**
+ * A seat drops out for a reason that the rules of the game did not cause. In a game with hidden
+ * information others get no detail of it while the match runs.
+ */
+export type Forfeited = {
+  seq: number;
+  at_ms: number;
+  kind: "forfeit";
+  seat: number;
+  cause: Cause;
+  detail?: string;
+};
+
+/** A game that a bot plays, and with how many players (any number when empty). */
+export type GameClaim = {
+  game: string;
+  seats?: number[];
+};
+
+/** A game that the server hosts, with the JSON Schema of its options, move and view. */
+export type GameLine = {
+  name: string;
+  title: string;
+  summary: string;
+  rules_version: number;
+  seats: number[];
+  hidden: boolean;
+  /**
+   * whether it is played in blocks: as many matches as there are seats, in which a group takes
+   * every seat in turn
+   */
+  balanced?: boolean;
+  /** which actions are legal, where turns do not list them */
+  legal_rule?: string;
+  options_schema: { [name: string]: JsonValue };
+  move_schema: { [name: string]: JsonValue };
+  /** absent from servers before 0.2 */
+  view_schema?: { [name: string]: JsonValue };
+};
+
+export type GameList = {
+  re: number;
+  type: "games";
+  games: GameLine[];
+  /** house bots that the server can start */
+  personalities: string[];
+  /** the same with all that a host may choose of them */
+  bots?: HouseBotLine[];
+};
+
+/** Who is there. `token` names an account, `resume` a guest who comes back. */
+export type Hello = {
+  id: number;
+  type: "hello";
+  versions: number[];
+  name?: string;
+  token?: string;
+  resume?: string;
+  kind?: "bot" | "human";
+  /** name and version of the client program */
+  agent?: string;
+  /**
+   * a secret that a program draws when it starts, and says again when it comes back: so that a
+   * reconnect is told from a seat that somebody else takes over
+   */
+  instance?: string;
+  capabilities?: Capabilities;
+  /**
+   * which messages, besides those of a whole match, bring the view: the own turns; every event too;
+   * none, for a program that follows the rules by itself; or as a drawing, for one that knows no
+   * rules: a stage, paints and picks
+   */
+  views?: "turn" | "every" | "none" | "drawn";
+};
+
+/** An entry that this viewer may not see: a bare number. */
+export type Hidden = {
+  seq: number;
+  at_ms: number;
+  kind: "hidden";
+};
+
+/** Ask for the events of a match from `first` on, as this viewer may see them. */
+export type History = {
+  id: number;
+  type: "history";
+  match: string;
+  first?: number;
+  count?: number;
+};
+
+/** Open a lobby. The host does not sit in it until it joins. */
+export type Host = {
+  id: number;
+  type: "host";
+  settings: LobbySettings;
+};
+
+/** A house bot that may sit in a lobby, with what may be chosen about it. */
+export type HouseBotLine = {
+  /** ``game/name``, without parameters */
+  name: string;
+  /** with how many seats it plays; empty for as many as its game has */
+  seats: number[];
+  summary: string;
+  parameters: BotParameter[];
+};
+
+/** A seat that the server fills with a bot process of its own. */
+export type HouseSeat = {
+  kind: "house";
+  personality: string;
+};
+
+/** A house bot that did not come, or that ended by itself, in the present round. */
+export type HouseTrouble = {
+  seat: number;
+  personality: string;
+  failures: number;
+  /** what became of it the last time */
+  reason: string;
+  /** it is not started again, and its seat is open to anybody now */
+  given_up: boolean;
+};
+
+/** Take a seat of a lobby, or enter as a spectator. Joining again changes nothing. */
+export type Join = {
+  id: number;
+  type: "join";
+  lobby: string;
+  invite?: string;
+  role?: "player" | "spectator";
+};
+
+export type JsonValue = any;
+
+export type Kick = {
+  id: number;
+  type: "kick";
+  lobby: string;
+  player: string;
+};
+
+/**
+ * A player on a game's ladder. `key` is that of an account, or a house bot's personality. A new
+ * player has a rating of 1500; two players who differ by 400 points win in the proportion of 10 to
+ * 1. `deviation` is one standard deviation of the rating.
+ */
+export type LadderLine = {
+  place: number;
+  key: string;
+  name: string;
+  kind: "bot" | "human" | "house";
+  rating: number;
+  deviation: number;
+  matches: number;
+  /** seconds of the epoch */
+  last_played: number;
+};
+
+/**
+ * A game's ladder, or a part of it: `players` and `matches` say how long all of it is. Lines are in
+ * the order of the rating less two deviations.
+ */
+export type LadderTable = {
+  game: string;
+  players: number;
+  matches: number;
+  lines: LadderLine[];
+};
+
+export type Ladders = {
+  re: number;
+  type: "ladders";
+  games: LadderTable[];
+};
+
+/** Leave a lobby; matches that run are left too. */
+export type Leave = {
+  id: number;
+  type: "leave";
+  lobby: string;
+};
+
+/** Go away from a match for good: the table's conduct decides what becomes of the seat. */
+export type LeaveMatch = {
+  id: number;
+  type: "leave_match";
+  match: string;
+};
+
+/** A seat's player went away; it forfeits or is replaced after `grace_ms`. */
+export type Left = {
+  seq: number;
+  at_ms: number;
+  kind: "leave";
+  seat: number;
+  reason: "left" | "disconnect" | "crash";
+  grace_ms: number;
+};
+
+/** What this server allows, so that a client need not find out by being refused. */
+export type Limits = {
+  frame_bytes: number;
+  messages_per_second: number;
+  burst: number;
+  lobbies: number;
+  /** house seats in all lobbies that one player hosts */
+  house_bots?: number;
+};
+
+export type ListGames = {
+  id: number;
+  type: "list_games";
+};
+
+/** The lobbies that are open, a page at a time, oldest first. */
+export type ListLobbies = {
+  id: number;
+  type: "list_lobbies";
+  /** `last` of the page before */
+  after?: number;
+  /** lobbies of a page */
+  limit?: number;
+};
+
+/**
+ * Running matches that may be watched, a page at a time, oldest first; the newest finished ones,
+ * newest first, follow on the last page.
+ */
+export type ListMatches = {
+  id: number;
+  type: "list_matches";
+  lobby?: string;
+  /** `last` of the page before */
+  after?: number;
+  /** running matches of a page */
+  limit?: number;
+};
+
+/** A lobby in a list. */
+export type LobbyBrief = {
+  lobby: string;
+  name: string;
+  host: string;
+  state: "gathering" | "running" | "finished" | "closed";
+  joinable: "open" | "invite" | "closed";
+  watchable: boolean;
+  games: string[];
+  members: number;
+  places: number;
+};
+
+/**
+ * What has changed in a lobby; what is absent is as it was. It says how things are, not how they
+ * came about, so one that is heard twice does no harm. Which matches run is told by `match_started`
+ * and `match_ended` alone.
+ */
+export type LobbyChanged = {
+  type: "lobby_changed";
+  lobby: string;
+  state?: "gathering" | "running" | "finished" | "closed";
+  round?: number;
+  /** who has come, or is not as before */
+  members?: Member[];
+  /** who is a member no longer */
+  left?: string[];
+  spectators?: number;
+  planned?: number;
+  done?: number;
+  void?: number;
+  /** all of it */
+  house_trouble?: HouseTrouble[];
+  /** lines that are new or have changed, each in place of the player's last */
+  standings?: Standing[];
+  /** whose lines are no longer in the table */
+  unranked?: string[];
+};
+
+/**
+ * The lobby is gone, or this player was removed from it. `failed`: the server could not go on with
+ * it, for a reason of its own.
+ */
+export type LobbyClosed = {
+  type: "lobby_closed";
+  lobby: string;
+  reason: "closed" | "kicked" | "expired" | "failed";
+};
+
+/** A page of the open lobbies. */
+export type LobbyList = {
+  re: number;
+  type: "lobbies";
+  lobbies: LobbyBrief[];
+  /** whether another page follows */
+  more?: boolean;
+  /** what to say as `after` for the next page */
+  last?: number;
+};
+
+/**
+ * A lobby as it is now, in place of all that was told of it before. Sent to whoever hosts, joins,
+ * enters or comes back, and to those who read too slowly for the changes; everybody else is told
+ * what changes from then on.
+ */
+export type LobbyNews = {
+  type: "lobby";
+  lobby: LobbyView;
+};
+
+/** What a host asks for. */
+export type LobbySettings = {
+  name?: string;
+  /** whether lists show the lobby */
+  listed?: boolean;
+  /** who may join: anyone, whoever has the invite code, reserved only */
+  joinable?: "open" | "invite" | "closed";
+  /** whether spectators may enter */
+  watchable?: boolean;
+  seats: (OpenSeat | ReservedSeat | HouseSeat)[];
+  /**
+   * what is played; where the host arranges the matches it may be empty, and only says what players
+   * should be prepared for
+   */
+  programme: ProgrammeItem[];
+  /** play what the host arranges, match by match, from its start until it closes */
+  arranged?: boolean;
+  /**
+   * count on the server's ladder; players without an account are not rated, and neither are their
+   * matches
+   */
+  rated?: boolean;
+  /** how many matches run at the same time */
+  at_once?: number;
+  /** start by itself once every seat is taken and everybody is ready */
+  auto_start?: boolean;
+  conduct?: Conduct;
+  spectating?: Spectating;
+};
+
+/**
+ * A lobby as its members and spectators see it. `invite` is for the host and members only, seeds in
+ * the programme for the host only.
+ */
+export type LobbyView = {
+  lobby: string;
+  settings: LobbySettings;
+  host: string;
+  state: "gathering" | "running" | "finished" | "closed";
+  /** 1, and one more for every rematch */
+  round: number;
+  members: Member[];
+  spectators?: number;
+  invite?: string;
+  /** matches of this round in all */
+  planned: number;
+  done: number;
+  /** how many of those that are done were not played at all */
+  void?: number;
+  /** house bots that failed in this round, by seat */
+  house_trouble?: HouseTrouble[];
+  live: MatchBrief[];
+  standings: Standing[];
+};
+
+/** A match in a list. */
+export type MatchBrief = {
+  match: string;
+  lobby?: string;
+  number?: number;
+  /** the block of the programme that it belongs to */
+  block?: number;
+  game: string;
+  seats: Player[];
+  ply?: number;
+  time_control?: TimeControl;
+  watchable?: boolean;
+  result?: Result;
+  /** the host's name for it, where the host arranged it */
+  tag?: string;
+  /** it will not be played: a player has left, or the lobby was closed */
+  void?: boolean;
+};
+
+/** A match of a lobby is over: it is in `live` no longer. */
+export type MatchEnded = {
+  type: "match_ended";
+  lobby: string;
+  match: MatchBrief;
+};
+
+/** A page of the running matches; the last one has the finished matches too. */
+export type MatchList = {
+  re: number;
+  type: "matches";
+  matches: MatchBrief[];
+  /** whether another page follows */
+  more?: boolean;
+  /** what to say as `after` for the next page */
+  last?: number;
+};
+
+/** The report of one match, of the seats that its reader may know about. */
+export type MatchReport = {
+  match: string;
+  game: string;
+  cause: Cause;
+  reason?: string;
+  plies: number;
+  /** those at fault, or the one that was asked for */
+  seats: SeatReport[];
+};
+
+/** A match of a lobby has begun: it is in `live` now. Spectators may `watch` it. */
+export type MatchStarted = {
+  type: "match_started";
+  lobby: string;
+  match: MatchBrief;
+};
+
+/** A player in a lobby; `seat` is the lobby's seat, not a seat at a match. */
+export type Member = {
+  player: string;
+  name: string;
+  kind: "bot" | "human" | "house";
+  seat: number;
+  ready: boolean;
+  connected: boolean;
+};
+
+/** An action at `ply`. Sent again with the same id and ply it is applied once. */
+export type Move = {
+  id: number;
+  type: "move";
+  match: string;
+  ply: number;
+  action: { [name: string]: boolean | number | string };
+  comment?: Comment;
+};
+
+/** A seat's action, with its ledger of time: charged = elapsed - allowance, never below 0. */
+export type Moved = {
+  seq: number;
+  at_ms: number;
+  kind: "move";
+  ply: number;
+  seat: number;
+  action: { [name: string]: boolean | number | string };
+  elapsed_ms?: number;
+  allowance_ms?: number;
+  wait_ms?: number;
+  lag_ms?: number;
+  id?: number;
+  comment?: Comment;
+};
+
+/** A line for the own record, such as the tail of stderr. Others see a bare number. */
+export type Note = {
+  id: number;
+  type: "note";
+  match: string;
+  text: string;
+};
+
+/**
+ * A line for a seat's own record: what its bot wrote, such as the tail of stderr, or what the
+ * server refused of it. Its owner's only, and the host's once the match is over.
+ */
+export type Noted = {
+  seq: number;
+  at_ms: number;
+  kind: "note";
+  seat: number;
+  text: string;
+  /** the move that was refused; `text` says why then */
+  refused?: RefusedMove;
+};
+
+/** A seat for whoever comes. */
+export type OpenSeat = {
+  kind: "open";
+};
+
+/** What has changed of a stage; what is absent is as it was. */
+export type Paint = {
+  /** new and changed cells, whole */
+  cells?: { [name: string]: StageCell };
+  /** names of cells that are no longer there */
+  gone?: string[];
+  labels?: StageLabel[];
+  marks?: StageMark[];
+  text?: string[];
+  colours?: ("black" | "white")[];
+};
+
+/**
+ * A legal action, and the cells that a person picks, in order, to play it. No action is picked by
+ * the beginning of what another is picked by. An action that is the only one, such as a pass, may
+ * be picked by no cell.
+ */
+export type Pick = {
+  cells: string[];
+  action: { [name: string]: JsonValue };
+};
+
+/** Who sits somewhere: an account, a guest or a house bot. */
+export type Player = {
+  player: string;
+  name: string;
+  kind: "bot" | "human" | "house";
+};
+
+/**
+ * Some matches of one game with n seats, among m members who can play it. With `rotate` match j of
+ * the first m seats, in order, the members j, j+1, .., j+n-1 (modulo m), so that everybody takes
+ * every seat once. The next m matches seat the same groups with everybody moved up by one seat,
+ * until all have had all seats among themselves, and then come other groups in the same way, so
+ * that in time everybody meets everybody. A game that is *balanced*, because who begins or what was
+ * dealt decides too much, is played in blocks instead: the n matches in which one group takes all
+ * seats in turn, on one deal where that tells no secrets, follow each other, then comes the next
+ * group. `games` is a multiple of n there. Without `rotate` the first n members play all matches in
+ * the same seats.
+ */
+export type ProgrammeItem = {
+  game: string;
+  options?: { [name: string]: boolean | number | string | (number | string)[] };
+  seats?: number;
+  /** how many matches; absent for one, or for one block of a balanced game */
+  games?: number;
+  rotate?: boolean;
+  time_control?: TimeControl;
+  /**
+   * seed of the first deal, later ones count up from it; where a game hides something, all seeds
+   * are hashes of it, and whoever can guess it knows what is hidden
+   */
+  seed?: number;
+};
+
+export type Ready = {
+  id: number;
+  type: "ready";
+  lobby: string;
+  ready?: boolean;
+};
+
+/** The last thing that came from a seat. */
+export type Received = {
+  kind: "move" | "refused" | "resign" | "fault";
+  ply: number;
+  /** in the match's time */
+  at_ms: number;
+  /** the action's JSON, as far as it was kept */
+  action?: string;
+  /** as what it was refused */
+  code?: Code;
+  /** why it was refused, or what the bot said had failed */
+  detail?: string;
+};
+
+/** The request was not carried out and nothing has changed. */
+export type Refused = {
+  re: number;
+  type: "refused";
+  code: Code;
+  message: string;
+  hint?: string;
+  retry_after_ms?: number;
+  /** the present ply, for `stale` */
+  ply?: number;
+};
+
+/** A move that the server refused because it was not legal, as it was sent. */
+export type RefusedMove = {
+  ply: number;
+  code: Code;
+  /** the action's JSON, cut where it is too long */
+  action: string;
+  id: number;
+};
+
+/** Take the own seat at a match on this connection; an older connection loses it. */
+export type Rejoin = {
+  id: number;
+  type: "rejoin";
+  match: string;
+};
+
+/** Host: play the finished programme again with the seats rotated by one. */
+export type Rematch = {
+  id: number;
+  type: "rematch";
+  lobby: string;
+};
+
+/** Another player takes a seat over. */
+export type Replaced = {
+  seq: number;
+  at_ms: number;
+  kind: "replace";
+  seat: number;
+  player: Player;
+  cause: Cause;
+};
+
+export type Reported = {
+  re: number;
+  type: "reported";
+  report: MatchReport;
+};
+
+/** A seat kept for a player of this name. */
+export type ReservedSeat = {
+  kind: "reserved";
+  name: string;
+};
+
+/** Give the match up. A bot that must because it failed says so, and the result names it. */
+export type Resign = {
+  id: number;
+  type: "resign";
+  match: string;
+  fault?: "crash" | "illegal";
+  /** what failed, in a sentence; with `fault` only */
+  detail?: string;
+};
+
+export type Resigned = {
+  seq: number;
+  at_ms: number;
+  kind: "resign";
+  seat: number;
+};
+
+/** The end of a match. */
+export type Result = {
+  seats: SeatResult[];
+  /** what ended the match */
+  cause: Cause;
+  /** in the game's words, such as `goal` or `repetition` */
+  reason?: string;
+  plies: number;
+};
+
+/**
+ * A seat's player is there, after an absence; or again, on another connection. `takeover` says that
+ * the connection it had was open, and that it was another program's: one with another `instance` in
+ * its hello, or none.
+ */
+export type Returned = {
+  seq: number;
+  at_ms: number;
+  kind: "return";
+  seat: number;
+  takeover?: true;
+};
+
+/** One seat. */
+export type SeatReport = {
+  seat: number;
+  player: Player;
+  /** why it dropped out; absent where it did not */
+  cause?: Cause;
+  detail?: string;
+  /** the last your_turn, as the message that it was */
+  sent?: { [name: string]: JsonValue };
+  received?: Received;
+  /** every move that was refused as illegal */
+  refused: Received[];
+  /** the last lines that its bot wrote */
+  notes: string[];
+  ledger: Spent[];
+  /** turns before the first one of the ledger */
+  earlier?: number;
+};
+
+/** How one seat ended: `rank` 1 is best and ties share it. */
+export type SeatResult = {
+  rank: number;
+  score: number;
+  /** by the game's own count, where it counts */
+  points?: number;
+  /** why the seat dropped out before the end */
+  cause?: Cause;
+  detail?: string;
+  /** whether another connection took the seat while its own was open */
+  takeover?: true;
+};
+
+export type ServerMessage = 
+  | Welcome
+  | Done
+  | Refused
+  | GameList
+  | LobbyList
+  | MatchList
+  | Ladders
+  | Arranged
+  | Reported
+  | EventList
+  | Event
+  | Snapshot
+  | YourTurn
+  | Finished
+  | LobbyNews
+  | LobbyChanged
+  | MatchStarted
+  | MatchEnded
+  | LobbyClosed
+  | Farewell;
+
+/**
+ * A match as this viewer sees it now; the next event is `seq` + 1. Sent when a match starts for a
+ * player, after `rejoin` and `watch`, and instead of the events that a spectator was too slow to
+ * read.
+ */
+export type Snapshot = {
+  type: "snapshot";
+  why: "started" | "rejoined" | "watching" | "lagged";
+  match: string;
+  lobby?: string;
+  number?: number;
+  /** the block of the programme that it belongs to */
+  block?: number;
+  game: string;
+  rules_version: number;
+  options: { [name: string]: boolean | number | string | (number | string)[] };
+  seats: Player[];
+  /** seats not connected */
+  away?: number[];
+  you?: number;
+  seq: number;
+  ply: number;
+  to_act: number;
+  view: { [name: string]: JsonValue };
+  time_control: TimeControl;
+  clocks?: Clock[];
+  /**
+   * time until the flag of the seat to act falls; absent without a clock, after the end, and for
+   * spectators who see the match late
+   */
+  left_ms?: number;
+  conduct: Conduct;
+  spectating: Spectating;
+  commitment: string;
+  result?: Result;
+  /** the view as a drawing, for who said `views` `drawn` */
+  stage?: Stage;
+};
+
+/** What spectators of a live match see, and how late. All is revealed when it is over. */
+export type Spectating = {
+  mode?: "off" | "public" | "shoulder" | "referee";
+  /** whose eyes, for `shoulder` */
+  seat?: number;
+  delay_plies?: number;
+  delay_ms?: number;
+};
+
+/** One turn of a seat in its ledger; charged = elapsed - allowance, never below 0. */
+export type Spent = {
+  ply: number;
+  elapsed_ms: number;
+  allowance_ms?: number;
+  charged_ms: number;
+  /** what the server stood still meanwhile; not in elapsed */
+  lag_ms?: number;
+  /** main time and bank after it; absent without */
+  left_ms?: number;
+  flagged?: boolean;
+};
+
+/** A position as its viewer sees it. */
+export type Stage = {
+  lattice: "square" | "hex";
+  /** by their names, in any order */
+  cells: { [name: string]: StageCell };
+  labels: StageLabel[];
+  marks: StageMark[];
+  /** lines below the board: how the match stands */
+  text: string[];
+  /** which colour each seat has; empty where pieces have none */
+  colours: ("black" | "white")[];
+};
+
+/** A place of the board, and what stands on it; what is absent is not there. */
+export type StageCell = {
+  x: number;
+  y: number;
+  /** the ground: hole, home, goal, point, floor, fog, seen, rock, wreck, gone, number or button */
+  kind: string;
+  /** the seat whose piece stands there */
+  owner?: number;
+  /** the seat that tints the ground */
+  tint?: number;
+  /** at most three characters to write on it */
+  glyph?: string;
+  /** degrees clockwise from the top */
+  heading?: number;
+  /** of the piece; without it a piece looks as its owner does */
+  colour?: "black" | "white";
+};
+
+/** A coordinate at the edge of the board. */
+export type StageLabel = {
+  text: string;
+  x: number;
+  y: number;
+};
+
+/** A highlight over cells, in order: the last move's ends or path, a winning line. */
+export type StageMark = {
+  /** from, to, path, win or vision */
+  kind: string;
+  /** names of cells */
+  cells: string[];
+  seat?: number;
+};
+
+/**
+ * A line of a lobby's table, of the present round. A match gives each seat the share of the others
+ * that it has beaten, ties counting half: of two seats the winner gets 1, in a draw both 0.5; of n
+ * seats the best gets 1, the next (n-2)/(n-1), the last 0. A win is the best rank alone, a draw the
+ * best rank shared.
+ */
+export type Standing = {
+  player: string;
+  name: string;
+  played: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  points: number;
+  /** how often this player's seat dropped out, by cause */
+  causes?: { [name: string]: number };
+};
+
+/** Host: begin the programme. Everybody must be ready. */
+export type Start = {
+  id: number;
+  type: "start";
+  lobby: string;
+};
+
+/** How long the seats may think, in milliseconds; all zero means no clock. */
+export type TimeControl = {
+  /** free time on every move, not carried over */
+  move_ms?: number;
+  /** main time of a seat for the whole match */
+  main_ms?: number;
+  /** added to the main time after each own move */
+  increment_ms?: number;
+  /** overage bank, used after move and main time */
+  bank_ms?: number;
+  /** byo-yomi periods after all else */
+  periods?: number;
+  /** length of a byo-yomi period */
+  period_ms?: number;
+};
+
+export type Unwatch = {
+  id: number;
+  type: "unwatch";
+  match: string;
+};
+
+/** Follow a match from its present state. */
+export type Watch = {
+  id: number;
+  type: "watch";
+  match: string;
+};
+
+/** Answer to hello. `resume` is this player's secret for coming back. */
+export type Welcome = {
+  re: number;
+  type: "welcome";
+  version: number;
+  player: string;
+  name: string;
+  kind: "bot" | "human" | "house";
+  resume: string;
+  server: string;
+  limits: Limits;
+  /** unfinished matches where this player has a seat */
+  seats: string[];
+  /** lobbies where this player is a member */
+  lobbies: string[];
+};
+
+/** Everything needed to act. Sent again after a rejoin while the turn lasts. */
+export type YourTurn = {
+  type: "your_turn";
+  match: string;
+  game: string;
+  seat: number;
+  ply: number;
+  /** the observation, as the game's View model; absent for who said `views` `none` or `drawn` */
+  view?: { [name: string]: JsonValue };
+  /**
+   * every legal action; absent where a rule in words says it shorter, and where `picks` has them
+   */
+  legal?: { [name: string]: JsonValue }[];
+  /**
+   * every legal action, and which cells of the stage are picked to play it, for who said `views`
+   * `drawn`
+   */
+  picks?: Pick[];
+  /** which actions are legal, where not listed */
+  legal_rule?: string;
+  legal_count: number;
+  clocks?: Clock[];
+  /** time until the own flag falls; absent without a clock */
+  left_ms?: number;
+};
+

@@ -1,0 +1,189 @@
+"""Types and tables of the protocol for the browser client, from the schema of its messages.
+
+    python -m docs.generate.web_types            writes them (`make web-types`)
+    python -m docs.generate.web_types --check    exit status 1 where one is out of date
+
+`messages.d.ts` has a type for each definition of the schema; `protocol.js` has what the client
+needs of the protocol while it runs. A field that may be absent is optional and never null, for
+that is how the server writes (`codec.encode`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kibitz_clients.web.site import STATIC_FILES
+from kibitz_protocol.client.requests import REPEATABLE
+from kibitz_protocol.tools.schema import messages_schema
+from kibitz_protocol.wire.messages import COSTS, VERSIONS, Request
+from kibitz_protocol.wire.refusals import HINTS, CloseCode
+
+WIRE: Final = STATIC_FILES / "wire"
+_NOTICE: Final = "// Generated from the protocol's models by `make web-types`; do not edit."
+_WIDTH: Final = 100
+_FATAL_CLOSES: Final = {
+    CloseCode.REPLACED: "the game was opened in another window, which goes on with it",
+    CloseCode.KICKED: "the server's operator ended the connection",
+}
+"""Close codes after which a client does not come back, and what people read then."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the files, or compare them; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m docs.generate.web_types")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a file differs")
+    check = parser.parse_args(argv).check
+    stale = stale_files()
+    for path in stale:
+        if check:
+            print(f"out of date: {path}", file=sys.stderr)
+        else:
+            path.write_text(files()[path], encoding="utf-8")
+            print(f"written: {path}")
+    return 1 if check and stale else 0
+
+
+def files(folder: Path = WIRE) -> Mapping[Path, str]:
+    """Return every generated file with the text that it should have."""
+    return {
+        folder / "messages.d.ts": types(messages_schema()["$defs"]),
+        folder / "protocol.js": tables(),
+    }
+
+
+def stale_files(folder: Path = WIRE) -> list[Path]:
+    """Return the files that are missing or differ from what they should be."""
+    found = files(folder).items()
+    return [path for path, text in found if not path.is_file() or path.read_text("utf-8") != text]
+
+
+# --- tables --------------------------------------------------------------------------------
+
+
+def tables() -> str:
+    """Return the module of what the client needs of the protocol while it runs."""
+    costs = {_type_of(kind): cost for kind, cost in COSTS.items()}
+    repeatable = [_type_of(kind) for kind in REPEATABLE]
+    return "\n".join(
+        [
+            "// What the client needs of the protocol while it runs.",
+            _NOTICE,
+            "",
+            "/** Versions of the protocol that this client speaks. */",
+            f"export const VERSIONS = {json.dumps(list(VERSIONS))};",
+            "",
+            "/** What requests count for in the limit of messages a second; others count for 1.",
+            " * @type {Record<string, number>} */",
+            f"export const COSTS = {_literal(costs)};",
+            "",
+            "/** Requests that may be sent again where the answer was lost. */",
+            f"export const REPEATABLE = new Set({_literal(repeatable)});",
+            "",
+            "/** Close codes after which there is no coming back, and why.",
+            " * @type {Record<number, string>} */",
+            f"export const FATAL_CLOSES = {_literal(_FATAL_CLOSES)};",
+            "",
+            "/** What to do about a refusal that does not say so itself, by its code.",
+            " * @type {Record<string, string>} */",
+            f"export const HINTS = {_literal({code.value: hint for code, hint in HINTS.items()})};",
+            "",
+        ]
+    )
+
+
+def _type_of(kind: type[Request]) -> str:
+    return str(kind.model_fields["type"].default)
+
+
+def _literal(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+# --- types ---------------------------------------------------------------------------------
+
+
+def types(definitions: Mapping[str, Any]) -> str:
+    """Return a declaration for each definition."""
+    declarations = [_declaration(name, schema) for name, schema in sorted(definitions.items())]
+    return "\n\n".join([f"// The messages of the protocol as types.\n{_NOTICE}", *declarations, ""])
+
+
+def _declaration(name: str, schema: Mapping[str, Any]) -> str:
+    return f"{_comment(schema)}export type {name} = {_type(schema)};"
+
+
+def _type(schema: Mapping[str, Any], indent: str = "") -> str:
+    """Return the type of what a schema accepts."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return " | ".join(map(json.dumps, schema["enum"]))
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            return _union(schema[union], indent)
+    return _plain(schema, indent)
+
+
+def _item_type(schema: Mapping[str, Any], indent: str) -> str:
+    """Return the type of an array's items; null among them is kept, for it holds a place."""
+    nullable = {"type": "null"} in schema.get("anyOf", ())
+    return _type(schema, indent) + (" | null" if nullable else "")
+
+
+def _union(schemas: Sequence[Mapping[str, Any]], indent: str) -> str:
+    found = [_type(each, indent) for each in schemas if each.get("type") != "null"]
+    unique = list(dict.fromkeys(found))
+    flat = " | ".join(unique)
+    if len(flat) < _WIDTH // 2:
+        return flat
+    return "".join(f"\n{indent}  | {each}" for each in unique)
+
+
+def _plain(schema: Mapping[str, Any], indent: str) -> str:
+    match schema.get("type"):
+        case "integer" | "number":
+            return "number"
+        case "string" | "boolean" as name:
+            return str(name)
+        case "array":
+            item = _item_type(schema.get("items", {}), indent)
+            return f"({item})[]" if " " in item and not item.startswith("{") else f"{item}[]"
+        case "object" if "properties" in schema:
+            return _fields(schema, indent)
+        case "object":
+            value = schema.get("additionalProperties")
+            return f"{{ [name: string]: {_type(value, indent) if value else 'JsonValue'} }}"
+        case _:
+            return "any"
+
+
+def _fields(schema: Mapping[str, Any], indent: str) -> str:
+    required = set(schema.get("required", ()))
+    inner = indent + "  "
+    lines = []
+    for name, field in schema["properties"].items():
+        mark = "" if name in required else "?"
+        lines.append(f"{_comment(field, inner)}{inner}{name}{mark}: {_type(field, inner)};")
+    return "\n".join(["{", *lines, indent + "}"])
+
+
+def _comment(schema: Mapping[str, Any], indent: str = "") -> str:
+    text = " ".join(str(schema.get("description", "")).replace("*/", "* /").split())
+    if not text:
+        return ""
+    if len(indent) + len(text) + 7 <= _WIDTH:
+        return f"{indent}/** {text} */\n"
+    lines = textwrap.wrap(text, _WIDTH - len(indent) - 3)
+    return f"{indent}/**\n" + "".join(f"{indent} * {line}\n" for line in lines) + f"{indent} */\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""Files of a web site on the server's port: conditional, compressed, with strict headers. Pure.
+
+The server knows no site: who starts it hands one in (`Site`). A file whose path changes with its
+content may be kept for ever, any other one is asked for again each time and mostly answered with
+304 (RFC 9110, section 13). Text is compressed once, when it is first asked for so.
+
+Every file carries a content security policy that lets in nothing from elsewhere and no inline
+script or style: names and comments of others cannot become code, whatever a page does with them.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Final, Protocol
+
+from websockets.datastructures import Headers
+from websockets.http11 import Response
+
+from kibitz_server.net.http import Page
+
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_WORTH_COMPRESSING = 256
+"""Bytes from which on a file is compressed."""
+_COMPRESSED_FILES = 256
+"""How many compressed files are kept; a site has some dozens."""
+
+
+class SiteFile(Protocol):
+    """A file as it is served."""
+
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def digest(self) -> str:
+        """Tells its content from any other that was at its path."""
+
+    @property
+    def immutable(self) -> bool:
+        """Whether its path is for this content alone."""
+
+
+class Site(Protocol):
+    """What is served beside the server's own pages."""
+
+    def file(self, path: str) -> SiteFile | None:
+        """Return what is at a path, None where there is nothing."""
+
+
+def site_response(file: SiteFile, request: Headers, *, head: bool, keep: bool) -> Response:
+    """Return the answer to a request for a file; `keep` the connection for another one."""
+    headers = Headers(SECURITY_HEADERS)
+    headers["Connection"] = "keep-alive" if keep else "close"
+    headers["Cache-Control"] = (
+        "public, max-age=31536000, immutable" if file.immutable else "no-cache"
+    )
+    # A weak tag: the compressed file is as good as the other one.
+    headers["ETag"] = f'W/"{file.digest}"'
+    headers["Vary"] = "Accept-Encoding"
+    if _has_newest(request.get_all("If-None-Match"), file.digest):
+        status = HTTPStatus.NOT_MODIFIED
+        return Response(status.value, status.phrase, headers, b"")
+    body = file.body
+    if len(body) >= _WORTH_COMPRESSING and takes_gzip(request.get_all("Accept-Encoding")):
+        body = _compressed(body)
+        headers["Content-Encoding"] = "gzip"
+    headers["Content-Type"] = file.content_type
+    headers["Content-Length"] = str(len(body))
+    return Response(HTTPStatus.OK.value, HTTPStatus.OK.phrase, headers, b"" if head else body)
+
+
+def page_response(page: Page, *, head: bool) -> Response:
+    """Return another page, such as "not found", with the headers of the site's files."""
+    response = page.response(head=head)
+    for name, value in SECURITY_HEADERS.items():
+        if name not in response.headers:
+            response.headers[name] = value
+    return response
+
+
+def takes_gzip(accepted: Sequence[str]) -> bool:
+    """Whether `Accept-Encoding` has gzip, by its name or as ``*``, with a weight above 0."""
+    weights: dict[str, float] = {}
+    for item in ",".join(accepted).split(","):
+        coding, *parameters = (part.strip().lower() for part in item.split(";"))
+        weights[coding] = _weight(parameters)
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def _weight(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+def _has_newest(tags: Sequence[str], digest: str) -> bool:
+    """Whether `If-None-Match` names the file, compared weakly (RFC 9110, section 13.1.2)."""
+    given = {tag.strip().removeprefix("W/") for tag in ",".join(tags).split(",")}
+    return "*" in given or f'"{digest}"' in given
+
+
+@lru_cache(maxsize=_COMPRESSED_FILES)
+def _compressed(body: bytes) -> bytes:
+    return gzip.compress(body, 9, mtime=0)
