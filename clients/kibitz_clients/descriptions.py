@@ -17,6 +17,7 @@ from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
     Comment,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
@@ -121,6 +122,8 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
             return f"aborted: {detail}"
         case Noted(text=text):
             return f"notes: {text}"
+        case Commented(author=author, text=text):
+            return f"{author.name}: {text}"
         case Hidden():
             return "hidden"
 

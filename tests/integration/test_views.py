@@ -12,7 +12,7 @@ from kibitz_clients.client_state import ClientState
 from kibitz_clients.line_output import LineWriter
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import decode_server_message
-from kibitz_protocol.wire.messages import Answer, LobbyChanged
+from kibitz_protocol.wire.messages import Answer, HallChanged, LobbyChanged
 from kibitz_protocol.wire.values import Fields
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -39,7 +39,7 @@ def state_of(client: ScriptedClient, games: dict[str, Game]) -> ClientState:
     client.receive()
     for text in client.received:
         message = decode_server_message(text)
-        if not isinstance(message, Answer | LobbyChanged):
+        if not isinstance(message, Answer | LobbyChanged | HallChanged):
             state.apply(message, 0)
     return state
 

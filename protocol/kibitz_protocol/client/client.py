@@ -87,7 +87,7 @@ class Client(ListRequests, LobbyRequests, MatchRequests):
       those that the method names, or `limit`, `rate_limited`, `unavailable` or `internal`, which
       any request may meet;
     - `UnansweredError` where the connection broke before the answer and sending it again could do
-      it twice (`host`, `kick` and `rematch` only; all others are repeated by themselves);
+      it twice (`host`, `kick`, `rematch`, `comment`; all others are repeated by themselves);
     - `SessionError` where the session is over; its subclass says why (`errors.py`);
     - `ValueError` where it is larger than the server reads, and `pydantic.ValidationError`, which
       is one, where an argument is out of its bounds.

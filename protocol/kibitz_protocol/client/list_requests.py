@@ -9,6 +9,7 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import (
     MAX_PAGE_SIZE,
     AskLadder,
+    Done,
     GameList,
     Ladders,
     ListGames,
@@ -16,11 +17,15 @@ from kibitz_protocol.wire.messages import (
     ListMatches,
     LobbyList,
     MatchList,
+    Subscribe,
+    Unsubscribe,
 )
 
 
 class ListRequests(Requests):
-    """Requests that only read. All of them are repeated by themselves after a reconnect."""
+    """Requests that only read. All of them are repeated by themselves after a reconnect, and the
+    hall is subscribed to again.
+    """
 
     async def games(self) -> GameList:
         """Return the games that the server hosts and the house bots that it can start.
@@ -28,6 +33,18 @@ class ListRequests(Requests):
         Each game comes with the JSON Schemas of its options and moves.
         """
         return await self._exchange.request(lambda id: ListGames(id=id), GameList)
+
+    async def subscribe_hall(self) -> Done:
+        """Be told of the hall from now on: lobbies, matches and ladders that anybody may see.
+
+        The whole hall comes as news (`HallNews`), once now and again, at most four times a second,
+        whenever something has changed.
+        """
+        return await self._exchange.done(lambda id: Subscribe(id=id, topic="hall"))
+
+    async def unsubscribe_hall(self) -> Done:
+        """Hear of the hall no longer. Never refused."""
+        return await self._exchange.done(lambda id: Unsubscribe(id=id, topic="hall"))
 
     async def lobbies(self) -> LobbyList:
         """Return all open lobbies that are listed or that this player belongs to, oldest first.

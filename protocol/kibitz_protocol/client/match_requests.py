@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from kibitz_protocol.client.exchange import Requests
 from kibitz_protocol.wire.messages import (
+    AddComment,
     AskReport,
     Done,
     EventList,
@@ -18,6 +19,8 @@ from kibitz_protocol.wire.messages import (
     Reported,
     Resign,
     Unwatch,
+    Wall,
+    Walled,
     Watch,
 )
 from kibitz_protocol.wire.records import Comment
@@ -29,7 +32,7 @@ class MatchRequests(Requests):
     All of them but `unwatch` are refused as `no_such_match` where the match does not exist, and as
     `damaged` where its log is damaged on the server's disk. Those that need a seat are refused as
     `not_seated` where this player has none at the match on this connection; `rejoin` takes it. All
-    of them are repeated by themselves after a reconnect.
+    of them but `comment` are repeated by themselves after a reconnect.
     """
 
     async def watch(self, match: str) -> Done:
@@ -43,6 +46,15 @@ class MatchRequests(Requests):
     async def unwatch(self, match: str) -> Done:
         """Stop following a match. Never refused."""
         return await self._exchange.done(lambda id: Unwatch(id=id, match=match))
+
+    async def wall(self, matches: Sequence[str]) -> Walled:
+        """Watch exactly these matches, at most 200, and none that was watched before beside them.
+
+        A `Snapshot` of each that was not watched yet comes as news, and then its events. Matches
+        that cannot be watched are named in `Walled.refused`, each with the code that `watch` would
+        be refused with.
+        """
+        return await self._exchange.request(lambda id: Wall(id=id, matches=list(matches)), Walled)
 
     async def rejoin(self, match: str) -> Done:
         """Take the own seat at a match on this connection; an older connection loses it.
@@ -115,6 +127,16 @@ class MatchRequests(Requests):
         `over` where the match has ended.
         """
         return await self._exchange.done(lambda id: Note(id=id, match=match, text=text))
+
+    async def comment(self, match: str, text: str) -> Done:
+        """Say something of a running match, watched or played: a line of 1 to 300 characters.
+
+        It becomes an entry of the match; the host's `Spectating.comments` says who is shown it
+        before the end. Refused as `no_comments` where the host wants none, as `wrong_state` where
+        this client neither watches nor plays the match, as `over` where it has ended, and as
+        `rate_limited` or `limit` where there are too many. Not repeated after a reconnect.
+        """
+        return await self._exchange.done(lambda id: AddComment(id=id, match=match, text=text))
 
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).

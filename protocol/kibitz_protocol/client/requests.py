@@ -33,6 +33,9 @@ REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         messages.Arrange: "a tag is played once, and answered with how it stands",
         messages.Watch: "answered with the present state",
         messages.Unwatch: "not watching is not watching",
+        messages.Wall: "the same matches are watched again",
+        messages.Subscribe: "answered with the present state",
+        messages.Unsubscribe: "who is told nothing is told nothing",
         messages.Rejoin: "answered with the present state",
         messages.Resign: "a seat drops out once",
         messages.LeaveMatch: "a seat is left once",
@@ -47,6 +50,7 @@ NOT_REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         messages.Host: "would open a second lobby",
         messages.Kick: "would remove a player who has come back meanwhile",
         messages.Rematch: "would play the programme once more",
+        messages.AddComment: "would say the same twice",
     }
 )
 """Requests that are not, with the reason. Both tables together name every request."""

@@ -47,7 +47,7 @@ class RequestThrottle:
         self._needed = 0.0
         self._refilled_at = now
 
-    def try_take(self, now: int, cost: int = 1) -> bool:
+    def try_take(self, now: int, cost: float = 1) -> bool:
         """Return whether a message of this cost may go now; it counts as sent if so."""
         self._refill(now)
         self._needed = min(float(cost), self._capacity)

@@ -26,8 +26,9 @@ What the session does by itself: it says hello, and says it again with the secre
 first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
 matches of the connection before; sends unanswered requests again where that is harmless (see
 `requests.REPEATABLE`); finds holes in a match's numbers and asks for a snapshot; drops
-duplicates; puts what changes in a lobby into what it was told of it, so that its owner hears of
-whole lobbies only; keeps below the server's limit of messages a second.
+duplicates; puts what changes in a lobby, or in the hall, into what it was told of it, so that its
+owner hears of whole lobbies and of the whole hall only; keeps below the server's limit of messages
+a second.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from kibitz_protocol.client.errors import (
     SessionError,
     UnreachableError,
 )
+from kibitz_protocol.client.hall_view import apply_hall_change
 from kibitz_protocol.client.lobby_views import LobbyViews
 from kibitz_protocol.client.requests import PendingRequest, PendingRequests
 from kibitz_protocol.client.retry import Backoff, RandomSource, RequestThrottle
@@ -55,12 +57,16 @@ from kibitz_protocol.wire.codec import DecodeError, decode_server_message, encod
 from kibitz_protocol.wire.lobbies import LobbyView
 from kibitz_protocol.wire.messages import (
     COSTS,
+    MAX_WALL,
     VERSIONS,
+    WALL_MATCH_COST,
     Answer,
     Capabilities,
     Event,
     Farewell,
     Finished,
+    HallChanged,
+    HallNews,
     Hello,
     Join,
     Leave,
@@ -75,7 +81,11 @@ from kibitz_protocol.wire.messages import (
     Rejoin,
     Request,
     Snapshot,
+    Subscribe,
+    Unsubscribe,
     Unwatch,
+    Wall,
+    Walled,
     Watch,
     Welcome,
     YourTurn,
@@ -93,10 +103,11 @@ _Told: TypeAlias = (
     | MatchStarted
     | MatchEnded
     | LobbyClosed
+    | HallNews
     | Farewell
 )
 News: TypeAlias = _Told | Refused
-"""What the server sends unasked, with changes of a lobby as the lobby that comes of them; a
+"""What the server sends unasked, with changes of a lobby, or of the hall, as what comes of them; a
 `Refused` here is of a message whose id the server could not read."""
 
 TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
@@ -238,6 +249,10 @@ class Session:
         self._sequences = SequenceTracker()
         self._lobbies: dict[str, Join] = {}
         self._views = LobbyViews()
+        self._hall: HallNews | None = None
+        # Whether the hall was subscribed to, and which matches the last wall had.
+        self._hall_wanted = False
+        self._wall: list[str] | None = None
         # Ids of requests in the order in which they go out; those not known to
         # `_requests` any more were withdrawn and are passed over.
         self._outgoing: deque[int] = deque()
@@ -420,9 +435,15 @@ class Session:
         for key in dict.fromkeys([*lobbies, *self._lobbies]):
             if key not in leaving:
                 yield self._lobbies.get(key) or Join(id=1, lobby=key)
-        for match in self._sequences.watched():
-            if match not in seats:
-                yield Watch(id=1, match=match)
+        if self._hall_wanted:
+            yield Subscribe(id=1, topic="hall")
+        watched = dict.fromkeys([*(self._wall or ()), *self._sequences.watched()])
+        others = [match for match in watched if match not in seats]
+        if self._wall is not None:
+            yield Wall(id=1, matches=others[:MAX_WALL])
+            others = others[MAX_WALL:]
+        for match in others:
+            yield Watch(id=1, match=match)
 
     def _disconnect(self, now: int, code: int | None, reason: str) -> list[SessionEvent]:
         """Wait for the next connection, or end the session where its time is up."""
@@ -452,6 +473,7 @@ class Session:
         self._postponed.clear()
         self._sequences.await_snapshots()
         self._views = LobbyViews()
+        self._hall = None
         self._throttle = None
 
     def _is_overdue(self, now: int) -> bool:
@@ -486,7 +508,7 @@ class Session:
             return not any(_must_precede(one, request) for one in held)
         if held:
             return False
-        return self._throttle is None or self._throttle.try_take(now, COSTS.get(type(request), 1))
+        return self._throttle is None or self._throttle.try_take(now, _cost(request))
 
     def _send_times(self) -> list[int]:
         times = [at for at, _ in self._postponed]
@@ -573,9 +595,28 @@ class Session:
                 self._lobbies.pop(lobby, None)
             case Unwatch(match=match) | LeaveMatch(match=match):
                 self._sequences.drop(match)
+                self._take_off_wall(match)
+            case Subscribe():
+                self._hall_wanted = True
+            case Unsubscribe():
+                self._hall_wanted, self._hall = False, None
+            case Wall() if isinstance(answer, Walled):
+                return self._set_wall(answer)
             case _:
                 pass
         return []
+
+    def _set_wall(self, answer: Walled) -> list[SessionEvent]:
+        """Follow what a wall shows, and nothing else that was watched before."""
+        followed = {*self._sequences.watched(), *(self._wall or ())}
+        self._wall = list(answer.watching)
+        for match in followed.difference(self._wall):
+            self._sequences.drop(match)
+        return [
+            MatchLost(each.match, each.code, each.message)
+            for each in answer.refused
+            if each.match in followed
+        ]
 
     def _apply_refusal(self, request: Request, refused: Refused) -> list[SessionEvent]:
         match request:
@@ -592,8 +633,12 @@ class Session:
 
     # --- news -----------------------------------------------------------------------------
 
-    def _on_news(self, news: _Told | LobbyChanged, now: int) -> list[SessionEvent]:
+    def _on_news(self, news: _Told | LobbyChanged | HallChanged, now: int) -> list[SessionEvent]:
         match news:
+            case HallChanged():
+                return self._hall_news(news)
+            case HallNews():
+                self._hall = news
             case LobbyChanged():
                 return self._lobby_news(self._views.change(news))
             case LobbyNews(lobby=view):
@@ -608,11 +653,14 @@ class Session:
                 return self._on_event(news)
             case Snapshot():
                 self._sequences.reset_to(news)
+                if news.result is not None:
+                    self._take_off_wall(news.match)
             case YourTurn(match=match, ply=ply) if self._requests.has_move(match, ply):
                 # The answer to this turn is already on its way.
                 return []
             case Finished(match=match):
                 self._sequences.drop(match)
+                self._take_off_wall(match)
             case LobbyClosed(lobby=lobby):
                 self._lobbies.pop(lobby, None)
                 self._views.forget(lobby)
@@ -624,6 +672,16 @@ class Session:
 
     def _lobby_news(self, view: LobbyView | None) -> list[SessionEvent]:
         return [] if view is None else [NewsReceived(LobbyNews(lobby=view))]
+
+    def _hall_news(self, changed: HallChanged) -> list[SessionEvent]:
+        if self._hall is None:
+            return []
+        self._hall = apply_hall_change(self._hall, changed)
+        return [NewsReceived(self._hall)]
+
+    def _take_off_wall(self, match: str) -> None:
+        if self._wall is not None:
+            self._wall = [each for each in self._wall if each != match]
 
     def _on_event(self, event: Event) -> list[SessionEvent]:
         match self._sequences.classify(event):
@@ -662,6 +720,14 @@ _FATAL_CODES: Final[dict[int | None, Callable[[str], SessionError]]] = {
 
 def _deadline_after(now: int, wait: int | None) -> int | None:
     return None if wait is None else now + wait
+
+
+def _cost(request: Request) -> float:
+    """Return what the server may charge for a request: matches of a wall may all be new."""
+    cost: float = COSTS.get(type(request), 1)
+    if isinstance(request, Wall):
+        cost += WALL_MATCH_COST * len(request.matches)
+    return cost
 
 
 def _was_removed(join: Join, welcome: Welcome) -> bool:

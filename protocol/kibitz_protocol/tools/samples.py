@@ -91,7 +91,15 @@ ENTRIES: Final[tuple[records.Entry, ...]] = (
     records.Forfeited(
         seq=9, at_ms=12_002, seat=1, cause=records.Cause.CRASH, detail="exit status 1"
     ),
-    records.Aborted(seq=10, at_ms=12_003, detail="the disk is full"),
+    records.Commented(
+        seq=10,
+        at_ms=12_003,
+        ply=2,
+        author=GRACE,
+        audience="spectators",
+        text="that was close",
+    ),
+    records.Aborted(seq=11, at_ms=12_004, detail="the disk is full"),
 )
 """One entry of every kind, numbered as in a record, though no match would run like this."""
 
@@ -106,6 +114,35 @@ _REFUSAL = Received(
     detail="refused as illegal: no hole 99",
 )
 _BRIEF: Final = lobbies.MatchBrief(match="m1", lobby="L1", block=1, game="line", seats=[ADA, GRACE])
+_LOBBY: Final = lobbies.LobbyBrief(
+    lobby="L1",
+    name="friday",
+    host="ada",
+    state="gathering",
+    joinable="open",
+    watchable=True,
+    games=["line"],
+    members=1,
+    people=0,
+    places=2,
+)
+_LADDER: Final = lobbies.LadderTable(
+    game="line",
+    players=2,
+    matches=12,
+    lines=[
+        lobbies.LadderLine(
+            place=1,
+            key="p1",
+            name="ada",
+            kind="bot",
+            rating=1687.5,
+            deviation=70.1,
+            matches=12,
+            last_played=1_893_553_445,
+        )
+    ],
+)
 _EVENT: Final = messages.Event(
     match="m1", ply=1, to_act=1, entry=ENTRIES[0], view=_VIEW, clocks=_CLOCKS
 )
@@ -169,11 +206,15 @@ REQUESTS: Final[tuple[messages.ClientMessage, ...]] = (
     ),
     messages.Watch(id=13, match="m1"),
     messages.Unwatch(id=14, match="m1"),
+    messages.Wall(id=25, matches=["m1", "m2"]),
+    messages.Subscribe(id=26, topic="hall"),
+    messages.Unsubscribe(id=27, topic="hall"),
     messages.Rejoin(id=15, match="m1"),
     messages.Move(id=16, match="m1", ply=0, action={"to": 12}, comment=records.Comment(value=0.5)),
     messages.Resign(id=17, match="m1", fault="crash", detail="ValueError: no book"),
     messages.LeaveMatch(id=18, match="m1"),
     messages.Note(id=19, match="m1", text="warming up"),
+    messages.AddComment(id=24, match="m1", text="that was close"),
     messages.AskReport(id=22, match="m1", seat=1),
     messages.History(id=20, match="m1", first=1, count=50),
 )
@@ -226,48 +267,19 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
             )
         ],
     ),
-    messages.LobbyList(
-        re=3,
-        lobbies=[
-            lobbies.LobbyBrief(
-                lobby="L1",
-                name="friday",
-                host="ada",
-                state="gathering",
-                joinable="open",
-                watchable=True,
-                games=["line"],
-                members=1,
-                places=2,
-            )
-        ],
-    ),
+    messages.LobbyList(re=3, lobbies=[_LOBBY]),
     messages.MatchList(re=4, matches=[_BRIEF]),
-    messages.Ladders(
-        re=23,
-        games=[
-            lobbies.LadderTable(
-                game="line",
-                players=2,
-                matches=12,
-                lines=[
-                    lobbies.LadderLine(
-                        place=1,
-                        key="p1",
-                        name="ada",
-                        kind="bot",
-                        rating=1687.5,
-                        deviation=70.1,
-                        matches=12,
-                        last_played=1_893_553_445,
-                    )
-                ],
-            )
-        ],
-    ),
+    messages.Ladders(re=23, games=[_LADDER]),
     messages.Arranged(
         re=21,
         matches=[_BRIEF.model_copy(update={"tag": "b1.1", "result": RESULT}), None],
+    ),
+    messages.Walled(
+        re=25,
+        watching=["m1"],
+        refused=[
+            messages.NotWatched(match="m2", code=Code.OVER, message="match 'm2' is over"),
+        ],
     ),
     messages.Reported(
         re=22,
@@ -385,5 +397,14 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
     messages.MatchStarted(lobby="L1", match=_BRIEF),
     messages.MatchEnded(lobby="L1", match=_BRIEF.model_copy(update={"result": RESULT})),
     messages.LobbyClosed(lobby="L1", reason="expired"),
+    messages.HallNews(
+        lobbies=[_LOBBY.model_copy(update={"order": 4})],
+        matches=[_BRIEF.model_copy(update={"order": 7})],
+        finished=[_BRIEF.model_copy(update={"match": "m0", "result": RESULT, "order": 1})],
+        ladders=[_LADDER],
+        lobbies_in_all=1,
+        matches_in_all=1,
+    ),
+    messages.HallChanged(plies={"m1": 12}, lobbies_gone=["L1"], lobbies_in_all=0),
     messages.Farewell(code=Code.UNAVAILABLE, message="going down", retry_after_ms=2_000),
 )

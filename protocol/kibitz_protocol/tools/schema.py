@@ -113,7 +113,8 @@ def _require_constants(node: object) -> None:
         for name, field in _properties(node).items():
             if "const" in field:
                 field.pop("default", None)
-                node["required"] = [name, *node.get("required", [])]
+                others = [each for each in node.get("required", []) if each != name]
+                node["required"] = [name, *others]
         for value in node.values():
             _require_constants(value)
 

@@ -14,6 +14,7 @@ from kibitz_protocol.wire.values import (
     Personality,
     PlayerName,
     SentOptions,
+    Seq,
     Strict,
     Tag,
     Tolerant,
@@ -182,6 +183,9 @@ class MatchBrief(Tolerant):
     void: bool = Field(
         False, description="it will not be played: a player has left, or the lobby was closed"
     )
+    order: Seq | None = Field(
+        None, description="in news of the hall only: of two, the newer one has the larger number"
+    )
 
 
 class LadderLine(Tolerant):
@@ -224,8 +228,12 @@ class LobbyBrief(Tolerant):
     watchable: bool
     games: list[GameName]
     members: int
+    people: int = Field(0, description="members who are people")
     places: int
     """How many seats the lobby has in all."""
+    order: Seq | None = Field(
+        None, description="in news of the hall only: of two, the newer one has the larger number"
+    )
 
 
 class HouseTrouble(Tolerant):

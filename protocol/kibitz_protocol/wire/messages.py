@@ -34,7 +34,15 @@ from kibitz_protocol.wire.lobbies import (
     Member,
     Standing,
 )
-from kibitz_protocol.wire.records import AnyEntry, Comment, Conduct, Player, Result, Spectating
+from kibitz_protocol.wire.records import (
+    MAX_COMMENT,
+    AnyEntry,
+    Comment,
+    Conduct,
+    Player,
+    Result,
+    Spectating,
+)
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.reports import MatchReport
 from kibitz_protocol.wire.values import (
@@ -65,6 +73,8 @@ DEFAULT_PAGE_SIZE: Final = 100
 """Lobbies or running matches on a page of a list, where the request does not say how many ..."""
 MAX_PAGE_SIZE: Final = 200
 """... and the most that it may ask for."""
+MAX_WALL: Final = 200
+"""The most matches that a connection watches by one `wall`."""
 
 
 # --- towards the server -------------------------------------------------------------------
@@ -221,6 +231,32 @@ class Watch(Request):
     match: Key
 
 
+class Wall(Request):
+    """Watch exactly these matches as a spectator, and none that was watched before beside them.
+
+    Each that was not watched yet is told by a snapshot, as fast as they are read; those that cannot
+    be watched are named in the answer.
+    """
+
+    type: Literal["wall"] = "wall"
+    matches: list[Key] = Field(max_length=MAX_WALL)
+
+
+class Subscribe(Request):
+    """Be told of a topic from now on: all of it once (`hall`), then what changes (`hall_changed`).
+
+    The hall is what `list_lobbies`, `list_matches` and `ladder` show to anybody.
+    """
+
+    type: Literal["subscribe"] = "subscribe"
+    topic: Literal["hall"]
+
+
+class Unsubscribe(Request):
+    type: Literal["unsubscribe"] = "unsubscribe"
+    topic: Literal["hall"]
+
+
 class Unwatch(Request):
     type: Literal["unwatch"] = "unwatch"
     match: Key
@@ -267,6 +303,17 @@ class Note(Request):
     text: str = Field(max_length=2000)
 
 
+class AddComment(Request):
+    """Say something of a running match that this connection watches or plays. It becomes an entry
+    `comment` of the match, tied to the ply that its author sees; `Spectating.comments` says who is
+    shown it before the end.
+    """
+
+    type: Literal["comment"] = "comment"
+    match: Key
+    text: str = Field(min_length=1, max_length=MAX_COMMENT, description="one line of plain text")
+
+
 class AskReport(Request):
     """The forensic report of a match that is over: the host of its lobby is told of every seat at
     fault, anybody else of the own one only. With `seat` of that one, at fault or not."""
@@ -302,11 +349,15 @@ ClientMessage: TypeAlias = Annotated[
     | Arrange
     | Watch
     | Unwatch
+    | Wall
+    | Subscribe
+    | Unsubscribe
     | Rejoin
     | Move
     | Resign
     | LeaveMatch
     | Note
+    | AddComment
     | AskReport
     | History,
     Field(discriminator="type"),
@@ -504,6 +555,22 @@ class Reported(Answer):
     report: MatchReport
 
 
+class NotWatched(Tolerant):
+    """A match that a wall cannot show."""
+
+    match: Key
+    code: Code
+    message: str
+
+
+class Walled(Answer):
+    """Answer to wall: which of its matches are watched now, and why the others are not."""
+
+    type: Literal["walled"] = "walled"
+    watching: list[Key]
+    refused: list[NotWatched]
+
+
 class Snapshot(Tolerant):
     """A match as this viewer sees it now; the next event is `seq` + 1.
 
@@ -654,6 +721,46 @@ class LobbyClosed(Tolerant):
     reason: Literal["closed", "kicked", "expired", "failed"]
 
 
+class HallNews(Tolerant):
+    """The hall as it is now, in place of all that was told of it before.
+
+    Sent to who subscribes, and to those who read too slowly for the changes. Each list has the
+    newest, newest first, and so many at most; the counts say how many there are.
+    """
+
+    type: Literal["hall"] = "hall"
+    lobbies: list[LobbyBrief]
+    matches: list[MatchBrief] = Field(description="running")
+    finished: list[MatchBrief] = Field(description="in the order in which they ended")
+    ladders: list[LadderTable] = Field(description="of each game that has one the first lines")
+    lobbies_in_all: int
+    matches_in_all: int
+
+
+class HallChanged(Tolerant):
+    """What has changed in the hall; what is absent is as it was.
+
+    To put it in: take away what is gone; put each lobby, match or ladder in the place of the one of
+    its key or game, or beside the others; sort each list by `order`, the largest first, and the
+    ladders by game.
+    """
+
+    type: Literal["hall_changed"] = "hall_changed"
+    lobbies: list[LobbyBrief] | None = Field(None, description="those that are new or changed")
+    lobbies_gone: list[Key] | None = None
+    matches: list[MatchBrief] | None = Field(None, description="those that are new or changed")
+    plies: dict[Key, int] | None = Field(
+        None, description="of matches in which nothing else has changed"
+    )
+    matches_gone: list[Key] | None = None
+    finished: list[MatchBrief] | None = Field(None, description="those that are new")
+    finished_gone: list[Key] | None = None
+    ladders: list[LadderTable] | None = Field(None, description="those that are new or changed")
+    ladders_gone: list[GameName] | None = None
+    lobbies_in_all: int | None = None
+    matches_in_all: int | None = None
+
+
 class Farewell(Tolerant):
     """The server is about to close this connection."""
 
@@ -672,6 +779,7 @@ ServerMessage: TypeAlias = Annotated[
     | MatchList
     | Ladders
     | Arranged
+    | Walled
     | Reported
     | EventList
     | Event
@@ -683,6 +791,8 @@ ServerMessage: TypeAlias = Annotated[
     | MatchStarted
     | MatchEnded
     | LobbyClosed
+    | HallNews
+    | HallChanged
     | Farewell,
     Field(discriminator="type"),
 ]
@@ -708,11 +818,15 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         Arrange: Arranged,
         Watch: Done,
         Unwatch: Done,
+        Wall: Walled,
+        Subscribe: Done,
+        Unsubscribe: Done,
         Rejoin: Done,
         Move: Done,
         Resign: Done,
         LeaveMatch: Done,
         Note: Done,
+        AddComment: Done,
         AskReport: Reported,
         History: EventList,
     }
@@ -730,9 +844,14 @@ COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
         Host: 5,
         Arrange: 2,
         Watch: 2,
+        Wall: 2,
+        Subscribe: 2,
+        AddComment: 2,
         AskReport: 4,
         History: 4,
         Move: 0,
     }
 )
-"""Every other request counts for 1. A move that answers a turn is free: turns set its pace."""
+"""Every other request counts for 1. A move that answers a turn is free: turns set its pace. A wall
+counts for `WALL_MATCH_COST` more for each match that was not watched yet."""
+WALL_MATCH_COST: Final = 0.1

@@ -9,7 +9,7 @@ know travels as a `Hidden` entry, so that the numbers it sees never have a hole.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
@@ -32,6 +32,8 @@ from kibitz_protocol.wire.values import (
 )
 
 SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
+MAX_COMMENT: Final = 300
+"""Characters of a comment as it is sent; one that does not print takes up to ten as an escape."""
 
 
 class Cause(StrEnum):
@@ -66,6 +68,11 @@ class Spectating(Strict):
     seat: SeatIndex | None = Field(None, description="whose eyes, for `shoulder`")
     delay_plies: int = Field(0, ge=0, le=1000)
     delay_ms: Millis = Field(0, le=3_600_000)
+    comments: Literal["none", "spectators", "everybody"] = Field(
+        "spectators",
+        description="who sees comments on a running match: nobody, for none are taken; those who"
+        " watch it, and not its players; or its players too",
+    )
 
 
 class Conduct(Strict):
@@ -236,6 +243,27 @@ class Noted(EntryBase):
     )
 
 
+Audience: TypeAlias = Literal["referee", "spectators", "everybody"]
+"""Who sees a comment while the match runs, besides its author and referees: nobody else, all who
+watch, or the players too."""
+
+
+class Commented(EntryBase):
+    """What somebody said of the match, a spectator or a player (a bot's remark on its own move is
+    in `move`). When the match is over everybody may read it.
+    """
+
+    kind: Literal["comment"] = "comment"
+    ply: int = Field(description="plies that the author had seen")
+    author: Player
+    seat: SeatIndex | None = Field(None, description="the author's seat; absent for a spectator")
+    audience: Audience = Field(description="who sees it while the match runs")
+    text: str = Field(
+        max_length=10 * MAX_COMMENT,
+        description="one line; characters that do not print are written as escapes",
+    )
+
+
 class Aborted(EntryBase):
     """The server could not go on; such a match is never rated."""
 
@@ -250,7 +278,17 @@ class Hidden(EntryBase):
 
 
 Entry: TypeAlias = (
-    Moved | Flagged | Resigned | Left | Returned | Forfeited | Replaced | Noted | Aborted | Hidden
+    Moved
+    | Flagged
+    | Resigned
+    | Left
+    | Returned
+    | Forfeited
+    | Replaced
+    | Noted
+    | Commented
+    | Aborted
+    | Hidden
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)

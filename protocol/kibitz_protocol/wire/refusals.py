@@ -34,6 +34,7 @@ class Code(StrEnum):
     NOT_READY = "not_ready"
     WRONG_STATE = "wrong_state"
     NOT_WATCHABLE = "not_watchable"
+    NO_COMMENTS = "no_comments"
     NOT_SEATED = "not_seated"
     NOT_YOUR_TURN = "not_your_turn"
     STALE = "stale"
@@ -70,6 +71,7 @@ MEANINGS: Final[dict[Code, str]] = {
     Code.NOT_READY: "a seat is empty or a member is not ready",
     Code.WRONG_STATE: "the lobby or the connection is not in the state that this needs",
     Code.NOT_WATCHABLE: "spectators are not let in",
+    Code.NO_COMMENTS: "the host lets nobody comment on the match",
     Code.NOT_SEATED: "the player has no seat at the match on this connection",
     Code.NOT_YOUR_TURN: "another seat is to act",
     Code.STALE: "the move is for another ply than the present one",
@@ -107,6 +109,7 @@ HINTS: Final[dict[Code, str]] = {
     Code.NOT_READY: "wait until every member is ready",
     Code.WRONG_STATE: "look at the lobby's state before you ask again",
     Code.NOT_WATCHABLE: "the host has not opened this to spectators",
+    Code.NO_COMMENTS: "speak of it when it is over",
     Code.NOT_SEATED: "only the player of that seat may do this; rejoin the match first",
     Code.NOT_YOUR_TURN: "wait for your_turn",
     Code.STALE: "the match has moved on; answer the newest your_turn",

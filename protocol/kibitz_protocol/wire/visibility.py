@@ -10,6 +10,9 @@ are the same for every game:
    the referee; what is public about it is in the view. The cause for which a seat dropped out is
    public, but the detail, which may quote what the bot said, is for that seat and the referee.
 3. The comment of a bot on its own move is not shown to the other seats.
+4. An entry `comment` says itself who sees it, besides its author's seat and the referee: nobody,
+   spectators from whatever viewpoint they watch, or everybody (`comment_audience`). So what
+   spectators say reaches no player unless the host has allowed it.
 
 An entry that a viewer may not see is replaced by a `Hidden` entry with the same number and time, so
 the numbers that a viewer gets have no gap. Whose turn it is, the number of plies, the clocks and
@@ -29,6 +32,8 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias
 
 from kibitz_protocol.wire.records import (
+    Audience,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
@@ -110,6 +115,33 @@ def spectator_viewer(spectating: Spectating) -> Viewer | None:
             return REFEREE
 
 
+def comment_audience(spectating: Spectating, seat: int | None, hidden: bool) -> Audience | None:
+    """Return who sees a comment while the match runs, None where the host wants none.
+
+    `seat` is the author's, None for a spectator; `hidden` is whether the game has hidden
+    information. What a player says may tell what it knows, as a bot's remark on its move may: in
+    such a game spectators see it only where the host lets everybody see all comments.
+    """
+    match spectating.comments:
+        case "none":
+            return None
+        case "everybody":
+            return "everybody"
+        case "spectators":
+            return "referee" if hidden and seat is not None else "spectators"
+
+
+def spectators_see_as(entry: Entry, viewer: Viewer) -> Viewer:
+    """Return as whom `entry` is redacted for spectators who see the game as `viewer` does.
+
+    A spectator at a seat's shoulder sees the seat's game, but neither its notes, nor only those
+    comments that the seat is shown.
+    """
+    if isinstance(entry, Noted) or (isinstance(entry, Commented) and entry.audience != "referee"):
+        return PUBLIC
+    return viewer
+
+
 def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
     """Return whether two viewers may see `entry` differently.
 
@@ -118,6 +150,8 @@ def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
     """
     if hidden or type(entry) is Noted:
         return True
+    if type(entry) is Commented:
+        return entry.audience != "everybody"
     return type(entry) is Moved and entry.comment is not None
 
 
@@ -131,11 +165,20 @@ def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:
         return entry if entry.seat == viewer else without_content(entry)
     if viewer == REFEREE:
         return entry
+    if isinstance(entry, Commented):
+        return entry if _hears(entry, viewer) else without_content(entry)
     if hidden:
         return _redact_hidden_game(entry, viewer)
     if isinstance(entry, Moved) and viewer not in (entry.seat, PUBLIC) and entry.comment:
         return entry.model_copy(update={"comment": None})
     return entry
+
+
+def _hears(comment: Commented, viewer: Viewer) -> bool:
+    """Whether a seat, or the public, is shown a comment."""
+    if comment.audience == "everybody" or viewer == comment.seat:
+        return True
+    return viewer == PUBLIC and comment.audience == "spectators"
 
 
 def without_content(entry: Entry) -> Hidden:

@@ -65,6 +65,7 @@ def lobby_brief(state: LobbyState) -> LobbyBrief:
         watchable=settings.watchable,
         games=list(dict.fromkeys(item.game for item in state.played_items())),
         members=len(state.members),
+        people=sum(member.player.kind == "human" for member in state.members.values()),
         places=len(settings.seats),
     )
 

@@ -42,3 +42,4 @@ class SavedState:
     last_moves: list[tuple[int, int, int] | None]
     taken_over: frozenset[int]
     began: int
+    comments: int = 0

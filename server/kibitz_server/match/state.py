@@ -25,6 +25,7 @@ from kibitz_protocol.wire.clocks import (
 from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
@@ -60,6 +61,7 @@ class MatchState:
         "away",
         "began",
         "clocks",
+        "comments",
         "departed",
         "flagged",
         "game",
@@ -113,6 +115,8 @@ class MatchState:
         answered before it hears of its next turn, so only its last move can be sent again."""
         self.turn_at = 0
         """When the present turn came, in the match's time."""
+        self.comments = 0
+        """How many comments there are."""
 
     @classmethod
     def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Self:
@@ -158,6 +162,7 @@ class MatchState:
             last_moves=self.last_moves.copy(),
             taken_over=self.taken_over,
             began=self.began,
+            comments=self.comments,
         )
 
     def _load(self, kept: SavedState) -> None:
@@ -176,6 +181,7 @@ class MatchState:
         self.last_moves = kept.last_moves.copy()
         self.taken_over = kept.taken_over
         self.began = kept.began
+        self.comments = kept.comments
 
     # --- one entry after the other ----------------------------------------------------------
 
@@ -213,6 +219,8 @@ class MatchState:
                 self._end(
                     Cause.INFRASTRUCTURE, rank_by_departure(len(self.players), [*self.departed])
                 )
+            case Commented():
+                self.comments += 1
             case Noted() | Hidden():
                 pass  # a published record hides notes; a hidden move is missed by the next one
             case _:

@@ -110,15 +110,15 @@ def _broken(*changes: tuple[int, Callable[[bytes], bytes]]) -> list[bytes]:
         (_broken((2, lambda line: line[:-9] + b"\n")), r"record:3: not JSON"),
         (_broken((2, lambda line: b"")), r"record:3: not JSON"),
         ([*_lines()[:2], *_lines()[3:]], r"record:3: seq: expected 2, not 3"),
-        ([*_lines(), b"\n"], r"record:13: expected nothing after the footer"),
-        ([*_lines(), _lines()[-1]], r"record:13: expected nothing after the footer"),
+        ([*_lines(), b"\n"], r"record:14: expected nothing after the footer"),
+        ([*_lines(), _lines()[-1]], r"record:14: expected nothing after the footer"),
         (
             _broken((1, lambda line: line.replace(b'"elapsed_ms":400', b'"elapsed_ms":401'))),
-            r"record:12: hash: expected [0-9a-f]{64}, the end of the chain",
+            r"record:13: hash: expected [0-9a-f]{64}, the end of the chain",
         ),
         (
-            _broken((11, lambda line: line.replace(b'"rank":1', b'"rank":true'))),
-            r"record:12: result.seats.0.rank: expected an integer, not true",
+            _broken((12, lambda line: line.replace(b'"rank":1', b'"rank":true'))),
+            r"record:13: result.seats.0.rank: expected an integer, not true",
         ),
         (
             list(record_lines(SETUP, (), RESULT.model_copy(update={"seats": RESULT.seats[:1]}))),

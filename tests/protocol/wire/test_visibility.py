@@ -10,12 +10,14 @@ from kibitz_protocol.tools.samples import ENTRIES
 from kibitz_protocol.wire.records import (
     Cause,
     Comment,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
     Hidden,
     Moved,
     Noted,
+    Player,
     Resigned,
     Spectating,
 )
@@ -26,10 +28,12 @@ from kibitz_protocol.wire.visibility import (
     WantedViews,
     apply_change,
     changes_view,
+    comment_audience,
     depends_on_viewer,
     event_field,
     redact,
     spectator_viewer,
+    spectators_see_as,
     view_change,
 )
 
@@ -38,6 +42,11 @@ SAID = MOVE.model_copy(update={"comment": Comment(value=1.0, text="mine")})
 NOTE = Noted(seq=3, at_ms=9, seat=1, text="psst")
 FLAG = Flagged(seq=3, at_ms=9, ply=2, seat=0, elapsed_ms=5)
 FORFEIT = Forfeited(seq=3, at_ms=9, seat=0, cause=Cause.CRASH, detail="KeyError: my hand")
+EVA = Player(player="g1", name="eva", kind="human")
+SHOUT = Commented(seq=3, at_ms=9, ply=2, author=EVA, audience="everybody", text="look at b2")
+ASIDE = SHOUT.model_copy(update={"audience": "spectators"})
+OWN_ASIDE = ASIDE.model_copy(update={"seat": 1})
+SECRET = OWN_ASIDE.model_copy(update={"audience": "referee"})
 BARE = Hidden(seq=3, at_ms=9)
 
 
@@ -72,6 +81,25 @@ BARE = Hidden(seq=3, at_ms=9)
         (FORFEIT, True, PUBLIC, FORFEIT.model_copy(update={"detail": ""})),
         (FORFEIT, True, REFEREE, FORFEIT),
         (Resigned(seq=3, at_ms=9, seat=0), True, PUBLIC, None),
+        *[
+            (comment, hidden, viewer, comment if seen else BARE)
+            for hidden in (False, True)
+            for comment, viewer, seen in [
+                (SHOUT, 0, True),
+                (SHOUT, PUBLIC, True),
+                (SHOUT, REFEREE, True),
+                (ASIDE, 0, False),
+                (ASIDE, PUBLIC, True),
+                (ASIDE, REFEREE, True),
+                (OWN_ASIDE, 0, False),
+                (OWN_ASIDE, 1, True),
+                (OWN_ASIDE, PUBLIC, True),
+                (SECRET, 0, False),
+                (SECRET, 1, True),
+                (SECRET, PUBLIC, False),
+                (SECRET, REFEREE, True),
+            ]
+        ],
     ],
 )
 def test_what_a_viewer_sees_of_an_entry(
@@ -143,3 +171,35 @@ _VIEWS = st.dictionaries(
 @given(before=_VIEWS, after=_VIEWS)
 def test_a_change_that_is_applied_gives_the_view(before: Fields, after: Fields) -> None:
     assert apply_change(before, view_change(before, after)) == after
+
+
+@pytest.mark.parametrize(
+    ("comments", "seat", "hidden", "audience"),
+    [
+        ("none", None, False, None),
+        ("none", 0, True, None),
+        ("spectators", None, False, "spectators"),
+        ("spectators", None, True, "spectators"),
+        ("spectators", 0, False, "spectators"),
+        ("spectators", 0, True, "referee"),
+        ("everybody", None, True, "everybody"),
+        ("everybody", 0, True, "everybody"),
+    ],
+)
+def test_who_sees_a_comment_is_decided_by_the_host(
+    comments: str, seat: int | None, hidden: bool, audience: str | None
+) -> None:
+    spectating = Spectating.model_validate({"comments": comments})
+    assert comment_audience(spectating, seat, hidden) == audience
+
+
+def test_spectators_at_a_seats_shoulder_see_what_spectators_say_and_no_notes() -> None:
+    def shown(entry: Entry, viewer: int) -> Entry:
+        return redact(entry, spectators_see_as(entry, viewer), True)
+
+    assert shown(ASIDE, 0) == ASIDE
+    assert shown(SHOUT, 0) == SHOUT
+    assert shown(SECRET, 0) == BARE
+    assert shown(SECRET, 1) == SECRET
+    assert shown(SECRET, REFEREE) == SECRET
+    assert shown(NOTE, 1) == BARE
