@@ -3,7 +3,7 @@
 import { BoardGrid } from "../parts/board_grid.js";
 import { h, fill } from "../parts/dom.js";
 import { counted } from "../parts/names.js";
-import { dropOuts, outcome } from "../parts/outcome.js";
+import { resultText } from "../parts/results.js";
 import { Ticker } from "../parts/ticker.js";
 import { useStyles } from "../parts/wall_styles.js";
 import { Hall } from "../wire/hall.js";
@@ -71,9 +71,7 @@ export async function show(root, app) {
  * @param {MatchBrief} brief
  */
 function line(app, brief) {
-  const { seats, result } = brief;
-  if (!result) return "";
-  const names = seats.map((seat) => seat.name).join(" – ");
-  const parts = [`${app.games.title(brief.game)}: ${names}: ${outcome(seats, result)}`];
-  return [...parts, dropOuts(seats, result)].filter(Boolean).join(", ");
+  const names = brief.seats.map((seat) => seat.name);
+  const result = brief.result ? resultText(brief.result, names) : "";
+  return `${app.games.title(brief.game)}, ${names.join(" – ")}: ${result}`;
 }

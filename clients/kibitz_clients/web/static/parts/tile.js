@@ -2,8 +2,8 @@
 
 import { leftText } from "../wire/clock.js";
 import { h, fill } from "./dom.js";
-import { seatMark } from "./names.js";
-import { dropOuts, outcome } from "./outcome.js";
+import { counted, seatMark } from "./names.js";
+import { resultText } from "./results.js";
 
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
 /** @typedef {import("../wire/match.js").Change} Change */
@@ -98,10 +98,10 @@ export class Tile {
   }
 
   #drawState() {
-    const { result, ply, players } = this.model;
+    const { result, ply } = this.model;
     const text = result
-      ? [outcome(players, result), dropOuts(players, result)].filter(Boolean).join(" · ")
-      : `${this.title} · ${ply === 1 ? "1 move" : `${ply} moves`}`;
+      ? resultText(result, this.model.seats)
+      : `${this.title} · ${counted(ply, "move")}`;
     if (this.state.textContent !== text) this.state.textContent = text;
     this.element.classList.toggle("is-over", Boolean(result));
   }
