@@ -104,6 +104,8 @@ class TournamentRunner:
             await client.join(lobby, role="spectator")
             own = self.options.server is None
             say = self.display.say
+            if own:
+                say(f"the event in a browser: {_event_page(url)}")
             records = RecordCollector(url, client, self.directory, self.services, own, say)
             scheduler = GameScheduler(
                 client,
@@ -165,6 +167,11 @@ async def _wait_for_database(database: Path) -> None:
             if time.monotonic() > deadline:
                 raise OSError(f"{database}: another server has it open") from None
         await asyncio.sleep(0.1)
+
+
+def _event_page(url: str) -> str:
+    """Return the page that the event's own server has of it; `url` is where clients connect."""
+    return f"http{url.removeprefix('ws')}/event"
 
 
 def _now() -> int:

@@ -10,6 +10,19 @@ export type Aborted = {
 };
 
 /**
+ * Say something of a running match that this connection watches or plays. It becomes an entry
+ * `comment` of the match, tied to the ply that its author sees; `Spectating.comments` says who is
+ * shown it before the end.
+ */
+export type AddComment = {
+  id: number;
+  type: "comment";
+  match: string;
+  /** one line of plain text */
+  text: string;
+};
+
+/**
  * Host of an arranged lobby: play these matches. A tag that is known is not played again. So asking
  * again is harmless, and how a host that was away learns what became of its matches.
  */
@@ -111,11 +124,15 @@ export type ClientMessage =
   | Arrange
   | Watch
   | Unwatch
+  | Wall
+  | Subscribe
+  | Unsubscribe
   | Rejoin
   | Move
   | Resign
   | LeaveMatch
   | Note
+  | AddComment
   | AskReport
   | History;
 
@@ -134,7 +151,7 @@ export type Close = {
 };
 
 /** Why a request was refused. Programs switch on it; people read message and hint. */
-export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "unavailable" | "internal";
+export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "no_comments" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "unavailable" | "internal";
 
 /** What a bot says of its own move. */
 export type Comment = {
@@ -143,6 +160,25 @@ export type Comment = {
   nodes?: number;
   line?: string[];
   text?: string;
+};
+
+/**
+ * What somebody said of the match, a spectator or a player (a bot's remark on its own move is in
+ * `move`). When the match is over everybody may read it.
+ */
+export type Commented = {
+  seq: number;
+  at_ms: number;
+  kind: "comment";
+  /** plies that the author had seen */
+  ply: number;
+  author: Player;
+  /** the author's seat; absent for a spectator */
+  seat?: number;
+  /** who sees it while the match runs */
+  audience: "referee" | "spectators" | "everybody";
+  /** one line; characters that do not print are written as escapes */
+  text: string;
 };
 
 /** What a table does with seats that misbehave or go away. */
@@ -183,6 +219,7 @@ export type Event = {
     | Forfeited
     | Replaced
     | Noted
+    | Commented
     | Aborted
     | Hidden;
   /**
@@ -304,6 +341,49 @@ export type GameList = {
   personalities: string[];
   /** the same with all that a host may choose of them */
   bots?: HouseBotLine[];
+};
+
+/**
+ * What has changed in the hall; what is absent is as it was. To put it in: take away what is gone;
+ * put each lobby, match or ladder in the place of the one of its key or game, or beside the others;
+ * sort each list by `order`, the largest first, and the ladders by game.
+ */
+export type HallChanged = {
+  type: "hall_changed";
+  /** those that are new or changed */
+  lobbies?: LobbyBrief[];
+  lobbies_gone?: string[];
+  /** those that are new or changed */
+  matches?: MatchBrief[];
+  /** of matches in which nothing else has changed */
+  plies?: { [name: string]: JsonValue };
+  matches_gone?: string[];
+  /** those that are new */
+  finished?: MatchBrief[];
+  finished_gone?: string[];
+  /** those that are new or changed */
+  ladders?: LadderTable[];
+  ladders_gone?: string[];
+  lobbies_in_all?: number;
+  matches_in_all?: number;
+};
+
+/**
+ * The hall as it is now, in place of all that was told of it before. Sent to who subscribes, and to
+ * those who read too slowly for the changes. Each list has the newest, newest first, and so many at
+ * most; the counts say how many there are.
+ */
+export type HallNews = {
+  type: "hall";
+  lobbies: LobbyBrief[];
+  /** running */
+  matches: MatchBrief[];
+  /** in the order in which they ended */
+  finished: MatchBrief[];
+  /** of each game that has one the first lines */
+  ladders: LadderTable[];
+  lobbies_in_all: number;
+  matches_in_all: number;
 };
 
 /** Who is there. `token` names an account, `resume` a guest who comes back. */
@@ -506,7 +586,11 @@ export type LobbyBrief = {
   watchable: boolean;
   games: string[];
   members: number;
+  /** members who are people */
+  people?: number;
   places: number;
+  /** in news of the hall only: of two, the newer one has the larger number */
+  order?: number;
 };
 
 /**
@@ -638,6 +722,8 @@ export type MatchBrief = {
   tag?: string;
   /** it will not be played: a player has left, or the lobby was closed */
   void?: boolean;
+  /** in news of the hall only: of two, the newer one has the larger number */
+  order?: number;
 };
 
 /** A match of a lobby is over: it is in `live` no longer. */
@@ -710,6 +796,13 @@ export type Moved = {
   lag_ms?: number;
   id?: number;
   comment?: Comment;
+};
+
+/** A match that a wall cannot show. */
+export type NotWatched = {
+  match: string;
+  code: Code;
+  message: string;
 };
 
 /** A line for the own record, such as the tail of stderr. Others see a bare number. */
@@ -953,6 +1046,7 @@ export type ServerMessage =
   | MatchList
   | Ladders
   | Arranged
+  | Walled
   | Reported
   | EventList
   | Event
@@ -964,6 +1058,8 @@ export type ServerMessage =
   | MatchStarted
   | MatchEnded
   | LobbyClosed
+  | HallNews
+  | HallChanged
   | Farewell;
 
 /**
@@ -1012,6 +1108,11 @@ export type Spectating = {
   seat?: number;
   delay_plies?: number;
   delay_ms?: number;
+  /**
+   * who sees comments on a running match: nobody, for none are taken; those who watch it, and not
+   * its players; or its players too
+   */
+  comments?: "none" | "spectators" | "everybody";
 };
 
 /** One turn of a seat in its ledger; charged = elapsed - allowance, never below 0. */
@@ -1099,6 +1200,16 @@ export type Start = {
   lobby: string;
 };
 
+/**
+ * Be told of a topic from now on: all of it once (`hall`), then what changes (`hall_changed`). The
+ * hall is what `list_lobbies`, `list_matches` and `ladder` show to anybody.
+ */
+export type Subscribe = {
+  id: number;
+  type: "subscribe";
+  topic: "hall";
+};
+
 /** How long the seats may think, in milliseconds; all zero means no clock. */
 export type TimeControl = {
   /** free time on every move, not carried over */
@@ -1115,10 +1226,35 @@ export type TimeControl = {
   period_ms?: number;
 };
 
+export type Unsubscribe = {
+  id: number;
+  type: "unsubscribe";
+  topic: "hall";
+};
+
 export type Unwatch = {
   id: number;
   type: "unwatch";
   match: string;
+};
+
+/**
+ * Watch exactly these matches as a spectator, and none that was watched before beside them. Each
+ * that was not watched yet is told by a snapshot, as fast as they are read; those that cannot be
+ * watched are named in the answer.
+ */
+export type Wall = {
+  id: number;
+  type: "wall";
+  matches: string[];
+};
+
+/** Answer to wall: which of its matches are watched now, and why the others are not. */
+export type Walled = {
+  re: number;
+  type: "walled";
+  watching: string[];
+  refused: NotWatched[];
 };
 
 /** Follow a match from its present state. */
