@@ -165,8 +165,8 @@ def serve(
     """
     gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
-    from kibitz.process.house_bots import LocalBotLauncher
     from kibitz.event_site import EventSite
+    from kibitz.process.house_bots import LocalBotLauncher
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
     from kibitz_server.storage.database import StoreError
