@@ -1,6 +1,7 @@
 // A grid of live boards that fills its place: as many as fit, followed by one `wall` request.
 
 import { define } from "../board/board.js";
+import { DrawQueue } from "./draw_queue.js";
 import { Tile } from "./tile.js";
 import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
 
@@ -13,6 +14,7 @@ const TICK_MS = 250;
 
 export class BoardGrid extends EventTarget {
   #slots = new WallSlots();
+  #queue = new DrawQueue();
   /** @type {Map<string, Tile>} */
   #tiles = new Map();
   /** @type {Set<string>} matches that may not be watched */
@@ -108,7 +110,7 @@ export class BoardGrid extends EventTarget {
   /** @param {string} match */
   #make(match) {
     const model = this.app.matches.open(match, { follow: false });
-    const tile = new Tile(model, this.app.games.title(this.#slots.games.get(match) ?? ""));
+    const tile = new Tile(model, this.app.games.title(this.#slots.games.get(match) ?? ""), this.#queue);
     this.#tiles.set(match, tile);
     const signal = this.#ends.signal;
     model.addEventListener("change", (event) => {

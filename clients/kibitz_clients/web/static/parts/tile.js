@@ -1,25 +1,34 @@
 // A tile: a small live board with the names, clocks and state of its match.
 
 import { leftText } from "../wire/clock.js";
+import { merge } from "../wire/merge.js";
 import { h, fill } from "./dom.js";
 import { counted, seatMark } from "./names.js";
 import { resultText } from "./results.js";
 
+/** @typedef {import("./draw_queue.js").DrawQueue} DrawQueue */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
+/** @typedef {import("../wire/stage.js").Paint} Paint */
 /** @typedef {import("../wire/match.js").Change} Change */
 
 export class Tile {
   /** @type {{name: HTMLElement, clock: HTMLElement, row: HTMLElement}[]} */
   #seats = [];
   #names = "";
+  /** whether the board is to be drawn as a whole */
+  #anew = true;
+  /** @type {Paint | null} what has changed since it was drawn */
+  #paint = null;
 
   /**
    * @param {MatchModel} model
    * @param {string} title of the game
+   * @param {DrawQueue} queue
    */
-  constructor(model, title) {
+  constructor(model, title, queue) {
     this.model = model;
     this.title = title;
+    this.queue = queue;
     this.board = /** @type {import("../board/board.js").KibitzBoard} */ (
       document.createElement("kibitz-board")
     );
@@ -36,29 +45,33 @@ export class Tile {
       this.#follow(/** @type {CustomEvent<Change>} */ (event).detail);
     };
     model.addEventListener("change", this.listener);
-    if (model.snapshot) this.#redraw();
+    if (model.snapshot) queue.add(this);
     else this.link.setAttribute("aria-label", `${title}, coming`);
   }
 
   /** Leave off following the match. */
   remove() {
     this.model.removeEventListener("change", this.listener);
+    this.queue.remove(this);
     this.element.remove();
   }
 
   /** @param {Change} change */
   #follow(change) {
-    if (change.why === "event" && change.paint && this.board.stage) {
-      this.board.paint(change.paint, { animate: false });
-    } else if (change.why === "snapshot" || change.why === "finished") {
-      this.#redraw();
-    }
-    this.#drawSeats();
-    this.#drawState();
+    if (change.why === "snapshot" || change.why === "finished") this.#anew = true;
+    else if (change.paint) this.#paint = this.#paint ? merge(this.#paint, change.paint) : change.paint;
+    this.queue.add(this);
   }
 
-  #redraw() {
-    if (this.model.stage) this.board.stage = this.model.stage;
+  /** Show what has happened since it was drawn last. */
+  draw() {
+    if (this.#anew || !this.board.stage) {
+      if (this.model.stage) this.board.stage = this.model.stage;
+    } else if (this.#paint) {
+      this.board.paint(this.#paint, { animate: false });
+    }
+    this.#anew = false;
+    this.#paint = null;
     this.#drawSeats();
     this.#drawState();
   }
