@@ -81,7 +81,13 @@ class Config:
         """Return what holds: nothing where the server is unlimited."""
         if not self.unlimited:
             return self.tariff
-        return RateLimits(socket=UNLIMITED_RATE, account=UNLIMITED_RATE, address=UNLIMITED_RATE)
+        return RateLimits(
+            socket=UNLIMITED_RATE,
+            account=UNLIMITED_RATE,
+            address=UNLIMITED_RATE,
+            comments=UNLIMITED_RATE,
+            comments_an_address=UNLIMITED_RATE,
+        )
 
     def quota(self) -> Quotas:
         """Return what holds: nothing where the server is unlimited."""

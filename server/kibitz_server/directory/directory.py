@@ -3,7 +3,7 @@
 It makes the matches that lobbies begin, tells lobbies how matches ended, and is the context of
 both kinds of runners. Where things are is the `Registry`'s, what is on the disk is taken up by
 `Recovery`, house bots are started by `BotStarter` and put in the place of players by
-`Substitutes`, and ratings are `RatedMatches`'.
+`Substitutes`, ratings are `RatedMatches`', and `Hall` tells what there is to see.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from kibitz_protocol.wire.records import Cause, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.accounts import Accounts, Guests
 from kibitz_server.directory.bot_starter import IdentifiedBotStarter
+from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.loading import Loader
 from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
 from kibitz_server.directory.rated import RatedMatches
@@ -107,6 +108,7 @@ class Directory:
         self.bot_starter: BotStarter = IdentifiedBotStarter(
             self.accounts, house_bots, self.registry
         )
+        self.hall = Hall(self)
         self._loader = Loader(self, store, games)
         self.recovery = Recovery(
             self,
@@ -143,6 +145,7 @@ class Directory:
     def stop(self) -> None:
         """Begin nothing more and let every match stand as it is."""
         self._draining = self.recovery.draining = True
+        self.hall.stop()
         for match in self.matches.values():
             match.suspend()
         for lobby in self.lobbies.values():

@@ -37,7 +37,8 @@ def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> Lobb
     """Return an open lobby, or refuse the request that is about it."""
     lobby = directory.lobbies.get(key)
     if lobby is None:
-        _refuse_missing(directory, peer, request, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
+        missing = _missing(directory, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
+        peer.refuse(request, *missing)
     return lobby
 
 
@@ -45,16 +46,18 @@ def find_match(directory: Directory, peer: Peer, request: int, key: str) -> Matc
     """Return a match that runs or is just over, or refuse the request that is about it."""
     match = directory.matches.get(key) or directory.recently_finished.get(key)
     if match is None:
-        message = f"no running match {key!r}"
-        _refuse_missing(directory, peer, request, key, Code.NO_SUCH_MATCH, message)
+        peer.refuse(request, *missing_match(directory, key))
     return match
 
 
-def _refuse_missing(
-    directory: Directory, peer: Peer, request: int, key: str, code: Code, message: str
-) -> None:
-    """Refuse what is about a match or lobby that is not there, or was set aside."""
+def missing_match(directory: Directory, key: str) -> tuple[Code, str]:
+    """Return the code and the sentence that say why there is no match of this key."""
+    return _missing(directory, key, Code.NO_SUCH_MATCH, f"no running match {key!r}")
+
+
+def _missing(directory: Directory, key: str, code: Code, message: str) -> tuple[Code, str]:
+    """Return what is said of a match or lobby that is not there, or was set aside."""
     if directory.quarantine.reason(key) is not None:
         # The reason itself may tell what is hidden in the match.
-        code, message = Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
-    peer.refuse(request, code, message)
+        return Code.DAMAGED, f"the log of {key!r} is damaged: it does not go on"
+    return code, message

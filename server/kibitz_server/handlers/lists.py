@@ -1,4 +1,4 @@
-"""Lists: games, lobbies, matches, and the ladder."""
+"""Lists: games, lobbies, matches, the ladder, and the hall, which has them all."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.lobbies import LadderTable
 from kibitz_protocol.wire.messages import (
     ClientMessage,
+    Done,
     GameLine,
     GameList,
     Ladders,
@@ -39,6 +40,8 @@ class ListHandlers:
             messages.ListLobbies: self._list_lobbies,
             messages.ListMatches: self._list_matches,
             messages.AskLadder: self._ask_ladder,
+            messages.Subscribe: self._subscribe,
+            messages.Unsubscribe: self._unsubscribe,
         }
 
     @cached_property
@@ -98,6 +101,15 @@ class ListHandlers:
             ]
             briefs += over[::-1]
         peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
+
+    def _subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
+        self._directory.hall.wake()  # what raises here is answered as what it is
+        peer.answer(Done(re=request.id))
+        self._directory.hall.subscribe(peer)
+
+    def _unsubscribe(self, peer: Peer, identity: Identity, request: messages.Unsubscribe) -> None:
+        self._directory.hall.unsubscribe(peer)
+        peer.answer(Done(re=request.id))
 
     def _ask_ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
         if request.game is not None and request.game not in self._directory.games:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
+from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
-from kibitz_protocol.wire.messages import ClientMessage, Done
+from kibitz_protocol.wire.messages import (
+    WALL_MATCH_COST,
+    ClientMessage,
+    Done,
+    NotWatched,
+    Walled,
+)
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import MatchArchive
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import JobQueue
-from kibitz_server.handlers.answering import answer_later, find_match
+from kibitz_server.handlers.answering import answer_later, find_match, missing_match
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 
 
 class MatchHandlers:
     """Hands requests about matches over to their runners, and to the archive."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
+        self._connections = connections
         self._archive = MatchArchive(directory, JobQueue(directory.loop))
 
     def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
@@ -29,10 +38,12 @@ class MatchHandlers:
         return {
             messages.Watch: self._watch,
             messages.Unwatch: self._unwatch,
+            messages.Wall: self._wall,
             messages.Rejoin: self._rejoin,
             messages.Resign: self._resign,
             messages.LeaveMatch: self._leave,
             messages.Note: self._note,
+            messages.AddComment: self._comment,
             messages.AskReport: self._report,
             messages.History: self._history,
         }
@@ -41,19 +52,50 @@ class MatchHandlers:
         match = find_match(self._directory, peer, request.id, request.match)
         if match is None:
             return
+        declined = self._why_not_watched(match, identity)
+        if declined is None:
+            match_requests.watch(match, peer, request.id)
+        else:
+            over = declined.code is Code.OVER
+            where = f"its record is at /records/{match.key}.jsonl" if over else None
+            peer.refuse(request.id, declined.code, declined.message, hint=where)
+
+    def _why_not_watched(self, match: MatchRunner, identity: Identity) -> NotWatched | None:
+        """Return why somebody may not watch a match, None where nothing is against it."""
         lobby = self._directory.registry.lobby_of(match)
         if match.seat_owned_by(identity.key) is not None:
-            peer.refuse(request.id, Code.NOT_WATCHABLE, "you play in this match; rejoin it")
+            code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
         elif match.engine.state.result is not None:
-            where = f"its record is at /records/{match.key}.jsonl"
-            peer.refuse(request.id, Code.OVER, "the match is over", hint=where)
+            code, message = Code.OVER, "the match is over"
         elif not match.spectators.open or (
             lobby is not None and not lobby.engine.state.may_watch(identity.key)
         ):
-            peer.refuse(request.id, Code.NOT_WATCHABLE, "the host shows this match to nobody")
+            code, message = Code.NOT_WATCHABLE, "the host shows this match to nobody"
         else:
+            return None
+        return NotWatched(match=match.key, code=code, message=message)
+
+    def _wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
+        shown: dict[str, MatchRunner] = {}
+        declined: dict[str, NotWatched] = {}
+        for key in request.matches:
+            match = self._directory.matches.get(key) or self._directory.recently_finished.get(key)
+            if match is None:
+                code, message = missing_match(self._directory, key)
+                declined[key] = NotWatched(match=key, code=code, message=message)
+            elif (why := self._why_not_watched(match, identity)) is not None:
+                declined[key] = why
+            else:
+                shown[key] = match
+        new = [match for match in shown.values() if peer not in match.watchers]
+        if new and not peer.charge(WALL_MATCH_COST * len(new), request.id):
+            return
+        _unwatch_others(peer, shown)
+        watching = list(shown)
+        peer.answer(Walled(re=request.id, watching=watching, refused=list(declined.values())))
+        for match in new:
             peer.subscriptions[match.key] = match
-            match_requests.watch(match, peer, request.id)
+            match.put_on_wall(peer)
 
     def _unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
         match = self._directory.matches.get(request.match)
@@ -119,6 +161,21 @@ class MatchHandlers:
         if peer.identity is not None:
             answer_later(self._directory, peer, request, load(peer.identity))
 
+    def _comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
+        match = find_match(self._directory, peer, request.id, request.match)
+        if match is None:
+            return
+        text = printable.line(request.text).strip()
+        if not text:
+            peer.refuse(request.id, Code.MALFORMED, "a comment has to say something", hint="")
+            return
+        wait_ms = self._connections.charge_comment(peer, identity)
+        if wait_ms:
+            message = f"too many comments, wait {wait_ms} ms"
+            peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+            return
+        match_requests.comment(match, peer, request.id, identity.player, text)
+
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
         async def tell() -> None:
             peer.answer(await self._archive.report(peer, identity, request))
@@ -130,3 +187,13 @@ class MatchHandlers:
             peer.answer(await self._archive.history(peer, identity, request))
 
         answer_later(self._directory, peer, request.id, tell())
+
+
+def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
+    """Let a connection watch no other matches than these; its seats stay as they are."""
+    for key, subscription in list(peer.subscriptions.items()):
+        if key in kept or not isinstance(subscription, MatchRunner):
+            continue
+        if subscription.seat_of(peer) is None:
+            subscription.unwatch(peer)
+            del peer.subscriptions[key]

@@ -37,7 +37,7 @@ class RequestHandlers:
         self._directory = directory
         self._connections = connections
         self._hello = HelloHandler(directory, connections)
-        self._matches = MatchHandlers(directory)
+        self._matches = MatchHandlers(directory, connections)
         self._handlers: Mapping[type[ClientMessage], Callable[..., None]] = {
             **ListHandlers(directory).by_type(),
             **LobbyHandlers(directory, connections).by_type(),

@@ -77,13 +77,23 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class AddComment:
+    """Somebody says something of the match; `seat` is None for a spectator, who sees `ply`."""
+
+    author: Player
+    seat: int | None
+    ply: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """The server cannot go on with this match."""
 
     detail: str
 
 
-Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | Abort
+Command: TypeAlias = Play | Resign | Leave | Return | Replace | Forfeit | Note | AddComment | Abort
 
 
 # --- effects ------------------------------------------------------------------------------
@@ -110,7 +120,8 @@ class Accepted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer a command: nothing of it was done. `id` is None where the command had none.
+    """Answer a command: nothing of it was done. `id` is None where the command had none, and `seat`
+    is -1 where it was no seat's.
 
     `hint` is what helps, None where nothing more is known than the code says.
     """

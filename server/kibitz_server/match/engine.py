@@ -52,6 +52,7 @@ from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
@@ -67,10 +68,12 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Action
+from kibitz_protocol.wire.visibility import comment_audience
 from kibitz_server.match import absences
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
+    AddComment,
     Append,
     Command,
     Effect,
@@ -91,6 +94,8 @@ from kibitz_server.match.visibility import MatchViews
 
 ALLOWANCE_CAP_MS: Final = 100
 """The most that the network may take off what a turn is charged."""
+MAX_COMMENTS: Final = 2000
+"""Comments that one match takes: each is an entry of its log, and kept for good."""
 _ACTION_CHARS: Final = 1000
 """Characters that the log keeps of an action that was refused as illegal ..."""
 _NOTE_CHARS: Final = 2000
@@ -207,6 +212,8 @@ class MatchEngine:
                 return self._forfeit(command, at)
             case Note():
                 return self._note(command, at)
+            case AddComment():
+                return self._comment(command, at)
             case Abort():
                 return self._abort(command, at)
             case _:
@@ -346,6 +353,29 @@ class MatchEngine:
         if self.state.result is not None:
             return [self._refuse_over(command.seat)]
         entry = Noted(seq=self.state.seq + 1, at_ms=at, seat=command.seat, text=command.text)
+        return self._append(entry)
+
+    def _comment(self, command: AddComment, at: int) -> list[Effect]:
+        state, setup = self.state, self.state.setup
+        seat = -1 if command.seat is None else command.seat
+        if state.result is not None:
+            return [self._refuse_over(seat)]
+        audience = comment_audience(setup.spectating, command.seat, state.game.info.hidden)
+        if audience is None:
+            message = "the host lets nobody comment on this match"
+            return [Refuse(seat, None, Code.NO_COMMENTS, message, state.ply)]
+        if state.comments >= MAX_COMMENTS:
+            message = f"the match has {MAX_COMMENTS} comments, and takes no more"
+            return [Refuse(seat, None, Code.LIMIT, message, state.ply)]
+        entry = Commented(
+            seq=state.seq + 1,
+            at_ms=at,
+            ply=command.ply,
+            author=command.author,
+            seat=command.seat,
+            audience=audience,
+            text=command.text,
+        )
         return self._append(entry)
 
     def _abort(self, command: Abort, at: int) -> list[Effect]:

@@ -88,8 +88,8 @@ def read_events(
 ) -> tuple[list[Event], bool]:
     """Return up to `count` events from number `first` on, and whether there are more.
 
-    `lines` are all entries from the first one on. A note is for the seat that wrote it, `own`,
-    even when all else is revealed.
+    `lines` are all entries from the first one on. `own` is the viewer's own seat, None for a
+    spectator; a note is for the seat that wrote it even when all else is revealed.
     """
     match = MatchState(game, setup)
     told = read_page(match, lines, viewer, first, count, own=own, wanted=wanted)
@@ -137,6 +137,6 @@ def read_page(
 
 
 def _event(view: EntryView, viewer: Viewer, own: int | None, wanted: WantedViews) -> Event:
-    if own is not None and type(view.entry) is Noted:
-        return view.event(own, wanted)
-    return view.spectator_event(viewer, wanted)
+    if own is None:
+        return view.spectator_event(viewer, wanted)
+    return view.event(own if type(view.entry) is Noted else viewer, wanted)

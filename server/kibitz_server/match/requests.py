@@ -11,9 +11,18 @@ from functools import partial
 
 from kibitz_protocol.wire.messages import Done, Move, Rejoin
 from kibitz_protocol.wire.messages import Resign as ResignRequest
-from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.records import Cause, Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
-from kibitz_server.match.commands import Command, Forfeit, Leave, Note, Play, Resign, Return
+from kibitz_server.match.commands import (
+    AddComment,
+    Command,
+    Forfeit,
+    Leave,
+    Note,
+    Play,
+    Resign,
+    Return,
+)
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import same_program
 from kibitz_server.net.peer import Peer
@@ -53,24 +62,56 @@ def note(runner: MatchRunner, peer: Peer, request: int, text: str) -> None:
     _seat_command(runner, peer, request, lambda seat: Note(seat, text))
 
 
+def comment(runner: MatchRunner, peer: Peer, request: int, author: Player, text: str) -> None:
+    """Somebody who watches the match or plays in it says something of it."""
+
+    def command(runner: MatchRunner) -> Command | None:
+        seat = runner.seat_of(peer)
+        if seat is None and peer not in runner.watchers:
+            message = "you neither watch nor play this match on this connection"
+            peer.refuse(request, Code.WRONG_STATE, message, hint="watch the match first")
+            return None
+        ply = runner.spectators.ply if seat is None else runner.engine.state.ply
+        return AddComment(author, seat, ply, text)
+
+    _carry_out(runner, peer, request, command)
+
+
 def _seat_command(
     runner: MatchRunner, peer: Peer, request: int, command: Callable[[int], Command]
 ) -> None:
     """Carry out a command of a seat and answer it when it is durable."""
 
+    def of_seat(runner: MatchRunner) -> Command | None:
+        seat = runner.seat_of(peer)
+        if seat is None:
+            peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
+            return None
+        return command(seat)
+
+    _carry_out(runner, peer, request, of_seat)
+
+
+def _carry_out(
+    runner: MatchRunner, peer: Peer, request: int, make: Callable[[MatchRunner], Command | None]
+) -> None:
+    """Carry out a command and answer it when it is durable.
+
+    `make` returns the command, or refuses the request and returns None.
+    """
+
     def retry(runner: MatchRunner) -> None:
-        _seat_command(runner, peer, request, command)
+        _carry_out(runner, peer, request, make)
 
     waiting: Request[MatchRunner] = Request(retry, peer, request)
     if runner.closed:
         runner.pending.postpone(waiting)
         return
-    seat = runner.seat_of(peer)
-    if seat is None:
-        peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
+    command = make(runner)
+    if command is None:
         return
     before = runner.engine.state.seq
-    refusal = runner.execute(command(seat))
+    refusal = runner.execute(command)
     if refusal is not None and refusal.code is Code.INTERNAL:
         runner.refuse(peer, request, refusal)
         return
@@ -119,6 +160,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
 
 def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
     """Let a spectator in who was found to be entitled to it."""
+    peer.subscriptions[runner.key] = runner
 
     def retry(runner: MatchRunner) -> None:
         if not peer.leaving:
@@ -126,7 +168,8 @@ def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
 
     def answer() -> None:
         peer.answer(Done(re=request))
-        runner.admit_spectator(peer)
+        if runner.key in peer.subscriptions:  # else it has asked meanwhile to watch no more
+            runner.admit_spectator(peer)
 
     waiting: Request[MatchRunner] = Request(retry, peer, request, answer)
     if runner.closed:

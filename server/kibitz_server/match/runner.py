@@ -196,6 +196,7 @@ class MatchRunner:
             if peer is not None and not peer.leaving:
                 self._seat(seat, peer, "rejoined")
         for peer in former.watchers:
+            peer.send_queue.caught_up(former.spectators)
             self.pending.when_settled(partial(self.admit_spectator, peer))
         for seat, peer in enumerate(self.seats.peers):
             away = seat in self.engine.state.away
@@ -595,6 +596,17 @@ class MatchRunner:
         if not peer.leaving:
             self.watchers[peer] = None
             self.spectators.add(peer.send_queue, peer.views)
+
+    def put_on_wall(self, peer: Peer) -> None:
+        """Show the match to a connection that begins to watch many: each in its turn."""
+        self.watchers[peer] = None
+        if not self.closed:  # else the runner that takes over shows it
+            self.pending.when_settled(partial(self._admit_to_wall, peer))
+
+    def _admit_to_wall(self, peer: Peer) -> None:
+        if peer in self.watchers and not peer.leaving:
+            self.spectators.add_waiting(peer.send_queue, peer.views)
+            peer.send_queue.catch_up()
 
     def unwatch(self, peer: Peer) -> None:
         """Show a connection nothing any more."""

@@ -32,7 +32,7 @@ class Spectators:
     otherwise it hands every entry to `delay`.
     """
 
-    __slots__ = ("_clock", "_engine", "_when_settled", "delayed", "outboxes", "viewer")
+    __slots__ = ("_clock", "_engine", "_new", "_when_settled", "delayed", "outboxes", "viewer")
 
     def __init__(self, engine: MatchEngine, settled: WhenSettled, clock: Callable[[], int]) -> None:
         self._engine = engine
@@ -47,6 +47,8 @@ class Spectators:
         )
         """What delayed spectators see, None without a delay and when the match is over."""
         self.outboxes: dict[SendQueue, WantedViews] = {}
+        self._new: set[SendQueue] | None = None
+        """Those that wait for their first snapshot."""
 
     @property
     def open(self) -> bool:
@@ -68,18 +70,41 @@ class Spectators:
         outbox.caught_up(self)
         outbox.send(self._snapshot("watching", wanted))
 
+    def add_waiting(self, outbox: SendQueue, wanted: WantedViews) -> None:
+        """Show the match from the snapshot on that the outbox asks for in its turn."""
+        self.outboxes[outbox] = wanted
+        if wanted == "drawn":
+            self._engine.views.drawn = True
+        if self._new is None:
+            self._new = set()
+        self._new.add(outbox)
+        outbox.skip(self)
+
     def remove(self, outbox: SendQueue) -> None:
         self.outboxes.pop(outbox, None)
+        self._take_new(outbox)
+        outbox.caught_up(self)
 
     def send_snapshot(self, outbox: SendQueue) -> None:
-        """Tell a spectator who was too slow where the match is now."""
+        """Tell a spectator who was too slow, or waits for its turn, where the match is now."""
         self._when_settled(lambda: self._resend_snapshot(outbox))
 
     def _resend_snapshot(self, outbox: SendQueue) -> None:
         wanted = self.outboxes.get(outbox)
-        if wanted is not None:
+        if wanted is None:
             outbox.caught_up(self)
-            outbox.send(self._snapshot("lagged", wanted))
+        elif not outbox.paused:
+            outbox.caught_up(self)
+            why: SnapshotReason = "watching" if self._take_new(outbox) else "lagged"
+            outbox.send(self._snapshot(why, wanted))
+
+    def _take_new(self, outbox: SendQueue) -> bool:
+        """Forget that an outbox waits for its first snapshot; return whether it did."""
+        if self._new is None or outbox not in self._new:
+            return False
+        self._new.remove(outbox)
+        self._new = self._new or None
+        return True
 
     def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
         """After a restart: take back what was shown, and what was waiting to be."""

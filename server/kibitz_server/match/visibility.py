@@ -40,7 +40,7 @@ from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
-from kibitz_protocol.wire.records import Entry, Noted, Setup
+from kibitz_protocol.wire.records import Entry, Setup
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import (
@@ -52,6 +52,7 @@ from kibitz_protocol.wire.visibility import (
     depends_on_viewer,
     event_field,
     redact,
+    spectators_see_as,
     view_change,
 )
 from kibitz_server.match.state import MatchState
@@ -210,7 +211,9 @@ class EntryView:
         return construct(Event, values)
 
     def spectator_event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
-        """Return the event for spectators who see what `viewer` sees; notes are not for them."""
+        """Return the event for spectators who see what `viewer` sees: notes are not for them, and
+        comments are for them that are not for a seat.
+        """
         return self.event(self._as_spectator(viewer), wanted)
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
@@ -237,7 +240,7 @@ class EntryView:
         return told, {each: self.frame(seen, each, line) for each in set(wanted)}
 
     def _as_spectator(self, viewer: Viewer) -> Viewer:
-        return PUBLIC if type(self.entry) is Noted else viewer
+        return spectators_see_as(self.entry, viewer)
 
     def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
         entry = redact(self.entry, viewer, self.hidden)

@@ -59,7 +59,21 @@ class Connections:
         self._by_player: dict[str, list[Peer]] = {}
         """The connections of each player, the newest last."""
         self._account_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.account)
+        self._player_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments)
+        self._address_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments_an_address)
         self._all_closed: asyncio.Future[None] | None = None
+
+    def charge_comment(self, peer: Peer, identity: Identity) -> int:
+        """Charge a player and an address for a comment.
+
+        Return 0, or, where one of them has said too much, after how many milliseconds it may go on.
+        """
+        now = self._loop.time()
+        waits = [self._player_comments.charge(identity.key, now)]
+        address = counted_address(peer)
+        if not waits[0] and address is not None:
+            waits.append(self._address_comments.charge(address, now))
+        return max(waits)
 
     @property
     def peers(self) -> Collection[Peer]:

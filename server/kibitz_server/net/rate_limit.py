@@ -42,6 +42,10 @@ class RateLimits:
     account: Rate = Rate(60, 240)
     address: Rate = Rate(200, 1000)
     """Not for loopback, where one machine runs all the bots."""
+    comments: Rate = Rate(0.5, 5)
+    """Comments of a player, in all matches ..."""
+    comments_an_address: Rate = Rate(5, 50)
+    """... and of all players of an address. Each of them stays in a record for good."""
     costs: Mapping[type[Request], float] = field(default_factory=lambda: COSTS)
     """What requests cost; every other one costs 1."""
     garbage: float = 4
@@ -124,6 +128,18 @@ class SharedBuckets(Generic[K]):
         if bucket.level(now) < bucket.rate.burst:
             self._idle[key] = bucket
         self._evict(now)
+
+    def charge(self, key: K, now: float) -> int:
+        """Take 1 from the bucket of `key`, which nobody has to use otherwise.
+
+        Return 0, or after how many milliseconds there is 1 in it; nothing is taken then.
+        """
+        bucket = self.acquire(key, now)
+        missing = 1 - bucket.level(now)
+        if missing <= 0:
+            bucket.charge(1, now)
+        self.release(key, now)
+        return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
 
     def _evict(self, now: float) -> None:
         """Forget those at the front that are full: a bucket fills in burst / rate seconds."""

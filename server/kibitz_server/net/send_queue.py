@@ -9,9 +9,15 @@ news has a policy of its own:
     answers, a player's news    kept, up to `SendLimits.frames_bytes`; then the peer is too slow
     a match's news, spectator   dropped; when the peer reads again it gets a fresh snapshot
     a lobby's changes           dropped; when the peer reads again it gets the whole lobby
+    changes of the hall         dropped; when the peer reads again it gets the whole hall
 
 So a slow spectator costs a few names, a slow player a bounded queue, and nobody waits for
 either. A transport that stays paused without any progress is aborted by `timeouts`.
+
+Who is behind with many matches, or begins to watch many at once (`skip`), is told of one after the
+other, about as much at a time as the transport takes without being paused, and the rest when that
+was written: so hundreds of snapshots reach a peer as fast as it reads them, and never wait in
+memory together.
 """
 
 from __future__ import annotations
@@ -27,6 +33,9 @@ from kibitz_protocol.wire.messages import Answer, ServerMessage
 from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
+MAX_AWAITED = 16
+"""Snapshots that a queue has asked for and not been sent: a match that waits for the disk sends its
+own later, and all of them may be released by one commit."""
 
 
 class WriteTransport(Protocol):
@@ -41,7 +50,10 @@ class SnapshotSource(Protocol):
     """Where skipped news came from: it can tell a peer the present state instead."""
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Send the present state, now or soon, after calling the queue's `caught_up`."""
+        """Send the present state, now or soon, after calling the queue's `caught_up`.
+
+        A queue that is paused by then is sent nothing: it asks again when it is not.
+        """
 
 
 def message_frame(message: Answer | ServerMessage) -> bytes:
@@ -107,8 +119,9 @@ class SendQueue:
         self._frames: list[bytes] = []
         self._queued_bytes = 0
         """Bytes in `_frames` while paused."""
-        self._skipped: dict[SnapshotSource, None] | None = None
-        """Matches and lobbies whose news was dropped, and is until the peer knows how they are."""
+        self._skipped: dict[SnapshotSource, bool] | None = None
+        """Matches and lobbies whose news was dropped, and is until the peer knows how they are:
+        whether each was asked for its present state."""
         self.paused = False
         self.closed = False
 
@@ -129,10 +142,15 @@ class SendQueue:
         skipped = self._skipped
         if not self.paused and (skipped is None or source not in skipped):
             self.send(frame)
-        elif not self.closed:
-            if skipped is None:
-                skipped = self._skipped = {}
-            skipped[source] = None
+        else:
+            self.skip(source)
+
+    def skip(self, source: SnapshotSource) -> None:
+        """The peer does not know how a match or a lobby is: `catch_up` has it told."""
+        if not self.closed:
+            if self._skipped is None:
+                self._skipped = {}
+            self._skipped.setdefault(source, False)
 
     def flush(self) -> None:
         frames = self._frames
@@ -140,6 +158,8 @@ class SendQueue:
             return
         self._frames = []
         self._transport.write(frames[0] if len(frames) == 1 else b"".join(frames))
+        if self._skipped is not None:
+            self.catch_up()
 
     def pause(self) -> None:
         """The transport is full."""
@@ -152,8 +172,27 @@ class SendQueue:
         self._queued_bytes = 0
         if self._frames:
             self._batcher.add(self)
-        for source in list(self._skipped or {}):
+        if self._skipped is not None:
+            # What was asked and has not told anything may never: its match was loaded again.
+            self._skipped = dict.fromkeys(self._skipped, False)
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Have the peer told of what was skipped, as much as fills one write; `flush` goes on."""
+        skipped = self._skipped
+        if skipped is None or self.paused or self.closed:
+            return
+        awaited = sum(skipped.values())
+        measured = size = 0
+        for source in [source for source, asked in skipped.items() if not asked]:
+            frames = self._frames
+            size += sum(map(len, frames[measured:]))
+            measured = len(frames)
+            if size >= self._limits.high_water or awaited >= MAX_AWAITED or self.closed:
+                return
+            skipped[source] = True
             source.send_snapshot(self)
+            awaited += source in (self._skipped or ())
 
     def caught_up(self, source: SnapshotSource) -> None:
         """The peer is told how a match or a lobby is now: what comes after it may follow."""

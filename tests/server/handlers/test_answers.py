@@ -23,6 +23,7 @@ from kibitz_server.accounts.accounts import Accounts
 from kibitz_server.app import Config, Server, running
 from kibitz_server.directory import reload
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.registry import Registry
 from kibitz_server.handlers import lists
 from kibitz_server.lobby import runner as lobby_runner
@@ -58,6 +59,10 @@ def fields(kind: str, key: str) -> dict[str, Any]:
         "arrange": {"lobby": key, "matches": [{"tag": "t", "item": item, "players": ["a", "b"]}]},
         "move": {"match": key, "ply": 0, "action": {"x": 0, "y": 0}},
         "note": {"match": key, "text": "hm"},
+        "comment": {"match": key, "text": "hm"},
+        "wall": {"matches": [key]},
+        "subscribe": {"topic": "hall"},
+        "unsubscribe": {"topic": "hall"},
     }
     if kind in special:
         return special[kind]
@@ -186,10 +191,10 @@ class PlantedError(Exception):
 
 LOBBY = ("join", "ready", "kick", "start", "rematch", "arrange", "leave", "close")
 MATCH = ("move", "note", "rejoin", "watch", "resign", "leave_match")
-MATCH_ENTRIES = ("move", "note", "resign", "leave_match")
+MATCH_ENTRIES = ("move", "note", "comment", "resign", "leave_match")
 OVER = ("history", "report", "move", "rejoin")
 PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
-    "store.append": (Store, "append", ("leave", "kick", "move", "note", "resign")),
+    "store.append": (Store, "append", ("leave", "kick", "move", "note", "comment", "resign")),
     "store.create": (Store, "create", ("host",)),
     "store.finish": (Store, "finish", ("resign", "leave_match")),
     "store.execute_unhurried": (Store, "execute_unhurried", ("hello",)),
@@ -216,7 +221,8 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "match.view": (Grid, "view", ("move", "resign", "rejoin")),
     "match.your_turn": (Grid, "legal", ("move", "rejoin")),
     "match.encode": (match_runner, "encode", MATCH_ENTRIES),
-    "match.publish": (visibility, "depends_on_viewer", ("move", "resign")),
+    "match.publish": (visibility, "depends_on_viewer", ("move", "comment", "resign")),
+    "hall.look": (Hall, "_look", ("subscribe",)),
     "match.brief": (MatchRunner, "brief", ("resign", "list_matches")),
     "record.restore": (record, "restore", ("move", "rejoin")),
     "read_setup": (record, "read_setup", ("history", "report")),

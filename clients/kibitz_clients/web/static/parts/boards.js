@@ -3,35 +3,50 @@
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/match.js").Change} Change */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
+/** @typedef {import("../wire/messages.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
-/** @typedef {HTMLElement & {stage: Stage, paint: (paint: object) => void, seatNames: string[]}} Board */
+/** @typedef {HTMLElement & {stage: Stage, seatNames: string[], paint: (paint: Paint) => void}} KibitzBoard */
+/** @typedef {{board: KibitzBoard, model: MatchModel, stop: () => void}} Shown */
 
-/** Return whether boards can be drawn, and register what draws them. */
-export async function haveBoards() {
-  const { define } = await import("../board/board.js");
-  define();
+const PAUSE_MS = 300;
+
+const DRAWS_BOARDS = "../board/board.js";
+
+/** Load what draws boards, which pages without boards need not; without it they show none. */
+export async function loadBoards() {
+  try {
+    const { define } = await import(DRAWS_BOARDS);
+    define();
+  } catch (error) {
+    console.error(error);
+  }
 }
 
-/** The boards of one page; each is followed while it is shown. */
+/** The boards of one page. The server is told which matches are shown, as a wall. */
 export class Thumbnails {
-  /** @type {Map<string, {board: Board, model: MatchModel, listen: (event: Event) => void}>} */
+  /** @type {Map<string, Shown>} */
   #shown = new Map();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #asking;
+  #asked = false;
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    app.connection.addEventListener("welcome", this.#again);
   }
 
   /**
-   * Return the board of a match, the same one each time.
+   * Return the board of a match, the same one each time; null where none can be drawn.
    * @param {string} id
    */
   board(id) {
     const found = this.#shown.get(id);
     if (found) return found.board;
-    const board = /** @type {Board} */ (document.createElement("kibitz-board"));
+    if (!customElements.get("kibitz-board")) return null;
+    const board = /** @type {KibitzBoard} */ (document.createElement("kibitz-board"));
     board.setAttribute("compact", "");
-    const model = this.app.matches.open(id);
+    const model = this.app.matches.open(id, { follow: false });
     const draw = () => {
       if (model.stage) board.stage = model.stage;
       board.seatNames = model.seats;
@@ -40,10 +55,12 @@ export class Thumbnails {
       const { paint, why } = /** @type {CustomEvent<Change>} */ (event).detail;
       if (why === "event" && paint) board.paint(paint);
       else if (why === "snapshot" || why === "finished") draw();
+      else if (why === "gap") this.#again();
     };
     model.addEventListener("change", listen);
-    this.#shown.set(id, { board, model, listen });
+    this.#shown.set(id, { board, model, stop: () => model.removeEventListener("change", listen) });
     draw();
+    this.#askSoon();
     return board;
   }
 
@@ -52,11 +69,39 @@ export class Thumbnails {
    * @param {Set<string>} ids
    */
   keep(ids) {
-    for (const [id, { model, listen }] of this.#shown) {
+    for (const [id, { stop }] of this.#shown) {
       if (ids.has(id)) continue;
-      model.removeEventListener("change", listen);
+      stop();
       this.app.matches.close(id);
       this.#shown.delete(id);
+      this.#askSoon();
     }
+  }
+
+  /** Show nothing any more. */
+  close() {
+    this.keep(new Set());
+    clearTimeout(this.#asking);
+    this.app.connection.removeEventListener("welcome", this.#again);
+    if (this.#asked) this.app.connection.request({ type: "wall", matches: [] }).catch(() => {});
+  }
+
+  /** Tell the server at most every `PAUSE_MS` what is shown; the first time almost at once. */
+  #askSoon() {
+    this.#asking ??= setTimeout(() => {
+      this.#asking = undefined;
+      this.#ask();
+    }, this.#asked ? PAUSE_MS : 0);
+  }
+
+  #again = () => {
+    if (this.#shown.size) this.#askSoon();
+  };
+
+  #ask() {
+    this.#asked = true;
+    const own = new Set(this.app.matches.seated);
+    const matches = [...this.#shown.keys()].filter((id) => !own.has(id));
+    this.app.connection.request({ type: "wall", matches }).catch((error) => this.app.sayError(error));
   }
 }

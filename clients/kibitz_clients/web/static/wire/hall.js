@@ -1,44 +1,16 @@
 // The hall as this client knows it: lobbies, matches, ladders; all of it once, then what changes.
-
-import { REPEATABLE } from "./protocol.js";
+// `changedHall` is the same fold as kibitz_protocol/client/hall_view.py.
 
 /** @typedef {import("./connection.js").Connection} Connection */
-/** @typedef {import("./messages.js").LobbyBrief & {order?: number}} LobbyLine */
-/** @typedef {import("./messages.js").MatchBrief & {order?: number}} MatchLine */
+/** @typedef {import("./messages.js").HallNews} HallNews */
+/** @typedef {import("./messages.js").HallChanged} HallChanged */
 /** @typedef {import("./messages.js").LadderTable} LadderTable */
-/**
- * @typedef {object} HallView the newest of each list first
- * @property {LobbyLine[]} lobbies
- * @property {MatchLine[]} matches running
- * @property {MatchLine[]} finished
- * @property {LadderTable[]} ladders
- * @property {number} lobbies_in_all
- * @property {number} matches_in_all
- */
-/**
- * @typedef {object} HallChanged what is absent is as it was
- * @property {LobbyLine[]} [lobbies]
- * @property {string[]} [lobbies_gone]
- * @property {MatchLine[]} [matches]
- * @property {Record<string, number>} [plies]
- * @property {string[]} [matches_gone]
- * @property {MatchLine[]} [finished]
- * @property {string[]} [finished_gone]
- * @property {LadderTable[]} [ladders]
- * @property {string[]} [ladders_gone]
- * @property {number} [lobbies_in_all]
- * @property {number} [matches_in_all]
- */
-
-const POLL_MS = 2_000;
+/** @typedef {import("./messages.js").ServerMessage} ServerMessage */
 
 export class Hall extends EventTarget {
-  /** @type {HallView | null} */
+  /** @type {HallNews | null} */
   view = null;
   #connection;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #poll;
-  #open = false;
 
   /** @param {Connection} connection */
   constructor(connection) {
@@ -48,61 +20,33 @@ export class Hall extends EventTarget {
 
   /** Be told of the hall, again after every reconnect. Emits "change". */
   async open() {
-    this.#open = true;
     this.#connection.addEventListener("news", this.#take);
-    this.#connection.addEventListener("welcome", this.#subscribe);
+    this.#connection.addEventListener("welcome", this.#again);
     await this.#subscribe();
   }
 
   close() {
-    this.#open = false;
-    clearTimeout(this.#poll);
     this.#connection.removeEventListener("news", this.#take);
-    this.#connection.removeEventListener("welcome", this.#subscribe);
-    if (REPEATABLE.has("subscribe")) {
-      this.#connection.request({ type: "unsubscribe", topic: "hall" }).catch(() => {});
-    }
+    this.#connection.removeEventListener("welcome", this.#again);
+    this.#connection.request({ type: "unsubscribe", topic: "hall" }).catch(() => {});
   }
 
-  #subscribe = async () => {
-    if (REPEATABLE.has("subscribe")) {
-      await this.#connection.request({ type: "subscribe", topic: "hall" });
-    } else {
-      await this.#ask();
-    }
+  #subscribe() {
+    return this.#connection.request({ type: "subscribe", topic: "hall" });
+  }
+
+  #again = () => {
+    this.#subscribe().catch(() => {});
   };
 
   /** @param {globalThis.Event} event */
   #take = (event) => {
-    const message = /** @type {CustomEvent<any>} */ (event).detail;
+    const message = /** @type {CustomEvent<ServerMessage>} */ (event).detail;
     if (message.type === "hall") this.#tell(message);
-    else if (message.type === "hall_changed" && this.view) {
-      this.#tell(changedHall(this.view, message));
-    }
+    else if (message.type === "hall_changed" && this.view) this.#tell(changedHall(this.view, message));
   };
 
-  /** Ask for the lists, where the server has no subscriptions. */
-  async #ask() {
-    clearTimeout(this.#poll);
-    const [{ lobbies }, { matches }, { games }] = await Promise.all([
-      this.#connection.request({ type: "list_lobbies" }),
-      this.#connection.request({ type: "list_matches" }),
-      this.#connection.request({ type: "ladder", count: 10 }),
-    ]);
-    if (!this.#open) return;
-    const running = matches.filter((/** @type {MatchLine} */ match) => !match.result);
-    this.#tell({
-      lobbies: lobbies.reverse(),
-      matches: running.reverse(),
-      finished: matches.filter((/** @type {MatchLine} */ match) => match.result),
-      ladders: games,
-      lobbies_in_all: lobbies.length,
-      matches_in_all: running.length,
-    });
-    this.#poll = setTimeout(() => void this.#ask().catch(() => {}), POLL_MS);
-  }
-
-  /** @param {HallView} view */
+  /** @param {HallNews} view */
   #tell(view) {
     this.view = view;
     this.dispatchEvent(new Event("change"));
@@ -111,18 +55,17 @@ export class Hall extends EventTarget {
 
 /**
  * Return the hall with a change put in.
- * @param {HallView} view
+ * @param {HallNews} view
  * @param {HallChanged} news
- * @returns {HallView}
+ * @returns {HallNews}
  */
 export function changedHall(view, news) {
-  const matches = view.matches.map((match) => {
-    const ply = news.plies?.[match.match];
-    return ply === undefined ? match : { ...match, ply };
-  });
+  const matches = merged(view.matches, news.matches, news.matches_gone, (each) => each.match, newest);
   return {
+    type: "hall",
     lobbies: merged(view.lobbies, news.lobbies, news.lobbies_gone, (each) => each.lobby, newest),
-    matches: merged(matches, news.matches, news.matches_gone, (each) => each.match, newest),
+    matches: news.plies
+      ? matches.map((match) => ({ ...match, ply: news.plies?.[match.match] ?? match.ply })) : matches,
     finished: merged(view.finished, news.finished, news.finished_gone, (each) => each.match, newest),
     ladders: merged(view.ladders, news.ladders, news.ladders_gone, (each) => each.game, byGame),
     lobbies_in_all: news.lobbies_in_all ?? view.lobbies_in_all,

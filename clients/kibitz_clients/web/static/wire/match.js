@@ -51,7 +51,7 @@ export class MatchModel extends EventTarget {
     this.finished = null;
     /** @type {AnyEntry[]} the entries that have come since the first snapshot */
     this.entries = [];
-    /** @type {Kibitz[]} */
+    /** @type {Kibitz[]} what was said about the match since the first snapshot */
     this.comments = [];
     this.seq = 0;
     /** whether an event is missing: ask for a snapshot (`rejoin` or `watch`) */
@@ -83,7 +83,7 @@ export class MatchModel extends EventTarget {
         this.#finish(message);
         return true;
       default:
-        return this.#takeComment(/** @type {any} */ (message));
+        return false;
     }
   }
 
@@ -135,7 +135,12 @@ export class MatchModel extends EventTarget {
     this.toAct = event.to_act;
     if (event.clocks) this.#setClocks(event.clocks);
     if (event.paint && this.stage) this.stage = apply(this.stage, event.paint);
-    this.#tell({ why: "event", paint: event.paint ?? undefined, entry });
+    if (entry.kind === "comment") {
+      const { seq, ply, text } = entry;
+      this.comments.push({ seq, ply, text, author: entry.author.name });
+    }
+    const why = entry.kind === "comment" ? "comment" : "event";
+    this.#tell({ why, paint: event.paint ?? undefined, entry });
   }
 
   /** @param {AnyEntry} entry */
@@ -166,14 +171,6 @@ export class MatchModel extends EventTarget {
     this.toAct = -1;
     if (news.stage) this.stage = news.stage;
     this.#tell({ why: "finished" });
-  }
-
-  /** @param {Kibitz & {type: string}} message */
-  #takeComment(message) {
-    if (message.type !== "commented") return false;
-    this.comments.push(message);
-    this.#tell({ why: "comment" });
-    return true;
   }
 
   /**

@@ -1,0 +1,278 @@
+// Hosting: a form for everything that a lobby is opened with.
+
+import { h, fill } from "../parts/dom.js";
+import { ItemForm } from "../parts/item_form.js";
+import { SeatForm } from "../parts/seat_form.js";
+
+/** @typedef {import("../main.js").App} App */
+/** @typedef {import("../wire/messages.js").GameList} GameList */
+/** @typedef {import("../wire/messages.js").Ladders} Ladders */
+/** @typedef {import("../wire/messages.js").LobbySettings} LobbySettings */
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ */
+export async function show(root, app) {
+  document.title = "Host a lobby - kibitz";
+  const [list, ladders] = await Promise.all([
+    app.games.list(),
+    /** @type {Promise<Ladders>} */ (app.connection.request({ type: "ladder", count: 200 })),
+  ]);
+  const form = new HostForm(app, list, ratingsOf(ladders));
+  fill(root,
+    h("h1", null, "Host a lobby"),
+    h("p", { class: "lead" }, "Choose a game and who plays it. The lobby starts by itself once every seat is taken and ready."),
+    form.element);
+}
+
+/** @param {Ladders} ladders */
+function ratingsOf({ games }) {
+  return new Map(games.flatMap(({ lines }) => lines.map((line) => [line.key, line.rating])));
+}
+
+class HostForm {
+  /** @type {ItemForm[]} */
+  #items = [];
+  /** @type {SeatForm[]} */
+  #seats = [];
+
+  /**
+   * @param {App} app
+   * @param {GameList} list
+   * @param {Map<string, number>} ratings
+   */
+  constructor(app, list, ratings) {
+    this.app = app;
+    this.list = list;
+    this.ratings = ratings;
+    this.me = app.connection.welcome?.name ?? "me";
+    this.itemList = h("div", { class: "stack items" });
+    this.seatList = h("ol", { class: "stack" });
+    this.trouble = h("p", { class: "trouble", role: "alert" });
+    this.submit = h("button", { class: "primary" }, "Open the lobby");
+    this.name = h("input", { id: "lobby-name", maxlength: 60, required: true, value: `${this.me}'s lobby` });
+    this.access = accessFields();
+    this.conduct = conductFields(list);
+    const another = h("button", { type: "button", class: "small", onclick: () => this.#addItem() }, "Add a game");
+    const seat = h("button", { type: "button", class: "small", onclick: () => this.#addSeat("open") }, "Add a seat");
+    this.element = h("form", { class: "host-form" },
+      h("fieldset", { class: "card stack" }, h("legend", { class: "visually-hidden" }, "What is played"),
+        h("h2", null, "What is played"), this.itemList, another),
+      h("fieldset", { class: "card stack" }, h("legend", { class: "visually-hidden" }, "Who plays"),
+        h("h2", null, "Who plays"), this.seatList, seat),
+      h("fieldset", { class: "card stack" }, h("legend", { class: "visually-hidden" }, "The lobby"),
+        h("h2", null, "The lobby"),
+        h("div", { class: "fields" },
+          h("div", { class: "field" }, h("label", { for: "lobby-name" }, "Name"), this.name),
+          this.access.main),
+        h("details", null, h("summary", null, "Spectators, start and rating"), this.access.more),
+        h("details", null, h("summary", null, "Who stays away or plays wrongly"), this.conduct.element)),
+      this.trouble,
+      h("div", { class: "row" }, this.submit));
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#open();
+    });
+    const wanted = new URLSearchParams(location.search).get("game");
+    const first = list.games.find((game) => game.name === wanted) ?? list.games[0];
+    this.#addItem(first.name);
+  }
+
+  /** @param {string} [game] */
+  #addItem(game = this.list.games[0].name) {
+    const form = new ItemForm({
+      games: this.list.games, game,
+      changed: () => this.#fit(),
+      remove: (each) => {
+        this.#items = this.#items.filter((other) => other !== each);
+        this.#fit();
+      },
+    });
+    this.#items.push(form);
+    this.#fit();
+  }
+
+  /** @param {import("../parts/seat_form.js").SeatKind} kind */
+  #addSeat(kind) {
+    const { me, ratings } = this;
+    const remove = (/** @type {SeatForm} */ each) => {
+      this.#seats = this.#seats.filter((other) => other !== each);
+      this.#fit();
+    };
+    this.#seats.push(new SeatForm({ kind, bots: this.#bots(), ratings, me, remove }));
+    this.#fit();
+  }
+
+  /** The house bots that could play one of the games. */
+  #bots() {
+    return this.list.bots?.filter((bot) => this.#items.some((item) =>
+      bot.name.startsWith(`${item.line.name}/`) && (!bot.seats.length || bot.seats.includes(item.seats)))) ?? [];
+  }
+
+  /** Let there be seats enough for every match, and offer the bots that fit. */
+  #fit() {
+    const least = Math.max(...this.#items.map((item) => item.seats));
+    while (this.#seats.length < least) {
+      const { me, ratings } = this;
+      const bots = this.#bots();
+      const kind = this.#seats.length === 0 ? "me" : bots.length ? "house" : "open";
+      this.#seats.push(new SeatForm({
+        kind, bots, ratings, me,
+        remove: (each) => {
+          this.#seats = this.#seats.filter((other) => other !== each);
+          this.#fit();
+        },
+      }));
+    }
+    fill(this.itemList, this.#items.map((item) => item.element));
+    for (const item of this.#items) item.removal.hidden = this.#items.length < 2;
+    fill(this.seatList, this.#seats.map((seat) => seat.element));
+    this.#seats.forEach((seat, i) => {
+      seat.place(i, this.#seats.length > least);
+      seat.offer(this.#bots());
+    });
+  }
+
+  /** @returns {LobbySettings} */
+  #settings() {
+    return {
+      name: this.name.value.trim(),
+      seats: this.#seats.map((seat) => seat.value()),
+      programme: this.#items.map((item) => item.value()),
+      conduct: this.conduct.value(),
+      ...this.access.value(),
+    };
+  }
+
+  async #open() {
+    const mine = this.#seats.filter((seat) => seat.isMine).length;
+    if (mine > 1) {
+      fill(this.trouble, "You can take one seat only.");
+      return;
+    }
+    this.submit.disabled = true;
+    fill(this.trouble);
+    const { connection } = this.app;
+    try {
+      const { lobby } = await connection.request({ type: "host", settings: this.#settings() });
+      if (mine) await this.#sit(lobby);
+      await this.app.navigate(`/lobby/${lobby}`);
+    } catch (error) {
+      fill(this.trouble, error instanceof Error ? error.message : String(error));
+      this.trouble.scrollIntoView({ block: "center" });
+    } finally {
+      this.submit.disabled = false;
+    }
+  }
+
+  /**
+   * Take the seat that the host has kept for itself; where that fails the lobby is there all the same.
+   * @param {string} lobby
+   */
+  async #sit(lobby) {
+    try {
+      await this.app.connection.request({ type: "join", lobby });
+      await this.app.connection.request({ type: "ready", lobby });
+    } catch (error) {
+      this.app.sayError(error);
+    }
+  }
+}
+
+let checks = 0;
+
+/**
+ * @param {string} text
+ * @param {boolean} checked
+ */
+function check(text, checked) {
+  const id = `check-${++checks}`;
+  const input = h("input", { id, type: "checkbox", checked });
+  return { input, element: h("div", { class: "row" }, input, h("label", { for: id }, text)) };
+}
+
+/**
+ * @param {string} text
+ * @param {[string, string][]} choices
+ */
+function choice(text, choices) {
+  const id = `choice-${++checks}`;
+  const input = h("select", { id }, choices.map(([value, label]) => h("option", { value }, label)));
+  return { input, element: h("div", { class: "field" }, h("label", { for: id }, text), input) };
+}
+
+/**
+ * @param {string} text
+ * @param {number} usual
+ * @param {number} least
+ * @param {number} most
+ */
+function number(text, usual, least, most) {
+  const id = `number-${++checks}`;
+  const input = h("input", { id, type: "number", value: usual, min: least, max: most, required: true, inputmode: "numeric" });
+  return { input, element: h("div", { class: "field" }, h("label", { for: id }, text), input) };
+}
+
+/** Who may come, watch and see what, and when it begins. */
+function accessFields() {
+  const joinable = choice("Who may join", [
+    ["open", "anyone"], ["invite", "who has the invite link"], ["closed", "only the players named"],
+  ]);
+  const listed = check("Shown in the hall", true);
+  const watchable = check("Spectators may enter the lobby", true);
+  const mode = choice("What spectators see of a match", [
+    ["public", "what everybody knows"], ["referee", "everything"], ["shoulder", "what one seat sees"],
+    ["off", "nothing"],
+  ]);
+  const seat = number("Seat whose view they see", 1, 1, 16);
+  const late = number("Moves that they see it late", 0, 0, 1000);
+  const rated = check("Rated: counts on the ladder for accounts and house bots", false);
+  const start = check("Start when everybody is ready, without the host", true);
+  const atOnce = number("Matches at the same time", 4, 1, 1000);
+  const showSeat = () => { seat.element.hidden = mode.input.value !== "shoulder"; };
+  mode.input.addEventListener("change", showSeat);
+  showSeat();
+  return {
+    main: joinable.element,
+    more: h("div", { class: "stack" }, listed.element, watchable.element, start.element, rated.element,
+      h("div", { class: "fields" }, mode.element, seat.element, late.element, atOnce.element)),
+    /** @returns {Partial<LobbySettings>} */
+    value: () => ({
+      joinable: /** @type {"open"} */ (joinable.input.value),
+      listed: listed.input.checked,
+      watchable: watchable.input.checked,
+      rated: rated.input.checked,
+      auto_start: start.input.checked,
+      at_once: Number(atOnce.input.value),
+      spectating: {
+        mode: /** @type {"public"} */ (mode.input.value),
+        seat: mode.input.value === "shoulder" ? Number(seat.input.value) - 1 : undefined,
+        delay_plies: Number(late.input.value),
+      },
+    }),
+  };
+}
+
+/**
+ * What becomes of seats whose players misbehave or go away.
+ * @param {GameList} list
+ */
+function conductFields(list) {
+  const grace = number("Seconds that a lost seat is kept", 60, 0, 86_400);
+  const standIn = choice("Who plays on for a player who stays away", [
+    ["", "nobody: the seat loses"],
+    ...(list.bots ?? []).map((bot) => /** @type {[string, string]} */ ([bot.name, bot.name])),
+  ]);
+  const illegal = number("Illegal moves until a seat loses", 10, 1, 1000);
+  return {
+    element: h("div", { class: "fields" }, grace.element, standIn.element, illegal.element),
+    /** @returns {LobbySettings["conduct"]} */
+    value: () => ({
+      grace_ms: Number(grace.input.value) * 1000,
+      on_leave: standIn.input.value ? "replace" : "forfeit",
+      stand_in: standIn.input.value || undefined,
+      max_illegal: Number(illegal.input.value),
+    }),
+  };
+}

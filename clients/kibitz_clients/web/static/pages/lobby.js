@@ -1,0 +1,378 @@
+// A lobby: who is there, what is played, how it stands; and for its host, what a host does.
+
+import { loadBoards, Thumbnails } from "../parts/boards.js";
+import { h, fill } from "../parts/dom.js";
+import { KeyedList } from "../parts/keyed.js";
+import { matchCard, matchLine } from "../parts/match_cards.js";
+import { counted, kindMark } from "../parts/names.js";
+import { controlText } from "../wire/clock.js";
+import { Refusal } from "../wire/connection.js";
+import { rights, waitsFor } from "../wire/lobby_seat.js";
+
+/** @typedef {import("../main.js").App} App */
+/** @typedef {import("../wire/messages.js").LobbyView} LobbyView */
+/** @typedef {import("../wire/messages.js").LobbyClosed} LobbyClosed */
+/** @typedef {import("../wire/messages.js").MatchBrief} MatchBrief */
+/** @typedef {import("../wire/messages.js").MatchList} MatchList */
+/** @typedef {import("../wire/lobby_seat.js").SeatSpec} SeatSpec */
+/** @typedef {import("../wire/lobby_seat.js").Rights} Rights */
+/** @typedef {import("../wire/connection.js").Asked} Asked */
+
+const MOST_BOARDS = 12;
+const STATES = { gathering: "waiting for players", running: "running", finished: "finished", closed: "closed" };
+/** @type {Record<string, string>} */
+const ENDS = {
+  closed: "The host has closed this lobby.",
+  kicked: "The host has removed you from this lobby.",
+  expired: "You were away for too long, and your seat was given up.",
+  failed: "The server could not go on with this lobby.",
+};
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {Record<string, string>} params
+ */
+export async function show(root, app, { code }) {
+  document.title = `Lobby ${code} - kibitz`;
+  await Promise.all([app.games.list(), loadBoards()]);
+  const page = new LobbyPage(root, app, code);
+  await page.enter();
+  return () => page.leave();
+}
+
+class LobbyPage {
+  /** @type {MatchBrief[]} */
+  #played = [];
+  #invite;
+  #asked = "";
+  #closed = false;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {App} app
+   * @param {string} code
+   */
+  constructor(root, app, code) {
+    this.root = root;
+    this.app = app;
+    this.code = code;
+    this.#invite = app.invite;
+    this.thumbnails = new Thumbnails(app);
+    this.liveCount = h("span", { class: "count" });
+    this.liveList = new KeyedList(h("ul", { class: "tiles" }), (match) => match.match,
+      (match) => matchCard(match, app, this.thumbnails));
+    this.playedList = new KeyedList(h("ul", { class: "lines" }), (match) => match.match,
+      (match) => matchLine(match, app));
+    this.parts = {
+      head: h("div"), actions: h("div", { class: "row actions" }), seats: h("section"), invite: h("section"),
+      programme: h("section"), live: h("section"), standings: h("section"), played: h("section"),
+    };
+  }
+
+  /** See the lobby: as the member that this player is, or as a spectator. */
+  async enter() {
+    const { app } = this;
+    app.lobbies.addEventListener("change", this.#changed);
+    app.lobbies.addEventListener("closed", this.#ended);
+    app.connection.addEventListener("welcome", this.#again);
+    try {
+      await this.#ask();
+    } catch (error) {
+      this.#explain(error);
+    }
+  }
+
+  leave() {
+    const { app, code } = this;
+    app.lobbies.removeEventListener("change", this.#changed);
+    app.lobbies.removeEventListener("closed", this.#ended);
+    app.connection.removeEventListener("welcome", this.#again);
+    this.thumbnails.close();
+    if (this.#asked === "spectator" && !this.#rights()?.member && !this.#closed) {
+      app.connection.request({ type: "leave", lobby: code }).catch(() => {});
+      app.lobbies.forget(code);
+    }
+  }
+
+  async #ask() {
+    const { welcome } = this.app.connection;
+    const role = welcome?.lobbies.includes(this.code) || this.#rights()?.member ? "player" : "spectator";
+    this.#asked = role;
+    const invite = this.#invite || undefined;
+    await this.app.connection.request({ type: "join", lobby: this.code, role, invite });
+    await this.#listPlayed();
+  }
+
+  #again = () => {
+    this.#ask().catch((error) => this.#explain(error));
+  };
+
+  /** @param {Event} event */
+  #changed = (event) => {
+    if (/** @type {CustomEvent<string>} */ (event).detail !== this.code) return;
+    const view = this.#view;
+    const done = this.#played.length;
+    if (view && view.done - (view.void ?? 0) > done) void this.#listPlayed().catch(() => {});
+    this.#draw();
+  };
+
+  /** @param {Event} event */
+  #ended = (event) => {
+    const news = /** @type {CustomEvent<LobbyClosed>} */ (event).detail;
+    if (news.lobby !== this.code) return;
+    this.#closed = true;
+    this.#explain(new Refusal("closed", ENDS[news.reason] ?? ENDS.closed));
+  };
+
+  get #view() {
+    return this.app.lobbies.views.get(this.code) ?? null;
+  }
+
+  /** @returns {Rights | null} */
+  #rights() {
+    const { welcome } = this.app.connection;
+    return this.#view && welcome ? rights(this.#view, welcome.player, welcome.name) : null;
+  }
+
+  async #listPlayed() {
+    /** @type {MatchList} */
+    const { matches } = await this.app.connection.request({ type: "list_matches", lobby: this.code });
+    this.#played = matches.filter((match) => match.result);
+    this.#draw();
+  }
+
+  /** @param {unknown} error */
+  #explain(error) {
+    const refusal = error instanceof Refusal ? error : new Refusal("", String(error));
+    const watch = refusal.code === "not_watchable";
+    const join = async () => {
+      try {
+        await this.app.connection.request({ type: "join", lobby: this.code, invite: this.#invite || undefined });
+        this.#asked = "player";
+      } catch (again) {
+        this.app.sayError(again);
+      }
+    };
+    fill(this.root,
+      h("h1", null, `Lobby ${this.code}`),
+      h("p", { class: "lead" }, refusal.message),
+      refusal.hint && h("p", { class: "muted" }, refusal.hint),
+      h("div", { class: "row" },
+        watch && h("button", { class: "primary", onclick: join }, "Take a seat"),
+        h("a", { class: "button", href: "/" }, "To the hall")));
+  }
+
+  #draw() {
+    const view = this.#view;
+    const may = this.#rights();
+    if (!view || !may || this.#closed) return;
+    if (!this.root.contains(this.parts.head)) {
+      const { head, actions, seats, invite, programme, live, standings, played } = this.parts;
+      fill(this.root, head, actions,
+        h("div", { class: "pair" }, seats, h("div", { class: "stack" }, invite, programme)),
+        live, h("div", { class: "pair" }, standings, played));
+      fill(live, h("h2", null, "Running ", this.liveCount), this.liveList.list);
+      fill(played, h("h2", null, "Played"), this.playedList.list);
+    }
+    document.title = `${view.settings.name} - kibitz`;
+    this.#drawHead(view);
+    this.#drawActions(view, may);
+    this.#drawSeats(view, may);
+    this.#drawInvite(view, may);
+    this.#drawProgramme(view);
+    this.#drawMatches(view);
+  }
+
+  /** @param {LobbyView} view */
+  #drawHead(view) {
+    const { settings } = view;
+    const host = view.members.find((member) => member.player === view.host)?.name;
+    fill(this.parts.head,
+      h("h1", null, settings.name),
+      h("p", { class: "tags" },
+        h("span", { class: `tag state-${view.state}` }, STATES[view.state]),
+        view.round > 1 && h("span", { class: "tag" }, `round ${view.round}`),
+        settings.joinable === "invite" && h("span", { class: "tag" }, "by invite"),
+        settings.joinable === "closed" && h("span", { class: "tag" }, "for the players named"),
+        settings.rated && h("span", { class: "tag" }, "rated"),
+        host && h("span", { class: "muted" }, `hosted by ${host}`),
+        h("span", { class: "muted" }, counted(view.spectators ?? 0, "spectator"))));
+  }
+
+  /**
+   * @param {LobbyView} view
+   * @param {Rights} may
+   */
+  #drawActions(view, may) {
+    const { member } = may;
+    const mine = view.live.find((match) => match.seats.some((seat) => seat.player === member?.player));
+    const button = (/** @type {string} */ text, /** @type {Asked} */ message, look = "") =>
+      h("button", { type: "button", class: look, onclick: () => void this.#do(message) }, text);
+    const sure = (/** @type {string} */ text, /** @type {Asked} */ message, /** @type {string} */ question) =>
+      h("button", { type: "button", class: "danger", onclick: () => { if (confirm(question)) void this.#do(message); } }, text);
+    const leaving = view.state === "running"
+      ? "A programme is running. Who leaves loses the matches that are played. Leave?" : "Leave the lobby?";
+    const focused = document.activeElement?.textContent;
+    fill(this.parts.actions,
+      mine && h("a", { class: "button primary", href: `/match/${mine.match}` }, "Go to your board"),
+      may.join && button("Take a seat", { type: "join", invite: this.#invite || undefined }, "primary"),
+      may.ready && (member?.ready
+        ? button("Not ready after all", { type: "ready", ready: false })
+        : button("I am ready", { type: "ready" }, "primary")),
+      may.start && button("Start now", { type: "start" }),
+      may.rematch && button("Rematch, with the seats rotated", { type: "rematch" }, "primary"),
+      member && sure("Leave", { type: "leave" }, leaving),
+      may.close && sure("Close the lobby", { type: "close" }, "Close the lobby? Matches that run are finished first."),
+      h("span", { class: "muted" }, waitsFor(view)));
+    const again = [...this.parts.actions.querySelectorAll("button")].find((each) => each.textContent === focused);
+    again?.focus();
+  }
+
+  /** @param {Asked} message without the lobby */
+  async #do(message) {
+    const asked = { ...message, lobby: this.code };
+    try {
+      await this.app.connection.request(asked);
+      if (asked.type === "join") this.#asked = "player";
+      if (asked.type === "leave") await this.app.navigate("/");
+    } catch (error) {
+      this.app.sayError(error);
+    }
+  }
+
+  /**
+   * @param {LobbyView} view
+   * @param {Rights} may
+   */
+  #drawSeats(view, may) {
+    const bySeat = new Map(view.members.map((member) => [member.seat, member]));
+    const trouble = new Map((view.house_trouble ?? []).map((each) => [each.seat, each]));
+    fill(this.parts.seats,
+      h("h2", null, "Seats"),
+      h("ol", { class: "lines" }, view.settings.seats.map((spec, seat) => {
+        const member = bySeat.get(seat);
+        const failed = trouble.get(seat);
+        return h("li", { class: "line" },
+          h("span", { class: "seat-number muted" }, seat + 1),
+          member
+            ? h("span", { class: "grow" }, kindMark(member.kind), h("strong", { class: "name" }, member.name),
+              member.player === view.host && h("span", { class: "muted" }, " (host)"))
+            : h("span", { class: "grow muted" }, emptySeat(spec)),
+          member && h("span", { class: `tag ${member.ready ? "is-ready" : ""}` },
+            !member.connected ? "away" : member.ready ? "✓ ready" : "not ready"),
+          failed && h("span", { class: "trouble small-text" }, failed.reason),
+          may.host && member && member.player !== view.host &&
+            h("button", {
+              type: "button", class: "quiet small", "aria-label": `Remove ${member.name}`,
+              onclick: () => void this.#do({ type: "kick", player: member.player }),
+            }, "Remove"));
+      })));
+  }
+
+  /**
+   * @param {LobbyView} view
+   * @param {Rights} may
+   */
+  #drawInvite(view, may) {
+    const { invite } = this.parts;
+    const secret = view.settings.joinable === "invite" ? view.invite : undefined;
+    const link = `${location.origin}/lobby/${this.code}${secret ? `#invite=${encodeURIComponent(secret)}` : ""}`;
+    if (invite.dataset.link === link) return;
+    invite.dataset.link = link;
+    const server = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`;
+    const option = secret ? ` --invite ${secret}` : "";
+    fill(invite,
+      h("h2", null, may.host || may.member ? "Invite" : "Link"),
+      h("div", { class: "card stack" },
+        copyable("Link to this lobby", link, this.app),
+        h("details", null, h("summary", null, "From a terminal"),
+          h("div", { class: "stack" },
+            copyable("Play", `kibitz join ${this.code} --server ${server}${option}`, this.app),
+            copyable("Let a bot play", `kibitz bot mybot.py --server ${server} --lobby ${this.code}${option}`, this.app),
+            copyable("Watch", `kibitz watch ${this.code} --server ${server}`, this.app)))));
+  }
+
+  /** @param {LobbyView} view */
+  #drawProgramme(view) {
+    const { programme, arranged } = view.settings;
+    fill(this.parts.programme,
+      h("h2", null, "Programme"),
+      h("ul", { class: "lines" }, programme.map((item) => h("li", { class: "line" },
+        h("span", { class: "grow" },
+          h("strong", null, this.app.games.title(item.game)), " ",
+          h("span", { class: "muted" }, optionsText(item.options ?? {}))),
+        h("span", { class: "muted" }, counted(item.seats ?? 2, "player")),
+        h("span", { class: "muted" }, `clock ${controlText(item.time_control ?? {})}`),
+        item.games && h("span", { class: "muted" }, counted(item.games, "match", "matches"))))),
+      arranged && h("p", { class: "muted" }, "The host arranges the matches one by one."),
+      view.planned > 1 && h("p", { class: "progress-line" },
+        h("progress", { max: view.planned, value: view.done, "aria-label": "Matches played" }), " ",
+        h("span", { class: "muted" }, `${view.done} of ${counted(view.planned, "match", "matches")} played`)));
+  }
+
+  /** @param {LobbyView} view */
+  #drawMatches(view) {
+    const { live, standings, played } = this.parts;
+    const shown = view.live.slice(0, MOST_BOARDS);
+    live.hidden = !view.live.length;
+    this.liveCount.textContent = String(view.live.length);
+    this.liveList.show(shown);
+    this.thumbnails.keep(new Set(shown.map((match) => match.match)));
+    standings.hidden = !view.standings.length;
+    fill(standings, h("h2", null, "Standings"), h("div", { class: "card scroll" }, h("table", null,
+      h("thead", null, h("tr", null,
+        ["#", "Player", "Points", "Won", "Drawn", "Lost"].map((text, i) =>
+          h("th", { scope: "col", class: i > 1 ? "number" : "" }, text)))),
+      h("tbody", null, view.standings.map((line, i) => h("tr", null,
+        h("td", null, i + 1), h("td", { class: "name" }, line.name),
+        [line.points, line.wins, line.draws, line.losses].map((value) => h("td", { class: "number" }, round(value)))))))));
+    played.hidden = !this.#played.length;
+    this.playedList.show(this.#played);
+  }
+}
+
+/** @param {SeatSpec} spec */
+function emptySeat(spec) {
+  if (spec.kind === "reserved") return `kept for ${spec.name}`;
+  if (spec.kind === "house") return `${spec.personality} is on its way…`;
+  return "open to anybody";
+}
+
+/** @param {Record<string, unknown>} options */
+function optionsText(options) {
+  return Object.entries(options).map(([name, value]) => `${name} ${[value].flat().join(" ")}`).join(", ");
+}
+
+/** @param {number} value */
+function round(value) {
+  return Math.round(value * 100) / 100;
+}
+
+let copies = 0;
+
+/**
+ * A line of text with a button that copies it.
+ * @param {string} label
+ * @param {string} text
+ * @param {App} app
+ */
+function copyable(label, text, app) {
+  const id = `copy-${++copies}`;
+  const input = h("input", { id, readonly: true, value: text, class: "grow", onfocus: () => input.select() });
+  const copy = async () => {
+    input.select();
+    try {
+      await navigator.clipboard.writeText(text); // is there on TLS and on this machine only
+    } catch {
+      if (!document.execCommand("copy")) {
+        app.say("This browser does not let pages copy; the text is selected.", "bad");
+        return;
+      }
+    }
+    app.say("Copied.", "good");
+  };
+  return h("div", { class: "field" }, h("label", { for: id }, label),
+    h("div", { class: "row nowrap" }, input,
+      h("button", { type: "button", class: "small", onclick: () => void copy(), "aria-label": `Copy: ${label}` }, "Copy")));
+}

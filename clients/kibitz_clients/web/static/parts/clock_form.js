@@ -1,0 +1,51 @@
+// Choosing a time control: a usual one, or its numbers.
+
+import { h, fill } from "./dom.js";
+
+/** @typedef {import("../wire/messages.js").TimeControl} TimeControl */
+
+/** @type {[string, TimeControl][]} */
+const USUAL = [
+  ["1 second a move", { move_ms: 1_000 }],
+  ["1 minute + 1 second a move", { main_ms: 60_000, increment_ms: 1_000 }],
+  ["5 minutes + 3 seconds a move", { main_ms: 300_000, increment_ms: 3_000 }],
+  ["15 minutes + 10 seconds a move", { main_ms: 900_000, increment_ms: 10_000 }],
+  ["30 seconds a move", { move_ms: 30_000 }],
+];
+const CHOSEN = "5 minutes + 3 seconds a move";
+const NUMBERS = /** @type {const} */ ([
+  ["main_ms", "Minutes for the match", 60_000],
+  ["increment_ms", "Seconds added after a move", 1_000],
+  ["move_ms", "Free seconds on every move", 1_000],
+  ["bank_ms", "Seconds of a bank used after that", 1_000],
+  ["periods", "Byo-yomi periods", 1],
+  ["period_ms", "Seconds of a period", 1_000],
+]);
+let forms = 0;
+
+/** @returns {{element: HTMLElement, value: () => TimeControl}} */
+export function clockForm() {
+  const id = `clock-${++forms}`;
+  const usual = h("select", { id },
+    h("option", { value: "none" }, "No clock"),
+    USUAL.map(([text], i) => h("option", { value: i, selected: text === CHOSEN }, text)),
+    h("option", { value: "own" }, "Something else…"));
+  const inputs = NUMBERS.map(([name, text, unit]) => ({
+    name, text, unit,
+    input: h("input", { id: `${id}-${name}`, type: "number", min: 0, step: unit === 60_000 ? 0.5 : name === "periods" ? 1 : 0.1, value: 0, inputmode: "decimal" }),
+  }));
+  const own = h("div", { class: "fields", hidden: true }, inputs.map(({ input, text }) =>
+    h("div", { class: "field" }, h("label", { for: input.id }, text), input)));
+  usual.addEventListener("change", () => {
+    own.hidden = usual.value !== "own";
+  });
+  const element = h("div", { class: "field" });
+  fill(element, h("label", { for: id }, "Clock"), usual, own);
+  const value = () => {
+    if (usual.value === "none") return {};
+    if (usual.value !== "own") return USUAL[Number(usual.value)][1];
+    const given = inputs.map(({ name, input, unit }) => [name, Math.round(Number(input.value) * unit)]);
+    return Object.fromEntries(given.filter(([, number]) => number));
+  };
+  return { element, value };
+}

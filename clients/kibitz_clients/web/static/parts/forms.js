@@ -1,0 +1,156 @@
+// Form fields made from JSON Schema, as far as games and house bots use it: choices, switches,
+// numbers, and lists of them. A field that is left as it was is not sent.
+
+import { h } from "./dom.js";
+
+/**
+ * @typedef {object} Schema the parts of JSON Schema that are understood
+ * @property {string} [type]
+ * @property {string} [title]
+ * @property {string} [description]
+ * @property {unknown} [default]
+ * @property {unknown[]} [enum]
+ * @property {unknown[]} [examples]
+ * @property {number} [minimum]
+ * @property {number} [maximum]
+ * @property {Schema[]} [anyOf]
+ * @property {Schema} [items]
+ * @property {Record<string, Schema>} [properties]
+ */
+/** @typedef {{element: HTMLElement, value: () => unknown}} Field `undefined`: as by default */
+
+let fields = 0;
+
+/**
+ * Make a field for each property of a schema of an object.
+ * @param {Schema} schema
+ * @returns {{element: HTMLElement, value: () => Record<string, unknown>}}
+ */
+export function objectForm(schema) {
+  const made = Object.entries(schema.properties ?? {}).map(
+    ([name, property]) => /** @type {const} */ ([name, field(name, property)]),
+  );
+  const element = h("div", { class: "fields" }, made.map(([, each]) => each.element));
+  const value = () => {
+    const given = made.map(([name, each]) => [name, each.value()]);
+    return Object.fromEntries(given.filter(([, each]) => each !== undefined));
+  };
+  return { element, value };
+}
+
+/**
+ * Make a field with its label and explanation.
+ * @param {string} name
+ * @param {Schema} schema
+ * @returns {Field}
+ */
+export function field(name, schema) {
+  const plain = withoutNull(schema);
+  const id = `field-${++fields}`;
+  const help = schema.description
+    ? h("p", { id: `${id}-help`, class: "muted small-text" }, schema.description) : null;
+  const attributes = { id, name, "aria-describedby": help ? `${id}-help` : undefined };
+  const { input, value } = control(attributes, plain, schema.default);
+  const label = h("label", { for: id }, words(name));
+  const checkbox = input instanceof HTMLInputElement && input.type === "checkbox";
+  const element = checkbox
+    ? h("div", { class: "field" }, h("div", { class: "row" }, input, label), help)
+    : h("div", { class: "field" }, label, input, help);
+  return { element, value };
+}
+
+/**
+ * @param {Record<string, unknown>} attributes
+ * @param {Schema} schema
+ * @param {unknown} usual
+ * @returns {{input: HTMLElement, value: () => unknown}}
+ */
+function control(attributes, schema, usual) {
+  if (schema.enum) return choice(attributes, schema.enum, usual);
+  if (schema.type === "boolean") {
+    const input = h("input", { ...attributes, type: "checkbox", checked: usual === true });
+    return { input, value: () => (input.checked === (usual === true) ? undefined : input.checked) };
+  }
+  if (schema.type === "integer" || schema.type === "number") {
+    const input = h("input", {
+      ...attributes, type: "number", min: schema.minimum, max: schema.maximum,
+      step: schema.type === "integer" ? 1 : "any", inputmode: "decimal", value: usual ?? undefined,
+      placeholder: usual === null || usual === undefined ? "as usual" : undefined,
+    });
+    return { input, value: () => changed(input.value === "" ? undefined : Number(input.value), usual) };
+  }
+  const example = /** @type {unknown[][]} */ (schema.examples ?? [])[0];
+  const input = h("input", {
+    ...attributes, type: "text", autocomplete: "off", spellcheck: "false",
+    placeholder: example ? `such as ${[example].flat().join(" ")}` : "as usual",
+  });
+  const read = schema.type === "array" ? listOf : scalarOf;
+  return { input, value: () => (input.value.trim() ? read(input.value, schema) : undefined) };
+}
+
+/**
+ * @param {Record<string, unknown>} attributes
+ * @param {unknown[]} values
+ * @param {unknown} usual
+ */
+function choice(attributes, values, usual) {
+  const input = h("select", attributes, values.map((value, i) =>
+    h("option", { value: i, selected: value === usual }, optionText(value))));
+  return { input, value: () => changed(values[Number(input.value)], usual) };
+}
+
+/**
+ * @param {unknown} value
+ * @param {unknown} usual
+ */
+function changed(value, usual) {
+  return value === usual ? undefined : value;
+}
+
+/**
+ * Return the schema of what may be given, where it may be left out too.
+ * @param {Schema} schema
+ * @returns {Schema}
+ */
+export function withoutNull(schema) {
+  const kinds = schema.anyOf?.filter((each) => each.type !== "null");
+  if (!kinds) return schema;
+  const merged = kinds.length === 1 ? kinds[0] : { type: "scalar" };
+  return { examples: schema.examples, ...merged };
+}
+
+/**
+ * Read a list that was typed with commas or spaces.
+ * @param {string} text
+ * @param {Schema} schema
+ */
+export function listOf(text, schema) {
+  const items = text.split(/[\s,]+/).filter(Boolean);
+  return schema.items?.type === "string" ? items : items.map((item) => scalarOf(item));
+}
+
+/**
+ * Read a whole number as a number, and anything else as it stands.
+ * @param {string} text
+ */
+export function scalarOf(text) {
+  const trimmed = text.trim();
+  return /^-?\d{1,15}$/.test(trimmed) ? Number(trimmed) : trimmed;
+}
+
+/**
+ * How a field's name reads: `dead_board_draw` as "Dead board draw".
+ * @param {string} name
+ */
+export function words(name) {
+  const text = name.replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * How a choice reads; seats are counted from 1 where people read.
+ * @param {unknown} value
+ */
+function optionText(value) {
+  return String(value).replace(/^seat-(\d+)$/, (_, seat) => `seat ${Number(seat) + 1}`);
+}

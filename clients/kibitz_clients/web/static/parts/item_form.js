@@ -1,0 +1,86 @@
+// One item of a lobby's programme: which game, by how many, with which options, clock and matches.
+
+import { clockForm } from "./clock_form.js";
+import { h, fill } from "./dom.js";
+import { objectForm } from "./forms.js";
+
+/** @typedef {import("../wire/messages.js").GameLine} GameLine */
+/** @typedef {import("../wire/messages.js").ProgrammeItem} ProgrammeItem */
+
+let forms = 0;
+
+export class ItemForm {
+  /** @type {() => ProgrammeItem["options"]} */
+  #options = () => ({});
+
+  /**
+   * @param {{games: GameLine[], game: string, changed: () => void,
+   *   remove: (form: ItemForm) => void}} options `changed`: another game or number of players
+   */
+  constructor({ games, game, changed, remove }) {
+    this.games = games;
+    const id = `item-${++forms}`;
+    this.game = h("select", { id: `${id}-game` }, games.map((each) =>
+      h("option", { value: each.name, selected: each.name === game }, each.title)));
+    this.players = h("select", { id: `${id}-players` });
+    this.matches = h("input", { id: `${id}-matches`, type: "number", min: 1, max: 10_000, placeholder: "as usual", inputmode: "numeric" });
+    this.rotate = h("input", { id: `${id}-rotate`, type: "checkbox", checked: true });
+    this.summary = h("p", { class: "muted" });
+    this.matchesHelp = h("p", { class: "muted small-text" });
+    this.fields = h("div");
+    this.more = h("details", null, h("summary", null, "Options of the game"), this.fields);
+    this.clock = clockForm();
+    this.removal = h("button", { type: "button", class: "quiet small", onclick: () => remove(this) }, "Remove this game");
+    this.element = h("div", { class: "item-form stack" },
+      h("div", { class: "fields" },
+        h("div", { class: "field" }, h("label", { for: this.game.id }, "Game"), this.game),
+        h("div", { class: "field" }, h("label", { for: this.players.id }, "Players in a match"), this.players),
+        this.clock.element,
+        h("div", { class: "field" }, h("label", { for: this.matches.id }, "Matches"), this.matches, this.matchesHelp)),
+      this.summary,
+      this.more,
+      h("div", { class: "row" }, this.rotate, h("label", { for: this.rotate.id }, "Players take turns in the seats"),
+        h("span", { class: "grow" }), this.removal));
+    this.game.addEventListener("change", () => {
+      this.#draw();
+      changed();
+    });
+    this.players.addEventListener("change", changed);
+    this.#draw();
+  }
+
+  /** @returns {GameLine} */
+  get line() {
+    return this.games.find((each) => each.name === this.game.value) ?? this.games[0];
+  }
+
+  /** How many players a match is for. */
+  get seats() {
+    return Number(this.players.value);
+  }
+
+  /** @returns {ProgrammeItem} */
+  value() {
+    return {
+      game: this.game.value,
+      options: this.#options(),
+      seats: this.seats,
+      games: this.matches.value ? Number(this.matches.value) : undefined,
+      rotate: this.rotate.checked,
+      time_control: this.clock.value(),
+    };
+  }
+
+  #draw() {
+    const { line } = this;
+    this.summary.textContent = line.summary;
+    fill(this.players, line.seats.map((seats) => h("option", { value: seats }, seats)));
+    this.matchesHelp.textContent = line.balanced
+      ? `This game is played in blocks, in which everybody takes every seat: a multiple of ${line.seats[0]}.`
+      : "One, if nothing is said.";
+    const { element, value } = objectForm(line.options_schema);
+    this.#options = /** @type {() => ProgrammeItem["options"]} */ (value);
+    this.more.hidden = !Object.keys(line.options_schema.properties ?? {}).length;
+    fill(this.fields, element);
+  }
+}

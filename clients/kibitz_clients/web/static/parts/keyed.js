@@ -1,0 +1,69 @@
+// A list on the page whose lines stay the same elements while what they show stays: so that focus,
+// selection and running boards survive news that come several times a second.
+
+/** @typedef {HTMLElement & {update?: (item: any) => void}} Line `update`: shows its item anew */
+
+/**
+ * @template T
+ */
+export class KeyedList {
+  /** @type {Map<string, {element: Line, shown: string}>} */
+  #lines = new Map();
+
+  /**
+   * @param {HTMLElement} list
+   * @param {(item: T) => string} key
+   * @param {(item: T) => Line} make
+   */
+  constructor(list, key, make) {
+    this.list = list;
+    this.key = key;
+    this.make = make;
+  }
+
+  /**
+   * Show these items, in this order.
+   * @param {T[]} items
+   */
+  show(items) {
+    const lines = new Map();
+    /** @type {Element | null} */
+    let next = this.list.firstElementChild;
+    for (const item of items) {
+      const line = this.#line(item);
+      lines.set(this.key(item), line);
+      if (line.element === next) next = next.nextElementSibling;
+      else this.list.insertBefore(line.element, next);
+    }
+    this.#lines = lines;
+    for (const element of [...this.list.children].slice(items.length)) element.remove();
+  }
+
+  /** @param {T} item */
+  #line(item) {
+    const shown = JSON.stringify(item);
+    const line = this.#lines.get(this.key(item));
+    if (!line) return { element: this.make(item), shown };
+    if (line.shown === shown) return line;
+    if (line.element.update) {
+      line.element.update(item);
+      return { element: line.element, shown };
+    }
+    const element = this.make(item);
+    replace(line.element, element);
+    return { element, shown };
+  }
+}
+
+/**
+ * Put one element in the place of another; the focus stays on the control at the same place in it.
+ * @param {HTMLElement} old
+ * @param {HTMLElement} element
+ */
+export function replace(old, element) {
+  const controls = "a, button, input, select";
+  const at = [...old.querySelectorAll(controls)].indexOf(/** @type {Element} */ (document.activeElement));
+  old.replaceWith(element);
+  if (at < 0) return;
+  /** @type {HTMLElement | undefined} */ ([...element.querySelectorAll(controls)][at])?.focus();
+}

@@ -1,0 +1,66 @@
+// What one player may do in a lobby, as far as the lobby's view tells. Pure.
+
+/** @typedef {import("./messages.js").LobbyView} LobbyView */
+/** @typedef {import("./messages.js").Member} Member */
+/** @typedef {import("./messages.js").LobbySettings} LobbySettings */
+/** @typedef {LobbySettings["seats"][number]} SeatSpec */
+/**
+ * @typedef {object} Rights
+ * @property {Member | undefined} member this player's membership
+ * @property {boolean} host whether this player opened the lobby
+ * @property {boolean} join whether a seat may be asked for
+ * @property {boolean} ready whether readiness may be changed
+ * @property {boolean} start
+ * @property {boolean} rematch
+ * @property {boolean} close
+ */
+
+/**
+ * @param {LobbyView} view
+ * @param {string} me the player's key
+ * @param {string} myName
+ * @returns {Rights}
+ */
+export function rights(view, me, myName) {
+  const member = view.members.find((each) => each.player === me);
+  const host = view.host === me;
+  const gathering = view.state === "gathering";
+  const over = view.state === "finished";
+  return {
+    member,
+    host,
+    join: !member && (gathering || over) && freeSeatFor(view, myName) !== null,
+    ready: Boolean(member) && gathering,
+    start: host && gathering,
+    rematch: host && over,
+    close: host && view.state !== "closed",
+  };
+}
+
+/**
+ * Return the seat that a player of this name would get, as far as can be seen here; null for none.
+ * @param {LobbyView} view
+ * @param {string} name
+ */
+export function freeSeatFor(view, name) {
+  const taken = new Set(view.members.map((member) => member.seat));
+  const free = view.settings.seats.map((spec, seat) => ({ spec, seat })).filter(({ seat }) => !taken.has(seat));
+  const same = (/** @type {SeatSpec} */ spec) =>
+    spec.kind === "reserved" && spec.name.toLowerCase() === name.toLowerCase();
+  const given = new Set((view.house_trouble ?? []).filter((each) => each.given_up).map((each) => each.seat));
+  const found = free.find(({ spec }) => same(spec))
+    ?? free.find(({ spec, seat }) => spec.kind === "open" || given.has(seat));
+  return found?.seat ?? null;
+}
+
+/**
+ * Return what keeps a lobby from starting, in words; empty where nothing does.
+ * @param {LobbyView} view
+ */
+export function waitsFor(view) {
+  if (view.state !== "gathering") return "";
+  const free = view.settings.seats.length - view.members.length;
+  if (free) return free === 1 ? "One seat is still empty." : `${free} seats are still empty.`;
+  const unready = view.members.filter((member) => !member.ready).map((member) => member.name);
+  return unready.length ? `Not ready yet: ${unready.join(", ")}.` : "";
+}

@@ -1,0 +1,252 @@
+"""News of the hall: what lists show to anybody, to the connections that have subscribed.
+
+Who subscribes is told the hall as it is (`HallNews`). While anybody is subscribed it is looked at
+every `HALL_INTERVAL_S`, and what has changed since the last look is sent to all of them, as one
+frame that is made once. So changes cannot be missed, whatever made them, and what was told and then
+lost with a log that could not be written is taken back by the next look. While nobody is subscribed
+nothing is looked at and nothing is kept. A connection that reads too slowly misses changes, and is
+told the whole hall when it reads again.
+
+It is bounded: of lobbies and of running matches the newest are told, and how many there are in all.
+Ladders are on the disk; they are read beside the event loop, and seldom.
+
+    kibitz_protocol.client.hall_view.apply_hall_change(what was told, change) = what is told now
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from itertools import count, islice
+from typing import Final, Protocol, TypeVar
+
+from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
+from kibitz_protocol.wire.messages import HallNews
+from kibitz_server.directory.hall_changes import hall_change
+from kibitz_server.directory.registry import Registry
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.peer import Peer
+from kibitz_server.net.send_queue import SendQueue, message_frame
+from kibitz_server.rating.ladder import Ladder
+
+_B = TypeVar("_B", LobbyBrief, MatchBrief)
+
+LOG = logging.getLogger("kibitz.hall")
+HALL_INTERVAL_S: Final = 0.25
+LADDER_INTERVAL_S: Final = 5.0
+"""How often the ladders are read again; a match counts there some time after its end anyway."""
+MAX_LOBBIES: Final = 100
+"""Lobbies that are told: the newest of them ..."""
+MAX_MATCHES: Final = 200
+"""... running matches, as many as a wall shows ..."""
+LADDER_LINES: Final = 10
+"""... and lines of each ladder."""
+_KEY: Final = "the hall"
+"""Under which a connection keeps its subscription: no key of a match or a lobby has a space."""
+
+
+class LadderSource(Protocol):
+    """Where the ladders are."""
+
+    async def ladder(self) -> Ladder:
+        """Return the ladders; to be read before anything is awaited."""
+
+
+class HallContext(Protocol):
+    """What the news of the hall need around them."""
+
+    loop: AbstractEventLoop
+    registry: Registry
+    spawn: Callable[[Awaitable[None]], None]
+
+    @property
+    def rating_log(self) -> LadderSource: ...
+
+
+class Hall:
+    """Sends the news of the hall."""
+
+    def __init__(self, context: HallContext) -> None:
+        self._context = context
+        self._subscribers: dict[Peer, None] = {}
+        self._told: HallNews | None = None
+        """What was told last, None while nobody is subscribed."""
+        self._whole: bytes | None = None
+        """The same as a frame, once somebody needs it."""
+        self._finished_orders: dict[str, int] = {}
+        """In which order the matches ended that are told as finished."""
+        self._next_order = count(1)
+        self._ladders: list[LadderTable] = []
+        self._ladder_versions: dict[str, int] = {}
+        self._ladders_at = float("-inf")
+        """When the ladders were asked for last."""
+        self._timer: TimerHandle | None = None
+        self._stopped = False
+
+    # --- subscribers ------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """Begin to look at the hall, if nobody is subscribed; `subscribe` is to follow at once."""
+        if self._told is None:
+            self._told = self._look()
+            self._read_ladders()
+
+    def subscribe(self, peer: Peer) -> None:
+        """Tell a connection the hall, and what changes from now on."""
+        self.wake()
+        self._subscribers[peer] = None
+        peer.subscriptions[_KEY] = self
+        if self._timer is None and not self._stopped:
+            self._schedule()
+        self.send_snapshot(peer.send_queue)
+
+    def unsubscribe(self, peer: Peer) -> None:
+        """Tell a connection nothing any more."""
+        self._subscribers.pop(peer, None)
+        peer.subscriptions.pop(_KEY, None)
+        peer.send_queue.caught_up(self)
+        if not self._subscribers:
+            self._forget()
+
+    def disconnected(self, peer: Peer) -> None:
+        """A connection is gone (`net.peer.Subscription`)."""
+        self.unsubscribe(peer)
+
+    def send_snapshot(self, queue: SendQueue) -> None:
+        """Send the whole hall as it was told last (`SnapshotSource`)."""
+        queue.caught_up(self)
+        if self._told is None:
+            return
+        if self._whole is None:
+            self._whole = message_frame(self._told)
+        queue.send_droppable(self._whole, self)
+
+    def stop(self) -> None:
+        """Send no more news: the server goes down."""
+        self._stopped = True
+        self._cancel_timer()
+
+    # --- looking ----------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        self._timer = self._context.loop.call_later(HALL_INTERVAL_S, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._schedule()
+        if self._context.loop.time() - self._ladders_at >= LADDER_INTERVAL_S:
+            self._read_ladders()
+        try:
+            self._send_changes()
+        except Exception:
+            LOG.exception("the hall cannot be told")
+
+    def _send_changes(self) -> None:
+        """Tell everybody what has changed since the last look."""
+        if self._told is None:
+            return
+        seen = self._look()
+        changed = hall_change(self._told, seen)
+        if changed is None:
+            return
+        frame = message_frame(changed)
+        self._told, self._whole = seen, None
+        for peer in self._subscribers:
+            peer.send_queue.send_droppable(frame, self)
+
+    def _look(self) -> HallNews:
+        """Return the hall as it is."""
+        registry = self._context.registry
+        matches = [match for match in registry.matches.values() if _is_shown(match)]
+        lobbies = [
+            lobby for lobby in registry.lobbies.values() if lobby.engine.state.settings.listed
+        ]
+        known = {} if self._told is None else {brief.match: brief for brief in self._told.matches}
+        return HallNews(
+            lobbies=_newest_first(map(_lobby_line, islice(reversed(lobbies), MAX_LOBBIES))),
+            matches=_newest_first(
+                _match_line(match, known.get(match.key))
+                for match in islice(reversed(matches), MAX_MATCHES)
+            ),
+            finished=_newest_first(self._finished()),
+            ladders=self._ladders,
+            lobbies_in_all=len(lobbies),
+            matches_in_all=len(matches),
+        )
+
+    def _finished(self) -> Iterator[MatchBrief]:
+        """Yield the matches that ended last, each with its place in the order of their ends."""
+        former = self._finished_orders
+        briefs = list(self._context.registry.finished_briefs)
+        self._finished_orders = {
+            brief.match: former.get(brief.match) or next(self._next_order) for brief in briefs
+        }
+        for brief in briefs:
+            yield brief.model_copy(update={"order": self._finished_orders[brief.match]})
+
+    # --- ladders ----------------------------------------------------------------------------
+
+    def _read_ladders(self) -> None:
+        self._ladders_at = self._context.loop.time()
+        self._context.spawn(self._fold_ladders())
+
+    async def _fold_ladders(self) -> None:
+        try:
+            ladder = await self._context.rating_log.ladder()
+        except Exception:
+            LOG.exception("the ladders cannot be read")
+            return
+        if self._told is None:
+            return
+        versions = {game: ladder.matches(game) for game in ladder.games()}
+        former = {table.game: table for table in self._ladders}
+        self._ladders = [
+            former[game]
+            if game in former and versions[game] == self._ladder_versions.get(game)
+            else LadderTable(
+                game=game,
+                players=len(lines := ladder.lines(game)),
+                matches=versions[game],
+                lines=lines[:LADDER_LINES],
+            )
+            for game in versions
+        ]
+        self._ladder_versions = versions
+
+    # --- the end ----------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        """Keep nothing while nobody is subscribed."""
+        self._told = self._whole = None
+        self._finished_orders = {}
+        self._ladders, self._ladder_versions = [], {}
+        self._cancel_timer()
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _is_shown(match: MatchRunner) -> bool:
+    """Whether a match runs, for all that is known, and anybody may see it in a list."""
+    return match.listed and match.engine.state.result is None
+
+
+def _match_line(match: MatchRunner, told: MatchBrief | None) -> MatchBrief:
+    """Return a match's line, as spectators may see it; made of the one that was told, if it may."""
+    if told is None or told.seats != list(match.engine.state.players):
+        return match.brief().model_copy(update={"order": match.stream.number})
+    ply = match.spectators.ply
+    return told if told.ply == ply else told.model_copy(update={"ply": ply})
+
+
+def _lobby_line(lobby: LobbyRunner) -> LobbyBrief:
+    order = lobby.stream.number
+    return lobby_brief(lobby.engine.state).model_copy(update={"order": order})
+
+
+def _newest_first(briefs: Iterable[_B]) -> list[_B]:
+    return sorted(briefs, key=lambda brief: brief.order or 0, reverse=True)
