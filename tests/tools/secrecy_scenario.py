@@ -175,6 +175,7 @@ class _ScenarioRunner:
             player.ask("ready", lobby=self._lobby)
         self._match = f"{self._lobby}-1-1"
         self._eve.ask("watch", match=self._match)
+        self._fay.ask("subscribe", topic="hall")
 
     def _restart(self) -> None:
         """Kill the server; everybody comes back to where they were."""
@@ -187,6 +188,7 @@ class _ScenarioRunner:
         for each in (self._eve, self._fay):
             each.ask("join", lobby=self._lobby, role="spectator")
         self._eve.ask("watch", match=self._match)
+        self._fay.ask("subscribe", topic="hall")
 
     # --- one turn, and what else is said ---
 
@@ -200,6 +202,9 @@ class _ScenarioRunner:
             other = self._players[(self._pair.seat + 1) % self._pair.seats]
             other.ask("note", match=self._match, text=self._new_marker("note", other))
             self._me.ask("note", match=self._match, text="for myself")
+            self._me.ask("comment", match=self._match, text="said by me aloud")
+            other.ask("comment", match=self._match, text=self._new_marker("aloud", other))
+            self._kibitz()
         if number % 7 == 4:
             self._me.reconnect(WANTED[len(self._me.wanted) % len(WANTED)])
             self._me.ask("rejoin", match=self._match)
@@ -212,6 +217,13 @@ class _ScenarioRunner:
             self._move(self._me, turn.moves[0])  # it is not its turn
         self._me.ask("move", match=self._match, ply=self._ply + 7, action={})
 
+    def _kibitz(self) -> None:
+        """The spectator says something, the same in both plays, which no player may hear."""
+        self._markers += 1
+        text = f"kibitz-{self._markers:04}"
+        if self._eve.ask("comment", match=self._match, text=text)["type"] == "done":
+            self._transcript.secrets.setdefault("eve", []).append(text)
+
     def _request_views(self) -> None:
         me, eve, match = self._me, self._eve, self._match
         for viewer in (me, eve):
@@ -221,6 +233,8 @@ class _ScenarioRunner:
             viewer.ask("list_lobbies")
         eve.ask("unwatch", match=match)
         eve.ask("watch", match=match)
+        eve.ask("wall", matches=[])
+        eve.ask("wall", matches=[match, "nothing"])
         self._fay.ask("history", match=match)
         me.ask("watch", match=match)
         self._pages += map(self._server.page, ("/metrics", f"/records/{match}.jsonl"))

@@ -132,9 +132,10 @@ class VirtualServer:
 
     def _start(self) -> None:
         loop = self._loop = VirtualLoop(self._scheduler)
-        connections = Connections(
-            loop.loop, RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED), Quotas()
+        limits = RateLimits(
+            socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED, comments=UNLIMITED
         )
+        connections = Connections(loop.loop, limits, Quotas())
         figures = Metrics()
         self.store = ReliableStore(self.path, loop, cast(Any, None))
         self._running = True

@@ -282,6 +282,13 @@ def test_a_gate_that_shows_notes_is_found_out(directory: Path) -> None:
         assert any("note-a" in leak for leak in found_out(directory))
 
 
+def test_a_gate_that_shows_comments_is_found_out(directory: Path) -> None:
+    with patch.object(wire_visibility, "_hears", lambda comment, viewer: True):
+        found = found_out(directory)
+    assert any("p0 heard kibitz-" in leak for leak in found)
+    assert any("eve heard aloud-a" in leak for leak in found)
+
+
 def test_a_gate_that_tells_the_changes_of_others_is_found_out(directory: Path) -> None:
     game = variant(Remembering, on_flag="skip")
 

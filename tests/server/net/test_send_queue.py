@@ -7,7 +7,7 @@ from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import SendQueue, WriteBatcher
+from kibitz_server.net.send_queue import MAX_AWAITED, SendQueue, WriteBatcher
 from tests.server.fakes import FakeLoop, FakeTransport
 
 
@@ -141,3 +141,49 @@ def test_an_outbox_that_cannot_be_written_to_takes_nothing_from_the_others() -> 
     assert wires[1].written == b"news;"
     assert queues[0].closed
     assert not queues[1].closed
+
+
+class LargeSource(FakeSource):
+    """A match whose snapshot fills half of what a transport takes."""
+
+    def send_snapshot(self, queue: SendQueue) -> None:
+        self.caught_up += 1
+        queue.caught_up(self)
+        queue.send(b"x" * (SendLimits().high_water // 2))
+
+
+def test_many_that_were_skipped_are_told_a_few_at_a_time() -> None:
+    scenario = Scenario()
+    sources = [LargeSource() for _ in range(9)]
+    for source in sources:
+        scenario.queue.skip(source)
+    scenario.queue.catch_up()
+    assert [source.caught_up for source in sources] == [1] * 2 + [0] * 7
+    scenario.loop.run_turn()
+    assert sum(source.caught_up for source in sources) == 4
+    scenario.queue.pause()
+    scenario.loop.advance()
+    assert sum(source.caught_up for source in sources) == 4
+    scenario.queue.resume()
+    assert len(scenario.sent()) == 9 * (SendLimits().high_water // 2)
+    assert [source.caught_up for source in sources] == [1] * 9
+
+
+def test_sources_that_answer_later_are_asked_a_few_at_a_time() -> None:
+    class Waiting(FakeSource):
+        """A match that waits for the disk."""
+
+        def send_snapshot(self, queue: SendQueue) -> None:
+            self.caught_up += 1
+
+    scenario = Scenario()
+    sources = [Waiting() for _ in range(MAX_AWAITED + 5)]
+    for source in sources:
+        scenario.queue.skip(source)
+    scenario.queue.catch_up()
+    scenario.queue.catch_up()
+    assert sum(source.caught_up for source in sources) == MAX_AWAITED
+    for source in sources[:MAX_AWAITED]:
+        FakeSource.send_snapshot(source, scenario.queue)
+    scenario.sent()
+    assert all(source.caught_up for source in sources)

@@ -1,0 +1,222 @@
+"""Comments: who may say something of a match, who is shown it when, and how much there may be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from kibitz_protocol.wire.records import MAX_COMMENT
+from kibitz_server.match import engine as engine_module
+from kibitz_server.net.rate_limit import Rate, SharedBuckets
+from tests.server.match.toy_games import Grid, Veil
+from tests.tools.simulation import make_template
+from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
+
+GAMES = {game.info.name: game for game in (Grid(), Veil())}
+SAID = "that was close"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[VirtualServer]:
+    make_template(tmp_path)
+    with virtual_server(GAMES, tmp_path) as server:
+        yield server
+
+
+class Match:
+    """A match between ada and bob, which eve and fay watch."""
+
+    def __init__(self, server: VirtualServer, game: str = "toy-grid", **spectating: Any) -> None:
+        self.server = server
+        self.ada, self.bob = server.guest_client("ada"), server.guest_client("bob")
+        self.eve, self.fay = server.guest_client("eve"), server.guest_client("fay")
+        item = {"game": game, "seats": 2, "games": 1}
+        settings = {
+            "seats": [{"kind": "open"}] * 2,
+            "programme": [item],
+            "spectating": spectating,
+        }
+        lobby = self.ada.ask("host", settings=settings)["lobby"]
+        for request in ("join", "ready"):
+            for player in (self.ada, self.bob):
+                player.ask(request, lobby=lobby)
+        self.key = f"{lobby}-1-1"
+        for spectator in (self.eve, self.fay):
+            spectator.ask("watch", match=self.key)
+
+    def say(self, who: ScriptedClient, text: str = SAID) -> dict[str, Any]:
+        return who.ask("comment", match=self.key, text=text)
+
+    def hears(self, who: ScriptedClient, text: str = SAID) -> bool:
+        """Whether somebody was sent a comment as an event."""
+        who.receive()
+        return any(text.encode() in each for each in who.received)
+
+    def play(self) -> None:
+        """Let the seat to act make its first legal move."""
+        runner = self.server.directory.matches[self.key]
+        state = runner.engine.state
+        action = runner.engine._encode_action(state.game.legal(state.game_state)[0])
+        player = (self.ada, self.bob)[state.to_act]
+        done = player.ask("move", match=self.key, ply=state.ply, action=action)
+        assert done["type"] == "done", done
+
+    def entries(self, who: ScriptedClient) -> list[dict[str, Any]]:
+        events = who.ask("history", match=self.key)["events"]
+        return [event["entry"] for event in events]
+
+
+def test_a_comment_is_an_entry_tied_to_its_ply(server: VirtualServer) -> None:
+    match = Match(server)
+    match.play()
+    done = match.say(match.eve)
+    assert done["type"] == "done"
+    [event] = [each for each in match.fay.messages() if each.get("entry", {}).get("text")]
+    entry = event["entry"]
+    assert (entry["kind"], entry["seq"], entry["ply"]) == ("comment", done["seq"], 1)
+    assert (entry["author"]["name"], "seat" in entry) == ("eve", False)
+    assert (entry["text"], entry["audience"]) == (SAID, "spectators")
+    assert event["ply"] == 1
+    assert entry in match.entries(match.fay)
+
+
+@pytest.mark.parametrize(
+    ("game", "comments", "spectator", "player"),
+    [
+        ("toy-grid", "spectators", {"eve", "fay"}, {"ada", "eve", "fay"}),
+        ("toy-grid", "everybody", {"ada", "bob", "eve", "fay"}, {"ada", "bob", "eve", "fay"}),
+        ("toy-veil", "spectators", {"eve", "fay"}, {"ada"}),
+        ("toy-veil", "everybody", {"ada", "bob", "eve", "fay"}, {"ada", "bob", "eve", "fay"}),
+    ],
+)
+def test_who_is_shown_a_comment(
+    server: VirtualServer, game: str, comments: str, spectator: set[str], player: set[str]
+) -> None:
+    match = Match(server, game, comments=comments)
+    everybody = (match.ada, match.bob, match.eve, match.fay)
+    for author, listeners in ((match.eve, spectator), (match.ada, player)):
+        text = f"{author.name} says {SAID}"
+        assert match.say(author, text)["type"] == "done"
+        assert {who.name for who in everybody if match.hears(who, text)} == listeners
+        known = {who.name for who in everybody if text in json.dumps(match.entries(who))}
+        assert known == listeners, "the past tells no more than the present"
+    match.ada.ask("resign", match=match.key)
+    server.advance(0.5)
+    for who in (match.bob, match.fay):
+        assert f"ada says {SAID}" in json.dumps(match.entries(who)), "at the end all is revealed"
+    record = server.page(f"/records/{match.key}.jsonl")
+    assert record.count(SAID.encode()) == 2
+
+
+@pytest.mark.parametrize("mode", ["public", "shoulder", "referee"])
+def test_spectators_hear_each_other_from_wherever_they_look(
+    server: VirtualServer, mode: str
+) -> None:
+    seat = {"seat": 0} if mode == "shoulder" else {}
+    match = Match(server, "toy-veil", mode=mode, **seat)
+    match.say(match.eve)
+    assert match.hears(match.fay)
+    assert not match.hears(match.ada)
+    assert not match.hears(match.bob)
+
+
+def test_a_host_may_want_no_comments(server: VirtualServer) -> None:
+    match = Match(server, comments="none")
+    for who in (match.ada, match.eve):
+        refused = match.say(who)
+        assert refused["code"] == "no_comments"
+    assert server.directory.matches[match.key].engine.state.seq == 0
+
+
+def test_only_who_watches_or_plays_may_say_something(server: VirtualServer) -> None:
+    match = Match(server)
+    match.eve.ask("unwatch", match=match.key)
+    assert match.say(match.eve)["code"] == "wrong_state"
+    assert match.eve.ask("comment", match="nothing", text="x")["code"] == "no_such_match"
+    match.ada.ask("resign", match=match.key)
+    assert match.say(match.fay)["code"] == "over"
+
+
+def test_who_sees_a_match_late_hears_late(server: VirtualServer) -> None:
+    match = Match(server, delay_plies=2, comments="everybody")
+    for _ in range(3):
+        match.play()
+    match.say(match.eve)
+    assert match.hears(match.ada)
+    assert not match.hears(match.fay)
+    match.play()
+    assert not match.hears(match.fay)
+    match.play()
+    assert match.hears(match.fay)
+    [entry] = [each for each in match.entries(match.ada) if each["kind"] == "comment"]
+    assert entry["ply"] == 1, "it is tied to what its author had seen"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("a\x1b[2Jb", "a\\x1b[2Jb"),
+        ("a\u202eb", "a\\u202eb"),
+        ("two\nlines", "two\\nlines"),
+        ("\u0000", "\\x00"),
+        ("  spaces  ", "spaces"),
+        ("<b>grüße</b> 漢字", "<b>grüße</b> 漢字"),
+        ("\U000e0100" * MAX_COMMENT, "\\U000e0100" * MAX_COMMENT),
+    ],
+)
+def test_what_does_not_print_is_kept_as_escapes(
+    server: VirtualServer, sent: str, kept: str
+) -> None:
+    match = Match(server)
+    assert match.say(match.eve, sent)["type"] == "done"
+    assert [entry["text"] for entry in match.entries(match.fay)] == [kept]
+
+
+@pytest.mark.parametrize("text", ["", " \t ", "x" * (MAX_COMMENT + 1)])
+def test_an_empty_or_long_comment_is_malformed(server: VirtualServer, text: str) -> None:
+    match = Match(server)
+    assert match.say(match.eve, text)["code"] == "malformed"
+
+
+def test_a_match_takes_only_so_many(server: VirtualServer) -> None:
+    match = Match(server)
+    with patch.object(engine_module, "MAX_COMMENTS", 2):
+        assert [match.say(match.eve)["type"] for _ in range(3)] == ["done", "done", "refused"]
+        server.restart()
+        for client in (match.ada, match.eve):
+            client.reconnect()
+        match.ada.ask("rejoin", match=match.key)
+        match.eve.ask("watch", match=match.key)
+        assert match.say(match.eve)["code"] == "limit"
+
+
+def test_a_player_and_an_address_have_their_rates(server: VirtualServer) -> None:
+    match = Match(server)
+    connections = server.directory.connections
+    connections._player_comments = SharedBuckets(Rate(0.5, 2))
+    connections._address_comments = SharedBuckets(Rate(1, 3))
+    for client in (match.eve, match.fay):
+        client._peer.local, client._peer.address = False, "192.0.2.1"
+    assert [match.say(match.eve)["type"] for _ in range(3)] == ["done", "done", "refused"]
+    refused = match.say(match.eve)
+    assert (refused["code"], 1000 < refused["retry_after_ms"] <= 2000) == ("rate_limited", True)
+    assert [match.say(match.fay)["type"] for _ in range(2)] == ["done", "refused"]
+    server.advance(4)
+    assert match.say(match.eve)["type"] == "done"
+
+
+def test_comments_leave_the_turn_and_its_clock_alone(server: VirtualServer) -> None:
+    match = Match(server)
+    match.play()
+    runner = server.directory.matches[match.key]
+    state = runner.engine.state
+    before = state.turn, state.to_act, state.ply, runner.engine.deadline
+    match.say(match.eve)
+    match.say(match.ada)
+    assert (state.turn, state.to_act, state.ply, runner.engine.deadline) == before
+    assert [each["type"] for each in match.bob.messages()].count("your_turn") == 1
