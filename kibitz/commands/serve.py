@@ -182,7 +182,7 @@ def serve(
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
-    site = None if no_web else web_site() if event is None else EventSite(web_site(), event)
+    site = None if no_web else EventSite(web_site(), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
         run(config, load_games("compiled"), house, site=site, started=told)

@@ -6,10 +6,16 @@ from kibitz.event_site import EVENT_PATH, EventSite
 from kibitz_clients.web.site import web_site
 
 
+def body(site: EventSite) -> bytes:
+    file = site.file(EVENT_PATH)
+    assert file is not None
+    return file.body
+
+
 def test_the_document_is_the_one_that_is_there_now(tmp_path: Path) -> None:
     document = tmp_path / "live.json"
     site = EventSite(web_site(), document)
-    assert site.file(EVENT_PATH) is None
+    assert body(site) == b"null"
     document.write_text('{"played":1}')
     first = site.file(EVENT_PATH)
     assert first is not None
@@ -24,7 +30,11 @@ def test_the_document_is_the_one_that_is_there_now(tmp_path: Path) -> None:
     assert second.body == b'{"played":2}'
     assert second.digest != first.digest
     document.unlink()
-    assert site.file(EVENT_PATH) is None
+    assert body(site) == b"null"
+
+
+def test_where_no_event_runs_there_is_none() -> None:
+    assert body(EventSite(web_site())) == b"null"
 
 
 def test_all_else_is_the_pages(tmp_path: Path) -> None:
