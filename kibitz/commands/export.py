@@ -1,4 +1,4 @@
-"""`kibitz export`: a position of a recorded match as a picture, or its course as a moving one."""
+"""`kibitz export`: a recorded match as a picture, a moving picture, or a page that replays it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kibitz.builtin_games import load_games
 from kibitz.options.record import FILE, seat_option
 from kibitz.output import echo
 from kibitz_clients import replay
-from kibitz_clients.render import raster
+from kibitz_clients.render import html, raster
 from kibitz_clients.replay import LoadedRecord
 
-Draw: TypeAlias = Callable[[LoadedRecord, int | None], bytes]
-"""Draws a record after so many plies, or up to them; None for the end."""
+Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
+"""Draws a record after so many plies, or up to them, None for the end; as a seat saw it."""
 
 
-@click.command(short_help="Draw a position of a record as a picture.")
+@click.command(short_help="Draw a record as a picture or a page.")
 @click.argument("file", type=FILE)
 @click.option(
     "--out",
@@ -27,25 +27,28 @@ Draw: TypeAlias = Callable[[LoadedRecord, int | None], bytes]
     "out",
     type=click.Path(path_type=Path, allow_dash=True),
     required=True,
-    help="The picture: .svg, .png or .gif; - prints SVG.",
+    help="The file: .svg, .png, .gif or .html; - prints SVG.",
 )
 @click.option(
     "--ply",
     type=click.IntRange(0),
-    help="After so many plies; the end if not said. A GIF shows the plies up to there.",
+    help="After so many plies; the end if not said. A GIF shows the plies up to there, a page"
+    " opens there and at the start if not said.",
 )
 @seat_option
 def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
-    """Draw the record FILE as a picture; what kind of picture is said by the name of --out.
+    """Draw the record FILE; the name of --out says as what.
 
-    Every browser shows an SVG. PNG and GIF need two libraries more: pip install 'kibitz[pictures]'.
+    A page (.html) is the browser's viewer with the match inside: it needs no server and no
+    network. Without --seat it holds everything, what was hidden included. Every browser shows an
+    SVG. PNG and GIF need two libraries more: pip install 'kibitz[pictures]'.
     """
     draw = _svg if str(out) == "-" else FORMATS.get(out.suffix.lower())
     if draw is None:
         known = ", ".join(FORMATS)
         raise click.UsageError(f"expected a name that ends with one of {known}, not {out.name!r}")
     try:
-        picture = draw(replay.load_record(file, load_games("plain"), seat), ply)
+        picture = draw(replay.load_record(file, load_games("plain"), seat), ply, seat)
     except (ValueError, raster.MissingLibraryError) as error:
         raise click.ClickException(str(error)) from None
     if str(out) == "-":
@@ -54,18 +57,22 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
     return echo(f"wrote {out}")
 
 
-def _svg(recorded: LoadedRecord, ply: int | None) -> bytes:
+def _svg(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
     return replay.draw_svg(recorded, ply).encode("utf-8")
 
 
-def _png(recorded: LoadedRecord, ply: int | None) -> bytes:
+def _png(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
     return raster.png(replay.draw_svg(recorded, ply))
 
 
-def _gif(recorded: LoadedRecord, ply: int | None) -> bytes:
+def _gif(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
     last = replay.frame_at_ply(recorded.timeline, ply).ply
     return raster.gif(replay.draw_svg(recorded, each) for each in range(last + 1))
 
 
-FORMATS: Mapping[str, Draw] = {".svg": _svg, ".png": _png, ".gif": _gif}
+def _html(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
+    return html.render_html(recorded, ply, seat).encode("utf-8")
+
+
+FORMATS: Mapping[str, Draw] = {".svg": _svg, ".png": _png, ".gif": _gif, ".html": _html}
 """By the end of a file's name."""

@@ -167,6 +167,7 @@ def serve(
     from kibitz.builtin_games import load_games
     from kibitz.event_site import EventSite
     from kibitz.process.house_bots import LocalBotLauncher
+    from kibitz.text import rulebook
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
     from kibitz_server.storage.database import StoreError
@@ -182,7 +183,7 @@ def serve(
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
-    site = None if no_web else EventSite(web_site(), event)
+    site = None if no_web else EventSite(web_site(rules=rulebook.fragments()), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
         run(config, load_games("compiled"), house, site=site, started=told)

@@ -72,9 +72,13 @@ class WebSite:
         return sorted(self._files)
 
 
-def web_site(folder: Path = STATIC_FILES) -> WebSite:
-    """Read the browser client. Raises `OSError` where it is not there."""
-    return WebSite(read_files(folder))
+def web_site(folder: Path = STATIC_FILES, rules: Mapping[str, str] | None = None) -> WebSite:
+    """Read the browser client. Raises `OSError` where it is not there.
+
+    `rules` has a page for each game, as the HTML of what a page's body holds.
+    """
+    pages = {f"rules/{game}.html": text.encode() for game, text in (rules or {}).items()}
+    return WebSite(read_files(folder) | pages)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

@@ -71,12 +71,19 @@ export class Layout {
     const edge = this.cards ? CARD_EDGE : EDGE;
     const room = (/** @type {(label: {x: number, y: number}) => boolean} */ there) =>
       (this.labels.some(there) ? edge + LABEL_ROOM : edge);
+    /** How far the drawing goes beyond the outermost places. */
+    this.edges = {
+      left: room(({ x }) => x < left),
+      right: room(({ x }) => x > right),
+      top: room(({ y }) => y < top),
+      bottom: room(({ y }) => y > bottom),
+    };
     const from = this.pointAt(shown.left, shown.top);
     const to = this.pointAt(shown.right, shown.bottom);
-    from.x -= room(({ x }) => x < left);
-    to.x += room(({ x }) => x > right);
-    from.y -= room(({ y }) => y < top);
-    to.y += room(({ y }) => y > bottom);
+    from.x -= this.edges.left;
+    to.x += this.edges.right;
+    from.y -= this.edges.top;
+    to.y += this.edges.bottom;
     const width = Math.max(to.x - from.x, LEAST.width);
     const height = Math.max(to.y - from.y, LEAST.height);
     return {

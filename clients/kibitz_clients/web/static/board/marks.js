@@ -145,6 +145,6 @@ export function expected(scenery, lines) {
       String(i + 1),
     );
     const disc = svg("circle", { cx: at.x + 13, cy: at.y - 13, r: 9, class: `kb-order-disc ${name}` });
-    return [svg("g", { class: "kb-line", opacity: Math.max(0.45, 1 - i * 0.12) }, ...shape, disc, number)];
+    return [svg("g", { class: "kb-line", opacity: Math.max(0.7, 1 - i * 0.1) }, ...shape, disc, number)];
   });
 }

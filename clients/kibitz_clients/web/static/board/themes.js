@@ -80,11 +80,12 @@ const CROSSINGS = {
     const { left, right, top, bottom } = layout.board;
     const from = layout.pointAt(left, top);
     const to = layout.pointAt(right, bottom);
-    const margin = layout.labels.length ? 46 : 28;
-    const plank = (/** @type {number} */ down, /** @type {string} */ name) => rectangle(
-      (from.x + to.x) / 2, (from.y + to.y) / 2 + down,
-      (to.x - from.x) / 2 + margin, (to.y - from.y) / 2 + margin, 9, name,
-    );
+    const { edges } = layout;
+    const [x, y] = [from.x - edges.left + 6, from.y - edges.top + 6];
+    const [halfWidth, halfHeight] =
+      [(to.x + edges.right - 6 - x) / 2, (to.y + edges.bottom - 6 - y) / 2];
+    const plank = (/** @type {number} */ down, /** @type {string} */ name) =>
+      rectangle(x + halfWidth, y + halfHeight + down, halfWidth, halfHeight, 9, name);
     return [
       plank(4, "kb-plank-shadow"),
       plank(0, "kb-plank"),
@@ -319,9 +320,13 @@ export function movesGround(before, after) {
 
 /** @param {Stage} stage @param {Layout} layout @returns {Scenery} */
 export function sceneryOf(stage, layout) {
-  const cells = Object.values(stage.cells);
-  const vehicles = cells.some((cell) => cell.heading !== undefined || cell.kind === "wreck");
-  return { stage, layout, vehicles };
+  return { stage, layout, vehicles: hasVehicles(Object.values(stage.cells)) };
+}
+
+/** Whether pieces are vehicles here: some have a heading, or are wrecks. */
+export function hasVehicles(/** @type {readonly Cell[]} */ cells) {
+  return cells.some((cell) => cell.kind === "wreck" ||
+    (cell.heading !== undefined && themeOf(cell) === TILES));
 }
 
 /** Words in the middle of a point. @param {Point} at @param {string} text @param {string} name */

@@ -1,25 +1,17 @@
-// The style sheets of the pages with many live boards, which the others need not load.
+// The style sheet of the pages with many live boards, which the others need not load.
 
-const SHEETS = ["../wall.css", "../board/board.css"];
-
-/** @type {Promise<unknown> | null} */
+/** @type {Promise<void> | null} */
 let loading = null;
 
-/** Resolve when the style sheets are there. */
+/** Resolve when the style sheet is there. */
 export function useStyles() {
-  loading ??= Promise.all(SHEETS.map((name) => load(new URL(name, import.meta.url).href)));
-  return loading;
-}
-
-/** @param {string} href */
-function load(href) {
-  if ([...document.styleSheets].some((sheet) => sheet.href === href)) return Promise.resolve();
-  return new Promise((resolve, reject) => {
+  loading ??= new Promise((resolve, reject) => {
     const link = document.createElement("link");
     link.rel = "stylesheet";
-    link.href = href;
-    link.onload = () => resolve(undefined);
-    link.onerror = () => reject(new Error("a style sheet of this page could not be loaded"));
+    link.href = new URL("../wall.css", import.meta.url).href;
+    link.onload = () => resolve();
+    link.onerror = () => reject(new Error("the style sheet of this page could not be loaded"));
     document.head.append(link);
   });
+  return loading;
 }

@@ -1,0 +1,216 @@
+"""A recorded match as one HTML file: the viewer of the browser client with the match inside.
+
+The file needs no server and loads nothing. Its script and its styles are allowed by their hashes
+alone, and what others have written (names, comments, notes) is data, which the viewer puts on the
+page as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final
+
+from kibitz_clients import descriptions, replay
+from kibitz_clients.replay import LoadedRecord
+from kibitz_clients.replayer import Replayer, Viewpoint
+from kibitz_clients.web import bundle, site
+from kibitz_games.core.drawing import paint_between, stage_of
+from kibitz_games.core.game import Game
+from kibitz_games.core.scene import Scene
+from kibitz_protocol import printable
+from kibitz_protocol.wire.messages import Event
+from kibitz_protocol.wire.records import Entry, Moved, Player
+from kibitz_protocol.wire.values import Fields
+from kibitz_protocol.wire.visibility import PUBLIC
+
+ENTRY_MODULE: Final = "recorded.js"
+STYLES: Final = ("app.css", "board/board.css", "parts/viewer.css")
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="dark light">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<noscript>This page draws the match with JavaScript, all of which is in this file.</noscript>
+<script type="application/json" id="match">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def render_html(recorded: LoadedRecord, ply: int | None = None, seat: int | None = None) -> str:
+    """Return a record as the text of an HTML file that opens after `ply` plies.
+
+    With `seat` the file holds only what that seat saw. Otherwise it holds everything, and where
+    the game hides something also what each seat and the public saw. Raises `ValueError` for a
+    ply that the match does not have.
+    """
+    if ply is not None:
+        replay.frame_at_ply(recorded.timeline, ply)
+    script = f'"use strict";\n{bundle.bundle(_files(), ENTRY_MODULE)}'
+    style = "\n".join(_files()[name].decode("utf-8") for name in STYLES)
+    data = _Contents(recorded, ply, seat).fields()
+    title = f"{recorded.game.info.title}: {', '.join(data['names'])}"
+    return _PAGE.format(
+        policy=_policy(script, style),
+        title=escape(printable.line(title)),
+        style=style,
+        data=_script_json(data),
+        script=script,
+    )
+
+
+def _files() -> dict[str, bytes]:
+    return site.read_files(site.STATIC_FILES)
+
+
+def _policy(script: str, style: str) -> str:
+    return (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _script_json(data: Any) -> str:
+    """Write JSON that ends no script element, whatever is in its texts."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    # A record may hold half of a surrogate pair, which has no UTF-8.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class _Contents:
+    """What is in the file of one record."""
+
+    def __init__(self, recorded: LoadedRecord, ply: int | None, seat: int | None) -> None:
+        self._recorded = recorded
+        self._game = recorded.game.at_version(recorded.record.setup.rules_version)
+        self._ply = ply
+        # Whoever took a seat over has it at the end.
+        self._players: Sequence[Player] = recorded.timeline.info.seats
+        hides = recorded.game.info.hidden
+        others: list[Viewpoint] = [*range(len(self._players)), PUBLIC] if hides else []
+        self._viewpoints: list[Viewpoint] = [None, *others] if seat is None else [seat]
+
+    def fields(self) -> dict[str, Any]:
+        recorded, setup = self._recorded, self._recorded.record.setup
+        shown = [self._viewpoint(each) for each in self._viewpoints]
+        return {
+            "title": recorded.game.info.title,
+            "subtitle": self._subtitle(),
+            "names": [player.name for player in self._players],
+            "players": [player.model_dump(mode="json") for player in self._players],
+            "control": setup.time_control.model_dump(mode="json"),
+            "result": self._result(),
+            "seats": self._seat_notes(),
+            "ply": self._ply,
+            "entries": [self._entry(entry) for entry in self._first_entries],
+            "viewpoints": shown,
+        }
+
+    def _subtitle(self) -> str:
+        setup = self._recorded.record.setup
+        usual = self._game.Options().model_dump(mode="json")
+        chosen = {name: v for name, v in setup.options.items() if usual.get(name) != v}
+        options = ", ".join(f"{name} {value}" for name, value in chosen.items())
+        parts = [setup.started[:16].replace("T", " "), f"clock {setup.time_control}", options]
+        return printable.line(" · ".join(part for part in parts if part))
+
+    def _result(self) -> str:
+        timeline = self._recorded.timeline
+        if timeline.result is None:
+            return "not finished"
+        return descriptions.result_summary(timeline.info, timeline.result, self._recorded.game)
+
+    def _seat_notes(self) -> list[str]:
+        result = self._recorded.timeline.result
+        notes = []
+        for ended in result.seats if result else ():
+            points = descriptions.points_text(ended)
+            why = descriptions.CAUSE_TEXTS[ended.cause] if ended.cause else ""
+            parts = (descriptions.ordinal(ended.rank), points, why)
+            notes.append(", ".join(part for part in parts if part))
+        return notes
+
+    # ---------------------------------------------------------------------- viewpoints
+
+    def _viewpoint(self, viewpoint: Viewpoint) -> dict[str, Any]:
+        table = Replayer(self._recorded.game, self._recorded.record.setup, viewpoint)
+        before = _scene(self._game, table.view())
+        shown: dict[str, Any] = {
+            "label": self._label(viewpoint),
+            "stage": stage_of(before),
+            "to_act": table.to_act,
+        }
+        steps = []
+        clocks = None
+        for event, first in zip(
+            (table.apply(entry) for entry in self._recorded.record.entries),
+            self._first_entries,
+            strict=True,
+        ):
+            after = before if event.view is None else _scene(self._game, event.view)
+            step = self._step(event, before, after)
+            if event.entry != first:
+                step["entry"] = self._entry(event.entry)
+            if event.clocks == clocks:
+                step.pop("clocks", None)
+            steps.append(step)
+            before, clocks = after, event.clocks
+        return shown | {"steps": steps}
+
+    def _step(self, event: Event, before: Scene, after: Scene) -> dict[str, Any]:
+        step: dict[str, Any] = {"ply": event.ply, "to_act": event.to_act}
+        if paint := paint_between(before, after):
+            step["paint"] = paint
+        if event.clocks is not None:
+            step["clocks"] = [clock.model_dump(exclude_defaults=True) for clock in event.clocks]
+        return step
+
+    @functools.cached_property
+    def _first_entries(self) -> Sequence[Entry]:
+        """The entries as the first viewpoint sees them; others say where theirs differ."""
+        game, record = self._recorded.game, self._recorded.record
+        return [event.entry for event in replay.events(game, record, self._viewpoints[0])]
+
+    def _entry(self, entry: Entry) -> dict[str, Any]:
+        """Write an entry, with its move in the words of the game in place of its action."""
+        fields = entry.model_dump(mode="json", exclude_none=True)
+        kept: dict[str, Any] = {name: fields[name] for name in _KEPT if name in fields}
+        if isinstance(entry, Moved):
+            kept["text"] = descriptions.move_text(self._game, entry.action)
+        return kept
+
+    def _label(self, viewpoint: Viewpoint) -> str:
+        if viewpoint is None:
+            return "everything"
+        if viewpoint == PUBLIC:
+            return "the public"
+        return printable.line(f"{self._players[viewpoint].name} (seat {viewpoint + 1})")
+
+
+_KEPT: Final = (
+    *("seq", "kind", "seat", "ply", "at_ms", "elapsed_ms", "comment", "text", "cause"),
+    *("detail", "player", "reason", "refused"),
+)
+"""Of an entry, what the viewer shows."""
+
+
+def _scene(game: Game, view: Fields) -> Scene:
+    return game.scene(game.View.model_validate(view))

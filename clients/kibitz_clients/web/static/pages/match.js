@@ -1,0 +1,265 @@
+// One match: played, watched or replayed. `?ply=17` opens it after that ply.
+
+import { define } from "../board/board.js";
+import { ask } from "../parts/dialogs.js";
+import { fill, h } from "../parts/dom.js";
+import { Follower } from "../parts/follower.js";
+import { resultText } from "../parts/results.js";
+import { showRules } from "../parts/rules.js";
+import { Talk } from "../parts/talk.js";
+import { Viewer } from "../parts/viewer.js";
+import { show as showFile } from "./replay_file.js";
+
+/** @typedef {import("../main.js").App} App */
+/** @typedef {import("../wire/match.js").MatchModel} MatchModel */
+/** @typedef {import("../wire/messages.js").YourTurn} YourTurn */
+
+const TICK_MS = 100;
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {Record<string, string>} params
+ */
+export async function show(root, app, params) {
+  define();
+  if (!params.id) return showFile(root);
+  const page = new MatchPage(root, app, params.id);
+  return () => page.close();
+}
+
+class MatchPage {
+  /** The turn whose picks the board has. @type {YourTurn | null} */
+  #shown = null;
+  /** A move is on its way. */
+  #sent = false;
+  #wanted = plyOfAddress();
+
+  /** @param {HTMLElement} root @param {App} app @param {string} id */
+  constructor(root, app, id) {
+    this.root = root;
+    this.app = app;
+    this.model = app.matches.open(id);
+    this.viewer = new Viewer();
+    this.viewer.liveClocks = true;
+    this.follower = new Follower(app, this.model);
+    this.talk = new Talk((text) => this.#request({ type: "comment", match: id, text }),
+      (ply) => this.viewer.playback.goTo(this.viewer.course.indexOfPly(ply)));
+    this.title = h("div", { class: "match-title" });
+    this.turnLine = h("p", { class: "turn-line", "aria-live": "polite" });
+    this.actions = h("div", { class: "match-actions" });
+    fill(this.viewer.below, this.turnLine);
+    fill(this.viewer.foot, this.talk.root, this.actions);
+    fill(root, this.title, this.viewer.root);
+    this.#listen();
+    this.ticking = setInterval(() => this.#tick(), TICK_MS);
+    if (this.follower.course) this.#course();
+    void app.games.list().then(() => this.#draw(), () => {});
+    this.#draw();
+  }
+
+  close() {
+    clearInterval(this.ticking);
+    this.viewer.playback.pause();
+    this.follower.close();
+    this.model.removeEventListener("change", this.change);
+    this.model.removeEventListener("refused", this.refused);
+    this.app.matches.close(this.model.id);
+  }
+
+  #listen() {
+    this.change = () => this.#draw();
+    this.refused = (/** @type {Event} */ event) => {
+      const { message, hint } = /** @type {CustomEvent} */ (event).detail;
+      fill(this.root, h("h1", null, "This match cannot be shown"), h("p", null, message, hint && `: ${hint}`),
+        h("p", null, h("a", { href: "/" }, "To the hall")));
+    };
+    this.model.addEventListener("change", this.change);
+    this.model.addEventListener("refused", this.refused);
+    this.follower.addEventListener("course", () => this.#course());
+    this.follower.addEventListener("step", () => this.viewer.extended());
+    this.follower.addEventListener("trouble", (event) =>
+      this.app.sayError(/** @type {CustomEvent} */ (event).detail));
+    this.viewer.playback.addEventListener("state", () => this.#place());
+    this.viewer.board.addEventListener("pick", (event) =>
+      this.#play(/** @type {CustomEvent} */ (event).detail.action));
+  }
+
+  #course() {
+    const { course, whole } = this.follower;
+    if (!course) return;
+    const { playback } = this.viewer;
+    const ply = playback.following ? null : this.viewer.course.plyAt(playback.index);
+    const wanted = whole && this.#wanted !== null ? this.#wanted : ply;
+    if (whole) this.#wanted = null;
+    this.viewer.load(course, wanted === null ? course.length : course.indexOfPly(wanted));
+    this.#picks();
+  }
+
+  // ----------------------------------------------------------------------------- showing
+
+  #draw() {
+    const { model, viewer } = this;
+    if (!model.snapshot) {
+      fill(this.title, h("h1", null, "Match"), h("p", { class: "muted" }, "loading…"));
+      return;
+    }
+    const title = this.app.games.title(model.game);
+    const { result } = model;
+    const seatNotes = result?.seats.map((seat) =>
+      [ordinal(seat.rank), seat.points !== null && seat.points !== undefined && `${seat.points} points`,
+        seat.cause && seat.cause !== "rules" && seat.cause].filter(Boolean).join(", "));
+    viewer.describe({
+      players: model.players, control: model.snapshot.time_control, seatNotes,
+      you: model.you, away: model.away,
+    });
+    viewer.board.toggleAttribute("playable", model.you !== null && !result);
+    viewer.board.setAttribute("label", `${title} board`);
+    viewer.liveClocks = !result;
+    this.#drawTitle(title);
+    fill(viewer.head, result && h("p", { class: "result", role: "status" }, resultText(result, model.seats)));
+    this.talk.draw(model.comments);
+    this.#drawActions(title);
+    this.#picks();
+    this.#say(title);
+  }
+
+  /** @param {string} title */
+  #drawTitle(title) {
+    const { snapshot, you, result } = this.model;
+    const { mode } = snapshot?.spectating ?? {};
+    const seen = result || you !== null ? "" : { shoulder: "seen through a player's eyes", referee: "everything is shown" }[String(mode)];
+    fill(this.title, h("h1", null, title),
+      h("p", { class: "muted" }, this.model.seats.join(" – "), seen && ` · ${seen}`),
+      h("button", { type: "button", class: "small", onclick: () => this.#rules(title) }, "Rules"));
+  }
+
+  /** @param {string} title */
+  #drawActions(title) {
+    const { model } = this;
+    const { lobby } = model.snapshot ?? {};
+    const playing = model.you !== null && !model.result;
+    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayRematch()]);
+    if (this.actions.dataset.key === key) return;
+    this.actions.dataset.key = key;
+    fill(this.actions,
+      playing && button("Resign", () => this.#give("resign", `Give this match of ${title} up?`, "Resign"), "danger"),
+      playing && button("Leave", () => this.#give("leave_match",
+        "Leave this match for good? Your seat is lost.", "Leave"), "danger"),
+      this.#mayRematch() && button("Rematch", () => this.#request({ type: "rematch", lobby: String(lobby) })),
+      lobby && h("a", { class: "button", href: `/lobby/${lobby}` }, "Lobby"),
+      model.result && h("a", {
+        class: "button", href: `/records/${encodeURIComponent(model.id)}.jsonl`, download: true,
+      }, "Download the record"),
+      button("Copy link", () => this.#copyLink()));
+  }
+
+  #mayRematch() {
+    const lobby = this.app.lobbies.views.get(this.model.snapshot?.lobby ?? "");
+    return Boolean(lobby && lobby.state === "finished" && lobby.host === this.app.connection.welcome?.player);
+  }
+
+  /** Say whose turn it is. @param {string} title */
+  #say(title) {
+    const { model, viewer } = this;
+    const yours = model.turn !== null && !model.result;
+    const name = model.seats[model.toAct];
+    const text = model.result ? ""
+      : yours ? (viewer.playback.following ? "Your turn" : "Your turn: go to the newest position")
+        : this.#sent ? "Sent…" : name ? `${name} is to move` : "";
+    if (this.turnLine.textContent !== text) this.turnLine.textContent = text;
+    this.turnLine.toggleAttribute("data-yours", yours);
+    document.title = `${yours ? "● Your turn: " : ""}${title} - kibitz`;
+  }
+
+  #tick() {
+    const { model, viewer } = this;
+    if (model.result || !viewer.playback.following || document.hidden) return;
+    viewer.seats.show(model.players.map((_, seat) => model.leftMs(seat)));
+  }
+
+  /** A place was gone to: the address names it, and picks are for the newest one only. */
+  #place() {
+    const { playback, course } = this.viewer;
+    if (this.follower.whole && !playback.playing) {
+      const query = playback.following ? "" : `?ply=${course.plyAt(playback.index)}`;
+      history.replaceState(history.state, "", location.pathname + query);
+    }
+    this.#picks();
+    if (this.model.snapshot) this.#say(this.app.games.title(this.model.game));
+  }
+
+  // ----------------------------------------------------------------------------- playing
+
+  #picks() {
+    const { turn, result } = this.model;
+    const wanted = turn && !result && this.viewer.playback.following && !this.#sent ? turn : null;
+    if (wanted === this.#shown && (wanted === null) === (this.viewer.board.picks === null)) return;
+    this.#shown = wanted;
+    this.viewer.board.picks = wanted?.picks ?? null;
+  }
+
+  /** @param {Record<string, unknown>} action */
+  async #play(action) {
+    const { turn } = this.model;
+    if (!turn) return;
+    this.#sent = true;
+    try {
+      await this.app.connection.request(/** @type {any} */ (
+        { type: "move", match: this.model.id, ply: turn.ply, action }));
+      if (this.model.turn === turn) this.model.turn = null;
+    } catch (error) {
+      this.app.sayError(error);
+    } finally {
+      this.#sent = false;
+      this.#draw();
+    }
+  }
+
+  /** @param {"resign" | "leave_match"} type @param {string} question @param {string} yes */
+  async #give(type, question, yes) {
+    if (await ask(question, yes)) await this.#request({ type, match: this.model.id });
+  }
+
+  /** @param {Record<string, unknown> & {type: string}} message */
+  async #request(message) {
+    try {
+      return await this.app.connection.request(/** @type {any} */ (message));
+    } catch (error) {
+      this.app.sayError(error);
+      throw error;
+    }
+  }
+
+  /** @param {string} title */
+  #rules(title) {
+    showRules(this.model.game, title).catch((error) => this.app.sayError(error));
+  }
+
+  async #copyLink() {
+    const { playback, course } = this.viewer;
+    const link = `${location.origin}/match/${this.model.id}?ply=${course.plyAt(playback.index)}`;
+    try {
+      await navigator.clipboard.writeText(link);
+      this.app.say("The link to this position is copied.", "good");
+    } catch {
+      this.app.say(`The link to this position: ${link}`);
+    }
+  }
+}
+
+/** @param {string} text @param {() => unknown} act @param {string} [name] */
+function button(text, act, name) {
+  return h("button", { type: "button", class: name, onclick: () => Promise.resolve(act()).catch(() => {}) }, text);
+}
+
+/** @param {number} rank */
+function ordinal(rank) {
+  return ["1st", "2nd", "3rd"][rank - 1] ?? `${rank}th`;
+}
+
+/** The ply that the address names, or null. */
+function plyOfAddress() {
+  const ply = new URLSearchParams(location.search).get("ply");
+  return ply !== null && /^\d{1,9}$/.test(ply) ? Number(ply) : null;
+}

@@ -1,0 +1,87 @@
+// Entries of a match in words. What a move did is read from its paint, since actions are the
+// game's own; a recorded match brings the words of its game.
+
+import { seatName } from "../board/describe.js";
+
+/** @typedef {import("./course.js").Step} Step */
+/** @typedef {import("./course.js").Entry} Entry */
+
+/** @type {Record<string, string>} */
+const CAUSES = {
+  resignation: "resigned", time: "lost on time", illegal: "sent illegal moves", crash: "crashed",
+  disconnect: "lost the connection", abandoned: "left the match", takeover: "lost the seat",
+  infrastructure: "the server could not go on",
+};
+
+/**
+ * What a step was, in a few words.
+ * @param {Step} step
+ * @param {boolean} turn whether a turn has passed with it
+ * @param {readonly string[]} names of the players
+ */
+export function stepText(step, turn, names) {
+  const { entry } = step;
+  if (entry.text && entry.kind !== "note") return entry.text;
+  switch (entry.kind) {
+    case "move":
+      return moveText(step);
+    case "hidden":
+      return turn ? "a hidden move" : "";
+    case "flag":
+      return "time ran out";
+    case "resign":
+      return "resigned";
+    case "forfeit":
+      return CAUSES[String(entry.cause)] ?? "dropped out";
+    case "leave":
+      return "is away";
+    case "return":
+      return "is back";
+    case "replace":
+      return `${playerName(entry) || seatName(entry.seat ?? 0, names)} plays on`;
+    case "abort":
+      return `ended by the server: ${String(entry.detail ?? "")}`;
+    default:
+      return entry.kind;
+  }
+}
+
+/** @param {Entry} entry */
+function playerName(entry) {
+  const player = /** @type {{name?: string} | undefined} */ (entry.player);
+  return player?.name;
+}
+
+/** A move by the cells that it marks or fills, or else by what its action says. */
+function moveText(/** @type {Step} */ { entry, paint }) {
+  const action = entry.action ?? {};
+  const words = Object.values(action).filter((value) => typeof value === "string");
+  const own = (paint?.marks ?? []).filter((mark) => mark.seat === undefined || mark.seat === entry.seat);
+  const cells = (/** @type {string} */ kind) => own.find((mark) => mark.kind === kind)?.cells ?? [];
+  if (cells("path").length > 1 && words.length === 0) return cells("path").join("-");
+  const ends = [...cells("from"), ...cells("to")];
+  if (ends.length > 0 && words.length === 0) return ends.join("-");
+  if (words.length > 0) return words.join(" ");
+  const filled = Object.entries(paint?.cells ?? {})
+    .filter(([, cell]) => cell.owner === entry.seat).map(([name]) => name);
+  return filled.length === 1 ? filled[0] : Object.values(action).join("-") || "passes";
+}
+
+/**
+ * What a bot said of its move, in a line: `+1.5, depth 7, 12,000 nodes`.
+ * @param {import("./course.js").Comment} comment
+ */
+export function commentText(comment) {
+  const parts = [];
+  if (comment.value !== undefined && comment.value !== null) parts.push(valueText(comment.value));
+  if (comment.depth) parts.push(`depth ${comment.depth}`);
+  if (comment.nodes) parts.push(`${comment.nodes.toLocaleString("en")} nodes`);
+  if (comment.text) parts.push(comment.text);
+  return parts.join(", ");
+}
+
+/** @param {number} value */
+export function valueText(value) {
+  const rounded = Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 100) / 100;
+  return value > 0 ? `+${rounded}` : String(rounded);
+}

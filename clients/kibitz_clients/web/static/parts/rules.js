@@ -1,0 +1,17 @@
+// The rules of a game: pages that come with the server, as the HTML that it made of them.
+
+import { h } from "./dom.js";
+import { read } from "./dialogs.js";
+
+/**
+ * Show the rules of a game; rejects where they are not there.
+ * @param {string} game
+ * @param {string} title
+ */
+export async function showRules(game, title) {
+  const where = new URL(`../rules/${encodeURIComponent(game)}.html`, import.meta.url);
+  const answer = await fetch(where);
+  if (!answer.ok) throw new Error(`This server has no page with the rules of ${title}.`);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  read(`Rules of ${title}`, h("article", null, [...page.body.childNodes].map((node) => document.importNode(node, true))));
+}

@@ -1,0 +1,121 @@
+// What bots thought of the match, as curves over its plies. Each bot counts in units of its own, so
+// each curve is drawn against its own median; of two players the second's is turned over,
+// so that both curves go up where the first one is better.
+
+import { emblemPath, look } from "../board/shapes.js";
+import { num, svg } from "../board/svg.js";
+
+/** @typedef {import("./course.js").Course} Course */
+/** @typedef {{ply: number, index: number, value: number}} Value */
+/** @typedef {{seat: number, values: Value[]}} Curve */
+
+const WIDTH = 600;
+const HEIGHT = 120;
+const MARGIN = 8;
+
+/**
+ * The values that bots gave, by seat; seats without any are left out.
+ * @param {Course} course
+ * @param {number} seats
+ * @returns {Curve[]}
+ */
+export function curvesOf(course, seats) {
+  const curves = Array.from({ length: seats }, (_, seat) => ({ seat, values: /** @type {Value[]} */ ([]) }));
+  for (const [i, { entry, ply }] of course.steps.entries()) {
+    const value = entry.comment?.value;
+    if (entry.kind !== "move" || typeof value !== "number" || !Number.isFinite(value)) continue;
+    curves[entry.seat ?? 0]?.values.push({ ply, index: i + 1, value });
+  }
+  return curves.filter((curve) => curve.values.length > 0);
+}
+
+/** The value that is drawn halfway to the rim: half of the others are smaller. */
+export function scaleOf(/** @type {readonly Value[]} */ values) {
+  const sizes = values.map(({ value }) => Math.abs(value)).filter((size) => size > 0);
+  sizes.sort((a, b) => a - b);
+  return sizes[Math.floor(sizes.length / 2)] ?? 1;
+}
+
+/**
+ * Where a value is in the graph, from -1 at the bottom to 1 at the top. Values that are far greater
+ * than the others, such as a win that was found, come near the rim and leave them their room.
+ * @param {number} value
+ * @param {number} scale
+ * @param {boolean} turned
+ */
+export function height(value, scale, turned) {
+  const share = value / (Math.abs(value) + scale);
+  return turned ? -share : share;
+}
+
+export class ValueGraph {
+  /** @param {(index: number) => void} go is called with the place that was chosen */
+  constructor(go) {
+    this.curves = svg("g");
+    this.cursor = svg("line", { y1: 0, y2: HEIGHT, class: "vg-cursor" });
+    this.root = svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "value-graph", role: "img", preserveAspectRatio: "none" },
+      svg("line", { x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "vg-middle" }),
+      this.curves, this.cursor,
+    );
+    this.plies = 1;
+    /** @type {Curve[]} */
+    this.known = [];
+    this.root.addEventListener("click", (event) => {
+      const { left, width } = this.root.getBoundingClientRect();
+      const x = ((/** @type {MouseEvent} */ (event).clientX - left) / width) * WIDTH;
+      const index = this.#nearest(x);
+      if (index !== null) go(index);
+    });
+  }
+
+  /** Draw all curves; returns whether there are any. @param {Course} course @param {string[]} names */
+  draw(course, names) {
+    this.known = curvesOf(course, names.length);
+    this.plies = Math.max(1, course.plyAt(course.length));
+    const turned = names.length === 2 ? 1 : -1;
+    this.curves.replaceChildren(...this.known.flatMap((curve) => this.#curve(curve, curve.seat === turned)));
+    const whose = this.known.map(({ seat }) => names[seat]).join(" and ");
+    this.root.setAttribute("aria-label", `Values that ${whose} gave to the position, by ply`);
+    return this.known.length > 0;
+  }
+
+  /** @param {number} ply */
+  show(ply) {
+    const x = num(this.#x(ply));
+    this.cursor.setAttribute("x1", x);
+    this.cursor.setAttribute("x2", x);
+  }
+
+  /** @param {Curve} curve @param {boolean} turned @returns {SVGElement[]} */
+  #curve({ seat, values }, turned) {
+    const scale = scaleOf(values);
+    const points = values.map(({ ply, value }) => ({
+      x: this.#x(ply), y: HEIGHT / 2 - height(value, scale, turned) * (HEIGHT / 2 - MARGIN),
+    }));
+    const d = `M${points.map(({ x, y }) => `${num(x)} ${num(y)}`).join("L")}`;
+    const every = Math.max(1, Math.ceil(points.length / 12));
+    const marks = points.filter((_, i) => i % every === 0).map((at) => emblemPath(seat, at, 5));
+    return [
+      svg("path", { d, class: `vg-curve vg-seat-${look(seat)}` }),
+      svg("path", { d: marks.join(""), class: `vg-mark vg-seat-${look(seat)}` }),
+    ];
+  }
+
+  /** @param {number} ply */
+  #x(ply) {
+    return MARGIN + (ply / this.plies) * (WIDTH - 2 * MARGIN);
+  }
+
+  /** @param {number} x */
+  #nearest(x) {
+    let best = null;
+    let least = Infinity;
+    for (const { ply, index } of this.known.flatMap((curve) => curve.values)) {
+      const distance = Math.abs(this.#x(ply) - x);
+      if (distance < least) [best, least] = [index, distance];
+    }
+    return best;
+  }
+}
