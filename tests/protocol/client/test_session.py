@@ -37,12 +37,16 @@ from kibitz_protocol.tools.testing import LIMITS, ScriptedServer
 from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings
 from kibitz_protocol.wire.messages import (
+    MAX_WALL,
+    AddComment,
     Answer,
     Done,
     Event,
     Farewell,
     Finished,
     GameList,
+    HallChanged,
+    HallNews,
     Hello,
     History,
     Host,
@@ -57,12 +61,17 @@ from kibitz_protocol.wire.messages import (
     MatchStarted,
     Move,
     Note,
+    NotWatched,
     Refused,
     Rejoin,
     Request,
     ServerMessage,
     Snapshot,
+    Subscribe,
+    Unsubscribe,
     Unwatch,
+    Wall,
+    Walled,
     Watch,
     Welcome,
     YourTurn,
@@ -95,6 +104,7 @@ FINISHED = next(message for message in NEWS if isinstance(message, Finished))
 
 
 LOBBY = next(message for message in NEWS if isinstance(message, LobbyNews))
+HALL = next(message for message in NEWS if isinstance(message, HallNews))
 STARTED = next(message for message in NEWS if isinstance(message, MatchStarted))
 
 
@@ -847,3 +857,99 @@ class TestLobbyViews:
         self._views(online)
         online.send(LobbyChanged(lobby="L1", done=3))
         assert self._views(online) == []
+
+
+class TestHall:
+    """The hall is told whole, whatever the server sends."""
+
+    def test_changes_are_put_into_the_hall(self, online: ScriptedServer) -> None:
+        _ask(online, lambda id: Subscribe(id=id, topic="hall"))
+        online.send(Done(re=online.expect_request(Subscribe).id), HALL)
+        online.next_event(Answered)
+        assert online.next_event(NewsReceived).news == HALL
+        online.send(HallChanged(plies={"m1": 12}, lobbies_gone=["L1"], lobbies_in_all=0))
+        told = online.next_event(NewsReceived).news
+        assert isinstance(told, HallNews)
+        assert (told.lobbies, told.lobbies_in_all, told.matches[0].ply) == ([], 0, 12)
+
+    def test_a_change_of_a_hall_that_was_not_told_is_passed_over(
+        self, online: ScriptedServer
+    ) -> None:
+        online.send(HallChanged(lobbies_in_all=3))
+        online.assert_done()
+
+    def test_it_is_subscribed_to_again_until_it_is_not(self, online: ScriptedServer) -> None:
+        _ask(online, lambda id: Subscribe(id=id, topic="hall"))
+        online.send(Done(re=online.expect_request(Subscribe).id), HALL)
+        online.disconnect()
+        online.accept_hello()
+        online.send(Done(re=online.expect_request(Subscribe).id))
+        _ask(online, lambda id: Unsubscribe(id=id, topic="hall"))
+        online.send(Done(re=online.expect_request(Unsubscribe).id))
+        online.disconnect()
+        online.accept_hello()
+        online.events.clear()
+        online.assert_done()
+
+
+def _wall(peer: ScriptedServer, *matches: str, watching: list[str] | None = None) -> None:
+    """Ask for a wall, and let the server show all of it, or `watching` only."""
+    _ask(peer, lambda id: Wall(id=id, matches=list(matches)))
+    shown = list(matches) if watching is None else watching
+    request = peer.expect_request(Wall, matches=list(matches))
+    refused = [
+        NotWatched(match=match, code=Code.OVER, message="over")
+        for match in matches
+        if match not in shown
+    ]
+    peer.send(Walled(re=request.id, watching=shown, refused=refused))
+    peer.next_event(Answered)
+
+
+class TestWalls:
+    """Many matches watched by one request."""
+
+    def test_a_wall_follows_its_matches_and_no_others(self, online: ScriptedServer) -> None:
+        _watch(online, "m9", 1)
+        _wall(online, "m1", "m2")
+        online.send(_snapshot("m1", 4), _event("m1", 5), _event("m9", 2))
+        assert _told(online) == ["Snapshot", 5]
+
+    def test_it_is_asked_for_again_as_one_request(self, online: ScriptedServer) -> None:
+        _wall(online, "m1", "m2", "m3")
+        online.send(_snapshot("m1", 4), FINISHED.model_copy(update={"match": "m3"}))
+        _watch_after(online, "m5")
+        online.disconnect()
+        online.accept_hello()
+        request = online.expect_request(Wall, matches=["m1", "m2", "m5"])
+        online.events.clear()
+        lost = NotWatched(match="m2", code=Code.OVER, message="it is over")
+        online.send(Walled(re=request.id, watching=["m1", "m5"], refused=[lost]))
+        assert online.next_event(MatchLost) == MatchLost("m2", Code.OVER, "it is over")
+        online.assert_done()
+
+    def test_what_does_not_fit_on_it_is_watched_beside_it(self, online: ScriptedServer) -> None:
+        keys = [f"m{number}" for number in range(MAX_WALL)]
+        _wall(online, *keys)
+        _watch_after(online, "beside")
+        online.disconnect()
+        online.accept_hello()
+        online.expect_request(Wall, matches=keys)
+        online.advance(60_000)
+        online.expect_request(Watch, match="beside")
+
+    def test_it_waits_for_what_the_server_may_charge(self, online: ScriptedServer) -> None:
+        keys = [f"m{number}" for number in range(MAX_WALL)]
+        for _ in range(2):
+            _ask(online, lambda id: Wall(id=id, matches=keys))
+        online.expect_request(Wall)
+        online.assert_done()
+        online.advance(60_000)
+        online.expect_request(Wall)
+
+
+def test_a_comment_is_not_made_twice(online: ScriptedServer) -> None:
+    id = _ask(online, lambda id: AddComment(id=id, match="m1", text="close"))
+    online.expect_request(AddComment)
+    online.disconnect()
+    assert online.next_event(Unanswered).id == id
