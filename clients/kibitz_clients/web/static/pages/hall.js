@@ -24,7 +24,7 @@ export async function show(root, app) {
   document.title = "Hall - kibitz";
   const [{ games }] = await Promise.all([app.games.list(), loadBoards()]);
   const thumbnails = new Thumbnails(app);
-  const matches = section("matches", "Running now", "tiles", "No match runs that may be watched.");
+  const matches = section("matches", "Running now", "tiles boards", "No match runs that may be watched.");
   const lobbies = section("lobbies", "Lobbies", "lines", "No lobby is open.");
   const finished = section("finished", "Just finished", "lines", "Nothing yet.");
   const ladders = section("ladders", "Ladder", "tiles wide", "No rated match was played yet.");
@@ -38,7 +38,7 @@ export async function show(root, app) {
     mine,
     h("section", { "aria-labelledby": "games-head" },
       h("h2", { id: "games-head" }, "Play"),
-      h("ul", { class: "tiles" }, games.map(gameTile))),
+      h("ul", { class: "tiles games" }, games.map(gameTile))),
     matches.element,
     h("div", { class: "pair" }, lobbies.element, finished.element),
     ladders.element);

@@ -57,12 +57,12 @@ class HostForm {
     const another = h("button", { type: "button", class: "small", onclick: () => this.#addItem() }, "Add a game");
     const seat = h("button", { type: "button", class: "small", onclick: () => this.#addSeat("open") }, "Add a seat");
     this.element = h("form", { class: "host-form" },
-      h("fieldset", { class: "card stack" }, h("legend", { class: "visually-hidden" }, "What is played"),
-        h("h2", null, "What is played"), this.itemList, another),
-      h("fieldset", { class: "card stack" }, h("legend", { class: "visually-hidden" }, "Who plays"),
-        h("h2", null, "Who plays"), this.seatList, seat),
-      h("fieldset", { class: "card stack" }, h("legend", { class: "visually-hidden" }, "The lobby"),
-        h("h2", null, "The lobby"),
+      h("section", { class: "card stack", "aria-labelledby": "host-what" },
+        h("h2", { id: "host-what" }, "What is played"), this.itemList, another),
+      h("section", { class: "card stack", "aria-labelledby": "host-who" },
+        h("h2", { id: "host-who" }, "Who plays"), this.seatList, seat),
+      h("section", { class: "card stack", "aria-labelledby": "host-lobby" },
+        h("h2", { id: "host-lobby" }, "The lobby"),
         h("div", { class: "fields" },
           h("div", { class: "field" }, h("label", { for: "lobby-name" }, "Name"), this.name),
           this.access.main),

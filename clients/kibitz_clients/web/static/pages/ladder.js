@@ -21,9 +21,19 @@ export async function show(root, app) {
     root,
     h("h1", null, "Ladder"),
     games.length
-      ? games.map((table) => ladderTable(table, app.games.title(table.game)))
+      ? h("div", { class: "tiles wide" },
+        games.map((table) => ladderTable(table, app.games.title(table.game))))
       : h("p", { class: "empty" }, "No rated match was played yet. A host makes a lobby rated; accounts and house bots are rated, guests are not."),
   );
+}
+
+/**
+ * A house bot's name without its game, which the table says.
+ * @param {string} name
+ * @param {string} game
+ */
+function shortName(name, game) {
+  return name.startsWith(`${game}/`) ? name.slice(game.length + 1) : name;
 }
 
 /**
@@ -48,7 +58,7 @@ export function ladderTable(table, title, most = Infinity) {
           h("th", { scope: "col", class: "number" }, "Matches"))),
         h("tbody", null, lines.map((line) => h("tr", null,
           h("td", null, line.place),
-          h("td", null, kindMark(line.kind), line.name),
+          h("td", { class: "name" }, kindMark(line.kind), shortName(line.name, table.game)),
           h("td", { class: "number" }, Math.round(line.rating)),
           h("td", { class: "number muted" }, Math.round(2 * line.deviation)),
           h("td", { class: "number" }, line.matches)))),

@@ -5,7 +5,7 @@ import { h, fill } from "../parts/dom.js";
 import { KeyedList } from "../parts/keyed.js";
 import { matchCard, matchLine } from "../parts/match_cards.js";
 import { counted, kindMark } from "../parts/names.js";
-import { controlText } from "../wire/clock.js";
+import { controlText, isLimited } from "../wire/clock.js";
 import { Refusal } from "../wire/connection.js";
 import { rights, waitsFor } from "../wire/lobby_seat.js";
 
@@ -60,7 +60,7 @@ class LobbyPage {
     this.#invite = app.invite;
     this.thumbnails = new Thumbnails(app);
     this.liveCount = h("span", { class: "count" });
-    this.liveList = new KeyedList(h("ul", { class: "tiles" }), (match) => match.match,
+    this.liveList = new KeyedList(h("ul", { class: "tiles boards" }), (match) => match.match,
       (match) => matchCard(match, app, this.thumbnails));
     this.playedList = new KeyedList(h("ul", { class: "lines" }), (match) => match.match,
       (match) => matchLine(match, app));
@@ -303,7 +303,7 @@ class LobbyPage {
           h("strong", null, this.app.games.title(item.game)), " ",
           h("span", { class: "muted" }, optionsText(item.options ?? {}))),
         h("span", { class: "muted" }, counted(item.seats ?? 2, "player")),
-        h("span", { class: "muted" }, `clock ${controlText(item.time_control ?? {})}`),
+        h("span", { class: "muted" }, clockText(item.time_control ?? {})),
         item.games && h("span", { class: "muted" }, counted(item.games, "match", "matches"))))),
       arranged && h("p", { class: "muted" }, "The host arranges the matches one by one."),
       view.planned > 1 && h("p", { class: "progress-line" },
@@ -319,7 +319,7 @@ class LobbyPage {
     this.liveCount.textContent = String(view.live.length);
     this.liveList.show(shown);
     this.thumbnails.keep(new Set(shown.map((match) => match.match)));
-    standings.hidden = !view.standings.length;
+    standings.hidden = !view.standings.some((line) => line.played);
     fill(standings, h("h2", null, "Standings"), h("div", { class: "card scroll" }, h("table", null,
       h("thead", null, h("tr", null,
         ["#", "Player", "Points", "Won", "Drawn", "Lost"].map((text, i) =>
@@ -330,6 +330,11 @@ class LobbyPage {
     played.hidden = !this.#played.length;
     this.playedList.show(this.#played);
   }
+}
+
+/** @param {import("../wire/messages.js").TimeControl} control */
+function clockText(control) {
+  return isLimited(control) ? `clock ${controlText(control)}` : "no clock";
 }
 
 /** @param {SeatSpec} spec */

@@ -48,7 +48,7 @@ export function field(name, schema) {
   const plain = withoutNull(schema);
   const id = `field-${++fields}`;
   const help = schema.description
-    ? h("p", { id: `${id}-help`, class: "muted small-text" }, schema.description) : null;
+    ? h("p", { id: `${id}-help`, class: "muted small-text" }, marked(schema.description)) : null;
   const attributes = { id, name, "aria-describedby": help ? `${id}-help` : undefined };
   const { input, value } = control(attributes, plain, schema.default);
   const label = h("label", { for: id }, words(name));
@@ -145,6 +145,14 @@ export function scalarOf(text) {
 export function words(name) {
   const text = name.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * A text in which names of options stand between backticks.
+ * @param {string} text
+ */
+function marked(text) {
+  return text.split("`").map((part, i) => (i % 2 ? h("code", null, words(part)) : part));
 }
 
 /**
