@@ -7,6 +7,7 @@ WORKERS ?= auto
 
 VENV := .venv
 COMPILED := build/compiled
+WEB_TOOLS := tests/tools/web/node_modules/.made
 SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -54,12 +55,12 @@ test: $(VENV)/.dev
 
 .PHONY: test-e2e
 test-e2e: export HYPOTHESIS_PROFILE ?= default
-test-e2e: $(VENV)/.dev
+test-e2e: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 	$(PYTEST) -m 'e2e and not slow' $(ARGS)
 
 test-all: export HYPOTHESIS_PROFILE ?= thorough
-test-all: $(VENV)/.dev
+test-all: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 	$(PYTEST) -m '' $(ARGS)
@@ -98,7 +99,7 @@ bench: $(VENV)/.dev
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf build dist site demo-records
+	rm -rf build dist site demo-records tests/tools/web/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: .run has what kibitz needs to run, .dev the tools of its developers too, .docs mkdocs.
@@ -112,6 +113,13 @@ $(VENV)/.dev: $(VENV)/.run
 	@echo 'installing the developer tools into $(VENV)'
 	@$(PIP) --no-build-isolation -e '.[dev,environments,pictures,compile]'
 	@touch $@
+
+# What checks the pages and comes from npm; where there is no npm, those checks are skipped.
+$(WEB_TOOLS): tests/tools/web/package.json
+	@if command -v npm >/dev/null 2>&1; then \
+		echo 'installing the tools that check the pages'; \
+		cd tests/tools/web && npm install --silent --no-audit --no-fund && touch node_modules/.made; \
+	fi
 
 # The wheel, and what is in it, which tests and benchmarks put in front of the sources.
 $(COMPILED)/.made: $(VENV)/.dev hatch_build.py $(SOURCES)

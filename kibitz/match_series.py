@@ -10,7 +10,7 @@ import contextlib
 import json
 import re
 from asyncio.subprocess import Process
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -144,13 +144,24 @@ class SeriesOutcome:
 
 
 async def play_series(
-    plan: MatchSeries, records: Path, db: Path | None, tell: Tell
+    plan: MatchSeries,
+    records: Path,
+    db: Path | None,
+    tell: Tell,
+    *,
+    opened: Callable[[str], None],
+    ended: Callable[[SeriesOutcome], Awaitable[None]],
 ) -> SeriesOutcome:
-    """Play it on a private server; `records` exists; `tell` is given the lines."""
+    """Play it on a private server; `records` exists; `tell` is given the lines.
+
+    `opened` is given the page of the lobby, and `ended` what came of it while the server's pages
+    can still be looked at.
+    """
     async with private_server(db) as server, _client(server) as client:
         lobby = (await client.host(plan.settings())).lobby
         assert lobby is not None
         await client.join(lobby, role="spectator")
+        opened(server.page(f"/lobby/{lobby}"))
         played = SeriesOutcome(LobbyProgress(lobby))
         async with contextlib.AsyncExitStack() as stack:
             processes = await _start(plan, server, lobby, records, stack)
@@ -159,6 +170,7 @@ async def play_series(
             await played.course.close(client)
             played.trouble += await _wait_for_bots(processes)
         played.leave_reports()
+        await ended(played)
         return played
 
 

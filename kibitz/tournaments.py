@@ -66,7 +66,8 @@ class LocalServices:
     @contextlib.asynccontextmanager
     async def server(self, database: Path) -> AsyncIterator[str]:
         """Run a private server on `database` for the length of the block; gives its URL."""
-        async with private_server(database) as server:
+        event = ("--event", str(self._directory.live))
+        async with private_server(database, options=event) as server:
             yield server.url
 
     @contextlib.asynccontextmanager

@@ -1,5 +1,8 @@
 """`kibitz demo`: a server, its house bots, and a wall on which all games are played at once.
 
+The wall is drawn in the terminal, and the server has one for browsers; with ``--web`` there is only
+that one, and the terminal has lines.
+
 The server and the bots run the rules as plain Python: nothing is compiled, so that the first board
 plays a moment after the command was given. Elsewhere than in a terminal the course of play is
 printed as lines until every programme is over.
@@ -15,6 +18,7 @@ from pathlib import Path
 
 import click
 
+from kibitz.browser import show_page
 from kibitz.builtin_games import load_games
 from kibitz.demo_host import DemoHost
 from kibitz.demo_programme import DEMO
@@ -39,20 +43,21 @@ PACE_SECONDS = 1.2
     help="Where the records go.",
 )
 @click.option("--plain", is_flag=True, help="Print lines, in a terminal too.")
+@click.option("--web", is_flag=True, help="Show the wall in a browser, until Ctrl-C.")
 @click.option("--pace", type=click.FloatRange(0, 10), help="Seconds that a move takes at least.")
-def demo(records: Path, plain: bool, pace: float | None) -> None:
+def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
     """Play all games at once with the house bots, and watch them on a wall until you quit.
 
     Where there is no terminal it prints the course of play, ends by itself with tables of
     results, and leaves the records behind.
     """
-    screen = is_screen(plain=plain)
+    screen = not web and is_screen(plain=plain)
     records.mkdir(parents=True, exist_ok=True)
-    chosen = pace if pace is not None else PACE_SECONDS if screen else 0.0
-    sys.exit(run(_demo(records, screen=screen, pace=chosen)))
+    chosen = pace if pace is not None else PACE_SECONDS if screen or web else 0.0
+    sys.exit(run(_demo(records, screen=screen, web=web, pace=chosen)))
 
 
-async def _demo(records: Path, *, screen: bool, pace: float) -> int:
+async def _demo(records: Path, *, screen: bool, web: bool, pace: float) -> int:
     """Play the programmes to their end, or until the person quits; return the exit status."""
     echo("starting a server; the first board plays in a few seconds")
     preparation = Preparation()
@@ -61,15 +66,18 @@ async def _demo(records: Path, *, screen: bool, pace: float) -> int:
         Client(server.url, name="demo", kind="human", agent="kibitz demo") as client,
     ):
         tell = _ignore if screen else echo
-        host = DemoHost(client, DEMO, preparation, tell, endless=screen)
+        host = DemoHost(client, DEMO, preparation, tell, endless=screen or web)
         if screen:
+            echo(f"in a browser: {server.page('/wall')}")
             await _watch(server, host, preparation)
+        elif web:
+            await _show(server, host)
         else:
             async with draining(host.close):
                 await host.run()
         stored = await host.fetch(server.url, records)
     echo(f"\n{host.tables()}")
-    return _report_end(host, stored, records, quit_early=screen)
+    return _report_end(host, stored, records, quit_early=screen or web)
 
 
 async def _watch(server: PrivateServer, host: DemoHost, preparation: Preparation) -> None:
@@ -89,6 +97,21 @@ async def _watch(server: PrivateServer, host: DemoHost, preparation: Preparation
         hosting.cancel()
     if app.failure is not None:
         raise app.failure
+
+
+async def _show(server: PrivateServer, host: DemoHost) -> None:
+    """Play for the wall of the server's pages until Ctrl-C."""
+    show_page(server.page("/wall"))
+    echo("Ctrl-C ends it")
+    interrupted = asyncio.Event()
+
+    async def interrupt() -> None:
+        interrupted.set()
+
+    async with draining(interrupt), asyncio.TaskGroup() as group:
+        hosting = group.create_task(host.run())
+        await interrupted.wait()
+        hosting.cancel()
 
 
 def _report_end(host: DemoHost, stored: list[str], records: Path, *, quit_early: bool) -> int:

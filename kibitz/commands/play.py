@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from kibitz.browser import show_page
 from kibitz.match_series import (
     AT_ONCE,
     MatchSeries,
+    SeriesOutcome,
     check,
     play_series,
     readable_paths,
@@ -21,7 +24,7 @@ from kibitz.options import notation
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program, program_of_word, trailing_program
 from kibitz.output import echo, echo_json
-from kibitz.process.event_loop import run
+from kibitz.process.event_loop import draining, run
 from kibitz_bots.adapters.external_program import WithProgram, program_options
 
 
@@ -44,6 +47,7 @@ def _tell(line: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
 @options_match.isolation_option
+@click.option("--watch", is_flag=True, help="Show it in a browser, and stay until Ctrl-C.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what happens meanwhile.")
 def play(
     game: GameChoice,
@@ -52,6 +56,7 @@ def play(
     records: Path,
     db: Path | None,
     as_json: bool,
+    watch: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -95,7 +100,20 @@ def play(
     if readable_paths(plan) and not quiet:
         _tell(plan.isolation.sentence)
     records.mkdir(parents=True, exist_ok=True)
-    played = run(play_series(plan, records, db, _ignore if quiet else _tell))
+
+    async def ended(played: SeriesOutcome) -> None:
+        _report(played, as_json=as_json)
+        if watch:
+            await _until_interrupted()
+
+    tell = _ignore if quiet else _tell
+    opened = show_page if watch else _ignore
+    played = run(play_series(plan, records, db, tell, opened=opened, ended=ended))
+    sys.exit(1 if played.trouble else 0)
+
+
+def _report(played: SeriesOutcome, *, as_json: bool) -> None:
+    """Print what came of it."""
     if as_json:
         echo_json(played.json())
     elif played.course.matches:
@@ -104,7 +122,18 @@ def play(
         echo(f"a seat was at fault: {path}", err=True)
     for sentence in played.trouble:
         echo(sentence, err=True)
-    sys.exit(1 if played.trouble else 0)
+
+
+async def _until_interrupted() -> None:
+    """Keep the pages of what was played until Ctrl-C."""
+    echo("the pages stay until Ctrl-C", err=True)
+    interrupted = asyncio.Event()
+
+    async def interrupt() -> None:
+        interrupted.set()
+
+    async with draining(interrupt):
+        await interrupted.wait()
 
 
 def _ignore(line: str) -> None:

@@ -135,6 +135,12 @@ class Age(click.ParamType[float]):
     "--notes", is_flag=True, help="Downloaded records hold what bots noted for themselves."
 )
 @click.option("--no-web", is_flag=True, help="No pages for browsers.")
+@click.option(
+    "--event",
+    type=click.Path(path_type=Path, dir_okay=False),
+    hidden=True,
+    help="The document of a running event, which `kibitz arena` writes.",
+)
 @click.option("--unlimited", is_flag=True, help="No limits on how much is asked of it.")
 @click.option(
     "--config",
@@ -153,6 +159,7 @@ def serve(
     bot_cpu: int | None,
     as_json: bool,
     no_web: bool,
+    event: Path | None,
     keep: float | None,
     connections: int | None,
     lobbies_in_all: int | None,
@@ -165,6 +172,7 @@ def serve(
     """
     gc.disable()  # until it serves: what the modules make stays, and walking over it is slow
     from kibitz.builtin_games import load_games
+    from kibitz.event_site import EventSite
     from kibitz.process.house_bots import LocalBotLauncher
     from kibitz.text import rulebook
     from kibitz_clients.web.site import web_site
@@ -182,7 +190,7 @@ def serve(
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
-    site = None if no_web else web_site(rules=rulebook.fragments())
+    site = None if no_web else EventSite(web_site(rules=rulebook.fragments()), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
         run(config, load_games("compiled"), house, site=site, started=told)

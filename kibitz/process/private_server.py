@@ -39,6 +39,10 @@ class PrivateServer:
         """Where clients connect."""
         return self.address.url
 
+    def page(self, path: str) -> str:
+        """Return the address of a page of it."""
+        return f"{self.address.http_url}{path}"
+
 
 class ServerFailedError(OSError):
     """The private server did not start; the message ends with what it said."""

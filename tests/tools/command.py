@@ -12,8 +12,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Kibitz:
 
     directory: Path
     mark: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Added to the environment of its processes."""
 
     def run(
         self, *words: str, seconds: float = PATIENCE_SECONDS
@@ -70,7 +72,8 @@ class Kibitz:
         """Return what its processes get: of the person here neither identity nor sessions."""
         said = {f"KIBITZ_{word}" for word in ("TOKEN", "RESUME", "SERVER", "LOBBY", "NAME")}
         kept = {name: value for name, value in os.environ.items() if name not in said}
-        return kept | {MARK: self.mark, "KIBITZ_STATE": str(self.directory / "state")}
+        own = {MARK: self.mark, "KIBITZ_STATE": str(self.directory / "state")}
+        return kept | own | dict(self.variables)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ bots/NAME.resume the secret with which it comes back as the same player (mode 06
 host.resume      the same for whoever arranges the games, and in which lobby (mode 0600)
 records/         a record for each game
 reports/         a forensic report for each game in which a seat was at fault; for the host only
+live.json        what the page of the running event shows
 results.json, results.csv, games.csv, results.html
 
 All of it is for who holds the event: the directory has mode 0700.
@@ -59,6 +60,10 @@ class TournamentDirectory:
     @property
     def database(self) -> Path:
         return self.path / "kibitz.db"
+
+    @property
+    def live(self) -> Path:
+        return self.path / "live.json"
 
     @property
     def records(self) -> Path:
@@ -137,6 +142,12 @@ class TournamentDirectory:
         """Throw the secrets away: the server that gave them does not know them any more."""
         for path in (self.path / "host.resume", *(self.path / "bots").glob("*.resume")):
             path.unlink(missing_ok=True)
+
+    def write_live(self, text: str) -> None:
+        """Write what the page of the running event shows; nothing is lost when that is."""
+        partial = self.path / "live.json.part"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(self.live)
 
     def write(self, name: str, text: str, *, mode: int = 0o644) -> Path:
         """Write a file of the directory; there is never a part of it under its name."""

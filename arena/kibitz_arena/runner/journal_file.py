@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Self, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -20,6 +22,8 @@ from kibitz_arena.journal import (
 )
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+
+T = TypeVar("T")
 
 
 class Journal:
@@ -53,6 +57,13 @@ class Journal:
         except BaseException:
             self.close()
             raise
+        # Held while entries are folded in: that is done in a thread, and others may read meanwhile.
+        self._folding = threading.Lock()
+
+    def read(self, made_of: Callable[[TournamentState], T]) -> T:
+        """Return what is made of the progress, into which nothing is folded meanwhile."""
+        with self._folding:
+            return made_of(self.state)
 
     def append(self, *entries: Entry) -> None:
         """Fold entries in, write them down, and wait for the disk.
@@ -62,9 +73,10 @@ class Journal:
         """
         lines: list[bytes] = []
         try:
-            for entry in entries:
-                self.state.apply(entry)
-                lines.append(encode_line(entry))
+            with self._folding:
+                for entry in entries:
+                    self.state.apply(entry)
+                    lines.append(encode_line(entry))
         finally:
             _write(self._file, b"".join(lines))
 

@@ -16,6 +16,7 @@ from typing import Final
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.errors import first_error, leaf_errors
 from kibitz_arena.runner.hosting import ServerOptions
+from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.reminder import BackoffReminder
 from kibitz_arena.runner.scheduler import GameScheduler
@@ -49,6 +50,7 @@ class Session:
         concurrency: ConcurrencyLimit,
         options: ServerOptions,
         display: ProgressDisplay,
+        live: LiveFile,
     ) -> None:
         self._client = client
         self._lobby = lobby
@@ -57,6 +59,7 @@ class Session:
         self._concurrency = concurrency
         self._options = options
         self._display = display
+        self._live = live
         self._tournament = scheduler.tournament
         self.failure: str | None = None
         """Why an entrant cannot be kept running."""
@@ -73,6 +76,7 @@ class Session:
                     group.create_task(self._wait_for_entrants()),
                     group.create_task(self._measure_latency()),
                     group.create_task(self._show()),
+                    group.create_task(self._live.keep()),
                 ]
                 await self._scheduler.play()
                 for task in beside:
@@ -80,6 +84,7 @@ class Session:
                 await self._end(running)
         finally:
             self._display.show(self._scheduler.progress, self._concurrency)
+            self._live.write()
 
     async def _keep_running(self) -> None:
         """Keep the entrants running; stop when one cannot be, so that counts stay equal."""

@@ -21,6 +21,7 @@ from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.errors import first_error
 from kibitz_arena.runner.hosting import MAX_AT_ONCE, ServerOptions, TournamentHost
 from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.live_file import LiveFile
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import RecordCollector
 from kibitz_arena.runner.scheduler import GameScheduler, LobbyGoneError
@@ -103,6 +104,8 @@ class TournamentRunner:
             await client.join(lobby, role="spectator")
             own = self.options.server is None
             say = self.display.say
+            if own:
+                say(f"the event in a browser: {_event_page(url)}")
             records = RecordCollector(url, client, self.directory, self.services, own, say)
             scheduler = GameScheduler(
                 client,
@@ -129,6 +132,7 @@ class TournamentRunner:
                 self.concurrency,
                 self.options,
                 self.display,
+                LiveFile(journal, self.directory, lobby, say),
             )
             await self._play(scheduler, session)
 
@@ -163,6 +167,11 @@ async def _wait_for_database(database: Path) -> None:
             if time.monotonic() > deadline:
                 raise OSError(f"{database}: another server has it open") from None
         await asyncio.sleep(0.1)
+
+
+def _event_page(url: str) -> str:
+    """Return the page that the event's own server has of it; `url` is where clients connect."""
+    return f"http{url.removeprefix('ws')}/event"
 
 
 def _now() -> int:

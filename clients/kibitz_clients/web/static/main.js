@@ -27,7 +27,7 @@ export class App {
   /** @param {Connection} connection */
   constructor(connection) {
     this.connection = connection;
-    this.theme = new Theme(localStorageOrNone());
+    this.theme = new Theme(storageOrNone("localStorage"));
     this.games = new Games(connection);
     this.lobbies = new Lobbies();
     this.matches = new Matches(connection);
@@ -103,10 +103,13 @@ function takeFragment() {
   return { token, invite };
 }
 
-/** @returns {Pick<Storage, "getItem"|"setItem"|"removeItem">} */
-function localStorageOrNone() {
+/**
+ * @param {"localStorage"|"sessionStorage"} which
+ * @returns {Pick<Storage, "getItem"|"setItem"|"removeItem">}
+ */
+function storageOrNone(which) {
   try {
-    return localStorage;
+    return window[which];
   } catch {
     return { getItem: () => null, setItem: () => {}, removeItem: () => {} };
   }
@@ -144,13 +147,18 @@ function button(text, press) {
   return h("button", { type: "button", class: "small", onclick: press }, text);
 }
 
+/** Pages for screens that nobody signs in at: each window comes as a guest of its own, and goes. */
+const UNATTENDED = ["/wall", "/event"];
+
 const { token, invite } = takeFragment();
+const unattended = UNATTENDED.includes(location.pathname);
+const guest = unattended ? { name: `screen-${Math.random().toString(36).slice(2, 8)}` } : {};
 const scheme = location.protocol === "https:" ? "wss:" : "ws:";
 const app = new App(
   new Connection({
     url: `${scheme}//${location.host}/ws`,
-    hello: token ? { token } : {},
-    storage: localStorageOrNone(),
+    hello: token ? { token } : guest,
+    storage: unattended ? storageOrNone("sessionStorage") : storageOrNone("localStorage"),
   }),
 );
 app.invite = invite;

@@ -1,0 +1,170 @@
+// A grid of live boards that fills its place: as many as fit, followed by one `wall` request.
+
+import { define } from "../board/board.js";
+import { DrawQueue } from "./draw_queue.js";
+import { Tile } from "./tile.js";
+import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
+
+/** @typedef {import("../main.js").App} App */
+/** @typedef {import("../wire/match.js").Change} Change */
+/** @typedef {import("./wall_slots.js").Candidate} Candidate */
+/** @typedef {import("../wire/messages.js").Walled} Walled */
+
+const TICK_MS = 250;
+
+export class BoardGrid extends EventTarget {
+  #slots = new WallSlots();
+  #queue = new DrawQueue();
+  /** @type {Map<string, Tile>} */
+  #tiles = new Map();
+  /** @type {Set<string>} matches that may not be watched */
+  #refused = new Set();
+  /** @type {Candidate[]} */
+  #running = [];
+  #asked = "";
+  #asking = false;
+  #ends = new AbortController();
+
+  /**
+   * @param {HTMLElement} element is filled with boards
+   * @param {App} app
+   */
+  constructor(element, app) {
+    super();
+    define();
+    this.element = element;
+    this.app = app;
+    element.classList.add("board-grid");
+    this.sizes = new ResizeObserver(() => this.#update());
+    this.sizes.observe(element);
+    this.timer = setInterval(() => this.#tick(), TICK_MS);
+    app.connection.addEventListener(
+      "welcome", () => { this.#asked = ""; void this.#ask(); }, { signal: this.#ends.signal },
+    );
+  }
+
+  /** How many boards are shown. */
+  get count() {
+    return this.#tiles.size;
+  }
+
+  /**
+   * Say which matches run, those first that are to have boards first.
+   * @param {Candidate[]} running
+   */
+  show(running) {
+    this.#running = running;
+    const known = new Set(running.map((each) => each.match));
+    for (const match of this.#slots.matches) {
+      // A match that is gone without an end that was told, such as a void one.
+      if (!known.has(match)) this.#slots.end(match, performance.now());
+    }
+    this.#update();
+  }
+
+  /** Leave off watching. */
+  close() {
+    this.#ends.abort();
+    clearInterval(this.timer);
+    this.sizes.disconnect();
+    for (const match of [...this.#tiles.keys()]) this.#remove(match);
+    this.app.connection.request({ type: "wall", matches: [] }).catch(() => {});
+  }
+
+  #tick() {
+    const now = performance.now();
+    for (const tile of this.#tiles.values()) tile.tick(now);
+    this.#update();
+  }
+
+  #update() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !height) return;
+    const candidates = this.#running.filter((each) => !this.#refused.has(each.match));
+    const most = Math.min(MOST, capacity(width, height));
+    const changed = this.#slots.update(candidates, most, performance.now());
+    if (changed) this.#arrange();
+    const across = String(columns(Math.max(1, this.#slots.slots.length), width, height));
+    if (this.element.style.getPropertyValue("--across") !== across) {
+      this.element.style.setProperty("--across", across);
+    }
+    if (changed) void this.#ask();
+  }
+
+  /** Make and remove tiles, and put them into their places. */
+  #arrange() {
+    const shown = new Set(this.#slots.matches);
+    for (const match of [...this.#tiles.keys()]) if (!shown.has(match)) this.#remove(match);
+    const places = this.#slots.slots.map(({ match }) => {
+      if (match === null) return emptyTile();
+      return (this.#tiles.get(match) ?? this.#make(match)).element;
+    });
+    for (const [index, place] of places.entries()) {
+      const there = this.element.children[index];
+      if (there !== place) this.element.insertBefore(place, there ?? null);
+    }
+    while (this.element.children.length > places.length) this.element.lastElementChild?.remove();
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** @param {string} match */
+  #make(match) {
+    const model = this.app.matches.open(match, { follow: false });
+    const tile = new Tile(model, this.app.games.title(this.#slots.games.get(match) ?? ""), this.#queue);
+    this.#tiles.set(match, tile);
+    const signal = this.#ends.signal;
+    model.addEventListener("change", (event) => {
+      const { why } = /** @type {CustomEvent<Change>} */ (event).detail;
+      const over = why === "finished" || (why === "snapshot" && model.result !== null);
+      if (over && this.#tiles.has(match)) {
+        this.#slots.end(match, performance.now());
+        this.dispatchEvent(new CustomEvent("ended", { detail: model }));
+      }
+    }, { signal });
+    return tile;
+  }
+
+  /** @param {string} match */
+  #remove(match) {
+    this.#tiles.get(match)?.remove();
+    this.#tiles.delete(match);
+    this.app.matches.close(match);
+  }
+
+  /** Watch what is shown; what changes meanwhile is asked for afterwards. */
+  async #ask() {
+    if (this.#asking) return;
+    this.#asking = true;
+    try {
+      while (this.#asked !== this.#wanted().join() && !this.#ends.signal.aborted) {
+        const matches = this.#wanted();
+        this.#asked = matches.join();
+        /** @type {Walled} */
+        const answer = await this.app.connection.request({ type: "wall", matches });
+        for (const { match } of answer.refused) this.#refuse(match);
+      }
+    } catch (error) {
+      if (!this.#ends.signal.aborted) this.app.sayError(error);
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  /** The matches to watch; those that are over need no watching. */
+  #wanted() {
+    return this.#slots.matches.filter((match) => !this.#tiles.get(match)?.model.result);
+  }
+
+  /** @param {string} match */
+  #refuse(match) {
+    this.#refused.add(match);
+    this.#slots.drop(match, performance.now());
+    this.#arrange();
+  }
+}
+
+function emptyTile() {
+  const tile = document.createElement("div");
+  tile.className = "live live-empty";
+  return tile;
+}

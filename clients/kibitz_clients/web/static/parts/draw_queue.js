@@ -1,0 +1,56 @@
+// Draws what has changed frame by frame: as many boards in each as leave the frames coming.
+//
+// Painting many boards takes longer than a frame lasts, and then everything would stand still and
+// jump. So each frame has a quota, which shrinks when frames come late and grows when they do not.
+// Who waits is drawn in the order in which it began to wait, with all that has happened by then.
+
+/** A frame that took longer is late: the wall is to move at 30 frames a second and more. */
+const LATE_MS = 28;
+const GOOD_MS = 20;
+const LEAST = 2;
+const MOST = 200;
+
+/** @typedef {{draw: () => void}} Drawable */
+
+export class DrawQueue {
+  /** @type {Set<Drawable>} in the order in which they came */
+  #waiting = new Set();
+  #quota = 16;
+  /** when the last frame was, 0 where nothing was drawn in it */
+  #last = 0;
+  /** @type {number | null} */
+  #frame = null;
+
+  /** @param {Drawable} each */
+  add(each) {
+    this.#waiting.add(each);
+    this.#frame ??= requestAnimationFrame((now) => this.#run(now));
+  }
+
+  /** @param {Drawable} each */
+  remove(each) {
+    this.#waiting.delete(each);
+  }
+
+  /** @param {number} now */
+  #run(now) {
+    if (this.#last > 0) this.#adapt(now - this.#last);
+    let left = this.#quota;
+    for (const each of this.#waiting) {
+      if (left-- <= 0) break;
+      this.#waiting.delete(each);
+      each.draw();
+    }
+    // One frame more than there is to draw tells how long the last one took.
+    const goesOn = left < this.#quota;
+    this.#last = goesOn ? now : 0;
+    this.#frame = goesOn || this.#waiting.size > 0
+      ? requestAnimationFrame((next) => this.#run(next)) : null;
+  }
+
+  /** @param {number} took */
+  #adapt(took) {
+    if (took > LATE_MS) this.#quota = Math.max(LEAST, Math.floor(this.#quota * 0.75));
+    else if (took < GOOD_MS) this.#quota = Math.min(MOST, this.#quota + 1);
+  }
+}

@@ -1,0 +1,116 @@
+// Which matches a wall of boards shows, and in how many columns: no drawing, no connection.
+//
+// A board keeps its match until that has been over for a while; then another match takes it. A
+// board that nobody takes goes away, and the others grow.
+
+/** How long the end of a match is shown, in milliseconds. */
+export const LINGER_MS = 6000;
+/** How long a board stays empty for the next match before it goes away. */
+export const EMPTY_MS = 3000;
+/** The smallest tile, in CSS pixels: below that nobody can follow a board. */
+export const LEAST = { width: 148, height: 184 };
+/** The most matches that the server lets a connection watch at once. */
+export const MOST = 200;
+/** How much wider than high a tile serves its board and its names best. */
+const RATIO = 0.82;
+
+/**
+ * @typedef {{match: string, game: string, result?: unknown, watchable?: boolean, void?: boolean}}
+ * Candidate
+ * @typedef {{match: string | null, endedAt: number | null, emptyAt: number | null}} Slot
+ */
+
+export class WallSlots {
+  constructor() {
+    /** @type {Slot[]} In the order in which they are shown. */
+    this.slots = [];
+    /** @type {Map<string, string>} The games of the matches that are shown. */
+    this.games = new Map();
+  }
+
+  /** The matches that are shown. */
+  get matches() {
+    return this.slots.flatMap((slot) => (slot.match === null ? [] : [slot.match]));
+  }
+
+  /** Note that a match is over; its end is shown for a while. */
+  end(/** @type {string} */ match, /** @type {number} */ now) {
+    const slot = this.slots.find((each) => each.match === match);
+    if (slot && slot.endedAt === null) slot.endedAt = now;
+  }
+
+  /** Take a match away at once. */
+  drop(/** @type {string} */ match, /** @type {number} */ now) {
+    for (const slot of this.slots) {
+      if (slot.match === match) Object.assign(slot, { match: null, endedAt: null, emptyAt: now });
+    }
+  }
+
+  /**
+   * Give free boards to matches that have none; return whether anything has changed.
+   * @param {Iterable<Candidate>} running
+   * @param {number} most how many boards there is room for
+   * @param {number} now in milliseconds
+   */
+  update(running, most, now) {
+    const before = this.slots.map((slot) => slot.match).join();
+    this.slots.length = Math.min(this.slots.length, most);
+    for (const slot of this.slots) {
+      if (slot.endedAt !== null && now - slot.endedAt >= LINGER_MS) {
+        Object.assign(slot, { match: null, endedAt: null, emptyAt: now });
+      }
+    }
+    const shown = new Set(this.matches);
+    const waiting = [...running].filter((each) => isShowable(each) && !shown.has(each.match));
+    this.#seat(waiting, most);
+    this.slots = this.slots.filter(
+      (slot) => slot.match !== null || now - (slot.emptyAt ?? now) < EMPTY_MS,
+    );
+    return before !== this.slots.map((slot) => slot.match).join();
+  }
+
+  /** Seat waiting matches, those first whose game has the fewest boards. */
+  #seat(/** @type {Candidate[]} */ waiting, /** @type {number} */ most) {
+    const counts = new Map();
+    for (const match of this.matches) {
+      const game = this.games.get(match);
+      counts.set(game, (counts.get(game) ?? 0) + 1);
+    }
+    while (waiting.length > 0) {
+      const slot = this.slots.find((each) => each.match === null);
+      if (!slot && this.slots.length >= most) return;
+      const count = (/** @type {Candidate} */ each) => counts.get(each.game) ?? 0;
+      const next = waiting.reduce((best, each) => (count(each) < count(best) ? each : best));
+      waiting = waiting.filter((each) => each !== next);
+      counts.set(next.game, count(next) + 1);
+      this.games.set(next.match, next.game);
+      if (slot) Object.assign(slot, { match: next.match, emptyAt: null });
+      else this.slots.push({ match: next.match, endedAt: null, emptyAt: null });
+    }
+  }
+}
+
+function isShowable(/** @type {Candidate} */ each) {
+  return !each.result && !each.void && each.watchable !== false;
+}
+
+/** How many tiles fit at most. @param {number} width @param {number} height */
+export function capacity(width, height) {
+  const across = Math.max(1, Math.floor(width / LEAST.width));
+  return across * Math.max(1, Math.floor(height / LEAST.height));
+}
+
+/**
+ * How many tiles stand beside each other, for the largest boards.
+ * @param {number} count @param {number} width @param {number} height
+ */
+export function columns(count, width, height) {
+  let best = 1;
+  let largest = 0;
+  for (let across = 1; across <= Math.max(1, count); across += 1) {
+    const down = Math.ceil(count / across);
+    const side = Math.min(width / across / RATIO, height / down);
+    if (side > largest + 0.5) [best, largest] = [across, side];
+  }
+  return best;
+}

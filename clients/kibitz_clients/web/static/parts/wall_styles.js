@@ -1,0 +1,17 @@
+// The style sheet of the pages with many live boards, which the others need not load.
+
+/** @type {Promise<void> | null} */
+let loading = null;
+
+/** Resolve when the style sheet is there. */
+export function useStyles() {
+  loading ??= new Promise((resolve, reject) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = new URL("../wall.css", import.meta.url).href;
+    link.onload = () => resolve();
+    link.onerror = () => reject(new Error("the style sheet of this page could not be loaded"));
+    document.head.append(link);
+  });
+  return loading;
+}

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from kibitz_arena.live import LiveEvent
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.live_file import LiveFile
+from tests.arena.tournaments import event, play
+
+
+def opened(path: Path) -> tuple[TournamentDirectory, Journal, list[str], LiveFile]:
+    directory = TournamentDirectory(path / "cup.arena")
+    directory.create(path)
+    journal, said = Journal(directory.journal, event(4, games=10)), list[str]()
+    return directory, journal, said, LiveFile(journal, directory, "L1", said.append)
+
+
+def test_the_file_follows_the_event(tmp_path: Path) -> None:
+    directory, journal, said, live = opened(tmp_path)
+    with journal:
+        for most in (1, 5, 1000):
+            play(journal.state, most=most, write=journal.append)
+            live.write()
+            read = LiveEvent.model_validate_json(directory.live.read_bytes())
+            assert read.results.played == journal.state.played
+        assert journal.state.finished
+    assert said == []
+
+
+def test_nothing_is_written_while_nothing_changes(tmp_path: Path) -> None:
+    directory, journal, _, live = opened(tmp_path)
+    with journal:
+        live.write()
+        directory.live.unlink()
+        live.write()
+        assert not directory.live.exists()
+
+
+def test_a_failure_is_told_once_and_made_up_for(tmp_path: Path) -> None:
+    directory, journal, said, live = opened(tmp_path)
+    with journal:
+        (directory.path / "live.json.part").mkdir()  # in the way, as a full disk would be
+        live.write()
+        live.write()
+        assert len(said) == 1
+        assert "not up to date" in said[0]
+        (directory.path / "live.json.part").rmdir()
+        live.write()
+        assert directory.live.exists()
+
+
+def test_it_is_written_while_games_end_in_another_thread(tmp_path: Path) -> None:
+    directory, journal, said, live = opened(tmp_path)
+    with journal:
+        playing = threading.Thread(
+            target=play, args=(journal.state,), kwargs={"write": journal.append}
+        )
+        playing.start()
+        while playing.is_alive():
+            live.write()
+        playing.join()
+        live.write()
+        read = LiveEvent.model_validate_json(directory.live.read_bytes())
+        assert read.results.played == read.results.planned == 60
+    assert said == []

@@ -1,0 +1,60 @@
+"""How many live boards a wall draws, in frames a second, with a feed that no server makes."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.e2e.web.conftest import Shoot
+from tests.tools.browser import PATIENCE_MS, SCREEN_4K, WatchedPage
+from tests.tools.measurements import ReportFigure
+from tests.tools.wall_feed import feed_script
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
+
+GAMES = ["connect-four", "line-nim", "five-in-a-row", "tanks", "number-merge", "chinese-checkers"]
+BOARDS = 200
+EVENTS_A_SECOND = 1.0
+SECONDS = 5.0
+FRAMES_A_SECOND = 30
+FRAMES = """(milliseconds) => new Promise((resolve) => {
+  const begun = performance.now();
+  const told = globalThis.feed.told;
+  let last = begun, worst = 0, frames = 0;
+  const frame = (now) => {
+    frames += 1;
+    worst = Math.max(worst, now - last);
+    last = now;
+    if (now - begun < milliseconds) return requestAnimationFrame(frame);
+    const seconds = (now - begun) / 1000;
+    resolve({ rate: frames / seconds, worst, events: (globalThis.feed.told - told) / seconds });
+  };
+  requestAnimationFrame(frame);
+})"""
+
+
+async def wall_with_feed(browser: Browser, origin: str, rate: float) -> tuple[Page, WatchedPage]:
+    context = await browser.new_context(viewport={"width": SCREEN_4K[0], "height": SCREEN_4K[1]})
+    page = await context.new_page()
+    watched = WatchedPage(page, origin)
+    await page.add_init_script(feed_script(GAMES, BOARDS, rate))
+    await page.goto(f"{origin}/wall")
+    await expect(page.locator('.live svg')).to_have_count(BOARDS, timeout=PATIENCE_MS)
+    return page, watched
+
+
+async def test_two_hundred_live_boards_move_at_thirty_frames_a_second(
+    browser: Browser, web_server: str, shoot: Shoot, report: ReportFigure
+) -> None:
+    page, watched = await wall_with_feed(browser, web_server, EVENTS_A_SECOND)
+    await page.wait_for_timeout(1000)
+    figures = await page.evaluate(FRAMES, SECONDS * 1000)
+    await shoot(page, "wall-200-boards-4k")
+    await page.context.close()
+    report(
+        f"{BOARDS} boards, {figures['events']:.0f} events/s: {figures['rate']:.0f} frames/s,"
+        f" longest frame {figures['worst']:.0f} ms"
+    )
+    assert watched.unexpected() == []
+    assert figures["events"] >= 0.9 * BOARDS * EVENTS_A_SECOND
+    assert figures["rate"] >= FRAMES_A_SECOND
