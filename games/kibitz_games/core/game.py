@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast, g
 
 import numpy as np
 from pydantic import create_model
+from pydantic_core import to_json
 
 from kibitz_games.core.model import Features as Features
 from kibitz_games.core.model import GameError as GameError
@@ -300,6 +301,13 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """
         return [self.dump(self.encode(state, action)) for action in actions]
 
+    def moves_json(self, state: State, actions: Sequence[int]) -> bytes:
+        """Return `actions` as the JSON list that travels: that of `dump_moves`, byte for byte.
+
+        A server writes it with every turn that lists its actions, so a game may have it quicker.
+        """
+        return to_json(self.dump_moves(state, actions))
+
     def format_move(self, move: MoveT) -> str:
         """Write a wire move as a person would: ``"3-14"``."""
         return cast(str, self._codec.format(move))
@@ -374,6 +382,14 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     def dump(self, model: Model) -> dict[str, Any]:
         """Return `model` as the JSON object that travels, absent options left out."""
         return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def view_json(self, state: State, seat: int | None) -> bytes:
+        """Return the view of `seat` as the JSON that travels: that of ``dump(view(...))``.
+
+        A server writes it with every turn of a game that hides nothing, so a game may have it
+        quicker, without a model: byte for byte the same.
+        """
+        return to_json(self.dump(self.view(state, seat)))
 
     # ------------------------------------------------------------- what the defaults are made of
     # Imported when they are first used: a program settles the mode of its kernels before that.
