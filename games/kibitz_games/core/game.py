@@ -106,6 +106,14 @@ _FORMER_NAMES = {
 """What members of `Game` were called before; both names work for one release."""
 
 
+_WRITTEN_FROM = {
+    "view_json": ("view", "dump"),
+    "moves_json": ("encode", "dump", "dump_moves"),
+}
+"""What a game may have quicker, and what that has to agree with: a subclass that has one of these
+of its own does not inherit it."""
+
+
 def _warn_of_former_name(former: str, present: str) -> None:
     message = f"Game.{former} is called Game.{present} now; the former name goes with 0.3"
     warnings.warn(message, DeprecationWarning, stacklevel=3)
@@ -154,6 +162,9 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
             if former in cls.__dict__:
                 _warn_of_former_name(former, present)
                 setattr(cls, present, cls.__dict__[former])
+        for quick, sources in _WRITTEN_FROM.items():
+            if quick not in cls.__dict__ and any(name in cls.__dict__ for name in sources):
+                setattr(cls, quick, getattr(Game, quick))
         for base in cls.__dict__.get("__orig_bases__", ()):
             for name, model in zip(("Options", "Move", "View"), get_args(base), strict=False):
                 if isinstance(model, type) and name not in cls.__dict__:
