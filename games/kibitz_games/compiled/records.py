@@ -32,6 +32,10 @@ def record_type(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) ->
     return np.dtype((StateRecord, layout))
 
 
+_ALONE = (1,)
+"""The shape of an array of one record."""
+
+
 class StateRecord(np.record):  # type: ignore[misc]
     """A record that lives alone in an array of one element, `as_array`; copies have their own."""
 
@@ -75,7 +79,7 @@ def as_array(state: np.record) -> Any:
 
 def _array_of(state: np.record) -> np.ndarray[Any, np.dtype[Any]]:
     home = state.base
-    if not isinstance(home, np.ndarray) or home.shape != (1,):
+    if not isinstance(home, np.ndarray) or home.shape != _ALONE:
         raise TypeError("this record is part of a larger array; work on its copy()")
     return home
 
@@ -147,7 +151,7 @@ class RecordReader:
         assert dtype.fields is not None
         layout, end, count = "=", 0, 0
         found: dict[str, int | slice] = {}
-        self._long: list[tuple[int, str]] = []
+        self._long: list[tuple[int, Any]] = []
         """Of each long array its place among `names` and the format of its numbers."""
         for offset, name in sorted((dtype.fields[name][1], name) for name in names):
             kind = dtype.fields[name][0]
@@ -175,7 +179,9 @@ class RecordReader:
 
     def __call__(self, state: np.record) -> list[Any]:
         """Return the values of the fields, in the order in which they were named."""
-        *read, _ = self._pick(self._unpack(_array_of(state)))
+        home: Any = _array_of(state)
+        read: list[Any]
+        *read, _ = self._pick(self._unpack(home))
         for place, kind in self._long:
             read[place] = memoryview(read[place]).cast(kind)
         return read

@@ -202,7 +202,11 @@ def _check_action(game: Game, state: State, action: int) -> None:
     if game.info.on_flag == "skip":
         _require(game.skip(state) not in game.legal(state), "nobody may choose to skip")
         _check_reversible(game, state, game.skip(state))
+    played = state.copy()
+    acting = game.play_turn(played, action)
     game.play(state, action)
+    _require(played.tobytes() == state.tobytes(), "play_turn plays as play does")
+    _require(acting == game.to_act(state), "play_turn answers who acts next")
 
 
 def _check_picks(game: Game, state: State) -> None:

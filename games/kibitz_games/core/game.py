@@ -250,6 +250,13 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """Apply a legal action in place. Behaviour is undefined for any other action."""
         self._calls.play(state, action)
 
+    def play_turn(self, state: State, action: int) -> int:
+        """Apply a legal action in place and return who acts then: `play` and `to_act` in one."""
+        if self._plays_by_operations:
+            return cast(int, self._calls.play_turn(state, action))
+        self.play(state, action)
+        return self.to_act(state)
+
     def undo(self, state: State, action: int) -> None:
         """Take back `action`, the last one played; the state's bytes are as they were."""
         self._calls.undo(state, action)
@@ -410,6 +417,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         from kibitz_games.compiled import calls
 
         return calls
+
+    @functools.cached_property
+    def _plays_by_operations(self) -> bool:
+        own = type(self)
+        return own.play is Game.play and own.to_act is Game.to_act
 
     @functools.cached_property
     def _snapshot(self) -> Any:

@@ -262,7 +262,7 @@ class EntryView:
         return PUBLIC if type(self.entry) is Noted else viewer
 
     def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
-        entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
+        entry = redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode(entry)
         after, clocks = self.after, self.clocks
