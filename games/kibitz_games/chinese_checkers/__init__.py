@@ -6,6 +6,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from pydantic_core import to_json
+
 from kibitz_games.chinese_checkers import models, render, rules
 from kibitz_games.chinese_checkers.models import Move, Options, View
 from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
@@ -49,6 +51,9 @@ class ChineseCheckers(Game[Options, Move, View]):
     def view(self, state: State, seat: int | None) -> View:
         return models.view(state)
 
+    def view_json(self, state: State, seat: int | None) -> bytes:
+        return models.view_json(state)
+
     def sample(self, view: View, seed: int) -> State:
         return models.state_from_view(view)
 
@@ -61,6 +66,10 @@ class ChineseCheckers(Game[Options, Move, View]):
     def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
         holes = int(state["holes"])
         return [_dumped_move(holes, action) for action in actions]
+
+    def moves_json(self, state: State, actions: Sequence[int]) -> bytes:
+        holes = int(state["holes"])
+        return b"[%b]" % b",".join([_move_json(holes, action) for action in actions])
 
     def format_move(self, move: Move) -> str:
         return models.format_move(move)
@@ -89,6 +98,11 @@ class ChineseCheckers(Game[Options, Move, View]):
 def _dumped_move(holes: int, action: int) -> dict[str, Any]:
     """Return a move as it travels; every turn lists dozens, so each is made once."""
     return GAME.dump(models.encode(holes, action))
+
+
+@functools.cache
+def _move_json(holes: int, action: int) -> bytes:
+    return to_json(_dumped_move(holes, action))
 
 
 GAME = ChineseCheckers()

@@ -10,8 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games.compiled import operations
+from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, as_array, kernel, kernel_array
+
+i64 = kernels.int64_cast()
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `as_array` gives: an array whose one element is the state."""
@@ -23,8 +25,9 @@ def _generate(states: StateArray, moves: operations.Moves) -> Any:
 
 
 @kernel
-def _play(states: StateArray, action: Int) -> None:
+def _play(states: StateArray, action: Int) -> Any:
     operations.play(states[0], action)
+    return i64(states[0].side)
 
 
 @kernel
@@ -58,6 +61,11 @@ def legal(state: np.record) -> list[int]:
 def play(state: np.record, action: int) -> None:
     """Apply a legal action."""
     _play(as_array(state), action)
+
+
+def play_turn(state: np.record, action: int) -> int:
+    """Apply a legal action, and return the seat to act then."""
+    return int(_play(as_array(state), action))
 
 
 def undo(state: np.record, action: int) -> None:

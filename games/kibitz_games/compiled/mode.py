@@ -39,7 +39,7 @@ def get_mode() -> Mode:
 
 def compiled() -> bool:
     """Return whether kernels of this process are machine code; this settles the mode."""
-    return get_mode() == "compiled"
+    return (_fixed_mode or get_mode()) == "compiled"
 
 
 def _permitted_mode() -> Mode:

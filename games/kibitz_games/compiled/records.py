@@ -10,6 +10,7 @@ import functools
 import hashlib
 import struct
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -29,6 +30,10 @@ def record_type(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) ->
     tag = f"_{name}_{digest}"
     layout = np.dtype([*fields, (tag, np.uint8)], align=True)
     return np.dtype((StateRecord, layout))
+
+
+_ALONE = (1,)
+"""The shape of an array of one record."""
 
 
 class StateRecord(np.record):  # type: ignore[misc]
@@ -74,7 +79,7 @@ def as_array(state: np.record) -> Any:
 
 def _array_of(state: np.record) -> np.ndarray[Any, np.dtype[Any]]:
     home = state.base
-    if not isinstance(home, np.ndarray) or home.shape != (1,):
+    if not isinstance(home, np.ndarray) or home.shape != _ALONE:
         raise TypeError("this record is part of a larger array; work on its copy()")
     return home
 
@@ -132,31 +137,26 @@ class RecordReader:
     """Reads chosen fields of records of one type in a single call, as Python's own values.
 
     A number becomes an int, an array of unsigned bytes a `bytes`, a short array a tuple, and a long
-    one a memory view: it shares the record's memory, so take what you need of it at once. Arrays
-    of several axes are read row by row. numpy takes 0.5 us for one number; a reader takes about as
-    long for twenty. ::
+    one a memory view of a copy of its own. Arrays of several axes are read row by row. numpy takes
+    0.5 us for one number; a reader takes about as long for twenty. ::
 
         _FIELDS = RecordReader(STATE, "ply", "side", "board")
         ply, side, board = _FIELDS(state)
     """
 
     SHORT = 32
-    """Arrays of so many numbers are copied; longer ones are not."""
+    """Arrays of so many numbers become tuples; longer ones memory views."""
 
     def __init__(self, dtype: np.dtype[Any], *names: str) -> None:
         assert dtype.fields is not None
         layout, end, count = "=", 0, 0
         found: dict[str, int | slice] = {}
-        self._long: list[tuple[int, slice, str]] = []
-        """Of each long array its place among `names`, its bytes and the format of its numbers."""
+        self._long: list[tuple[int, Any]] = []
+        """Of each long array its place among `names` and the format of its numbers."""
         for offset, name in sorted((dtype.fields[name][1], name) for name in names):
             kind = dtype.fields[name][0]
             items = kind.itemsize // kind.base.itemsize
             found[name] = count
-            if kind.base != np.uint8 and items > self.SHORT:
-                place = slice(offset, offset + kind.itemsize)
-                self._long.append((names.index(name), place, kind.base.char))
-                continue
             layout += f"{offset - end}x"
             end = offset + kind.itemsize
             if not kind.shape:
@@ -165,20 +165,23 @@ class RecordReader:
             elif kind.base == np.uint8:
                 layout += f"{items}s"
                 count += 1
+            elif items > self.SHORT:
+                layout += f"{kind.itemsize}s"
+                self._long.append((names.index(name), kind.base.char))
+                count += 1
             else:
                 layout += f"{items}{kind.base.char}"
                 found[name] = slice(count, count + items)
                 count += items
         self._unpack = struct.Struct(layout.replace("l", "q").replace("L", "Q")).unpack_from
-        self._places = [found[name] for name in names]
+        # With a name only, the getter would give its value instead of a tuple of one.
+        self._pick = itemgetter(*[found[name] for name in names], slice(0))
 
     def __call__(self, state: np.record) -> list[Any]:
         """Return the values of the fields, in the order in which they were named."""
         home: Any = _array_of(state)
-        values = (*self._unpack(home), None)
-        read = [values[place] for place in self._places]
-        if self._long:
-            memory = home.view(np.uint8).data
-            for place, part, kind in self._long:
-                read[place] = memory[part].cast(kind)
+        read: list[Any]
+        *read, _ = self._pick(self._unpack(home))
+        for place, kind in self._long:
+            read[place] = memoryview(read[place]).cast(kind)
         return read

@@ -18,6 +18,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
+from pydantic_core import to_json
 
 from kibitz_games.compiled import operations as op
 from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Model, State
@@ -125,6 +126,10 @@ def _check_position(setup: LawSetup, state: State) -> None:
     _require(over == (not legal), "legal is empty exactly when the play is over")
     _require(over == (game.outcome(state) is not None), "there is an outcome exactly when over")
     _require(len(set(legal)) == len(legal), "no action is listed twice")
+    listed = [game.dump(game.encode(state, action)) for action in legal]
+    _require(game.dump_moves(state, legal) == listed, "dump_moves dumps what encode gives")
+    written = game.moves_json(state, legal)
+    _require(written == to_json(listed), "moves_json writes what dump_moves gives")
     _require(-1 <= game.to_act(state) < setup.seats, "the seat to act exists")
     any_state: Any = state
     _require(any_state.key == op.compute_key(state), "the incremental key is the one from scratch")
@@ -156,6 +161,8 @@ def _check_view(game: Game, state: State, viewer: int | None) -> None:
     _require(game.View.model_validate(sent) == view, "a view survives the wire")
     plain = view.model_dump(mode="json", by_alias=True, exclude_none=True)
     _require(sent == plain, "dump gives what the model gives")
+    written = game.view_json(state, viewer)
+    _require(written == to_json(game.dump(view)), "view_json writes what dump gives")
     world = game.sample(view, 1)
     _require(game.view(world, viewer) == view, "view(sample(view)) = view")
     if viewer is not None and viewer == game.to_act(state):
@@ -195,7 +202,11 @@ def _check_action(game: Game, state: State, action: int) -> None:
     if game.info.on_flag == "skip":
         _require(game.skip(state) not in game.legal(state), "nobody may choose to skip")
         _check_reversible(game, state, game.skip(state))
+    played = state.copy()
+    acting = game.play_turn(played, action)
     game.play(state, action)
+    _require(played.tobytes() == state.tobytes(), "play_turn plays as play does")
+    _require(acting == game.to_act(state), "play_turn answers who acts next")
 
 
 def _check_picks(game: Game, state: State) -> None:

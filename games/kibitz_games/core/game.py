@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast, g
 
 import numpy as np
 from pydantic import create_model
+from pydantic_core import to_json
 
 from kibitz_games.core.model import Features as Features
 from kibitz_games.core.model import GameError as GameError
@@ -105,6 +106,14 @@ _FORMER_NAMES = {
 """What members of `Game` were called before; both names work for one release."""
 
 
+_WRITTEN_FROM = {
+    "view_json": ("view", "dump"),
+    "moves_json": ("encode", "dump", "dump_moves"),
+}
+"""What a game may have quicker, and what that has to agree with: a subclass that has one of these
+of its own does not inherit it."""
+
+
 def _warn_of_former_name(former: str, present: str) -> None:
     message = f"Game.{former} is called Game.{present} now; the former name goes with 0.3"
     warnings.warn(message, DeprecationWarning, stacklevel=3)
@@ -153,6 +162,9 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
             if former in cls.__dict__:
                 _warn_of_former_name(former, present)
                 setattr(cls, present, cls.__dict__[former])
+        for quick, sources in _WRITTEN_FROM.items():
+            if quick not in cls.__dict__ and any(name in cls.__dict__ for name in sources):
+                setattr(cls, quick, getattr(Game, quick))
         for base in cls.__dict__.get("__orig_bases__", ()):
             for name, model in zip(("Options", "Move", "View"), get_args(base), strict=False):
                 if isinstance(model, type) and name not in cls.__dict__:
@@ -238,6 +250,13 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """Apply a legal action in place. Behaviour is undefined for any other action."""
         self._calls.play(state, action)
 
+    def play_turn(self, state: State, action: int) -> int:
+        """Apply a legal action in place and return who acts then: `play` and `to_act` in one."""
+        if self._plays_by_operations:
+            return cast(int, self._calls.play_turn(state, action))
+        self.play(state, action)
+        return self.to_act(state)
+
     def undo(self, state: State, action: int) -> None:
         """Take back `action`, the last one played; the state's bytes are as they were."""
         self._calls.undo(state, action)
@@ -299,6 +318,13 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         Every turn lists them, so a game may answer from a table; callers change nothing in them.
         """
         return [self.dump(self.encode(state, action)) for action in actions]
+
+    def moves_json(self, state: State, actions: Sequence[int]) -> bytes:
+        """Return `actions` as the JSON list that travels: that of `dump_moves`, byte for byte.
+
+        A server writes it with every turn that lists its actions, so a game may have it quicker.
+        """
+        return to_json(self.dump_moves(state, actions))
 
     def format_move(self, move: MoveT) -> str:
         """Write a wire move as a person would: ``"3-14"``."""
@@ -375,6 +401,14 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """Return `model` as the JSON object that travels, absent options left out."""
         return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
+    def view_json(self, state: State, seat: int | None) -> bytes:
+        """Return the view of `seat` as the JSON that travels: that of ``dump(view(...))``.
+
+        A server writes it with every turn of a game that hides nothing, so a game may have it
+        quicker, without a model: byte for byte the same.
+        """
+        return to_json(self.dump(self.view(state, seat)))
+
     # ------------------------------------------------------------- what the defaults are made of
     # Imported when they are first used: a program settles the mode of its kernels before that.
 
@@ -383,6 +417,11 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         from kibitz_games.compiled import calls
 
         return calls
+
+    @functools.cached_property
+    def _plays_by_operations(self) -> bool:
+        own = type(self)
+        return own.play is Game.play and own.to_act is Game.to_act
 
     @functools.cached_property
     def _snapshot(self) -> Any:

@@ -50,6 +50,9 @@ class FiveInARow(Game[Options, Move, View]):
     def view(self, state: State, seat: int | None) -> View:
         return models.view(state)
 
+    def view_json(self, state: State, seat: int | None) -> bytes:
+        return models.view_json(state)
+
     def sample(self, view: View, seed: int) -> State:
         return models.state_from_view(view)
 
@@ -60,7 +63,7 @@ class FiveInARow(Game[Options, Move, View]):
         return models.encode(action)
 
     def dump_moves(self, state: State, actions: Sequence[int]) -> list[dict[str, Any]]:
-        return [models.dump_move(models.encode(action)) for action in actions]
+        return [models.DUMPED_MOVES[action] for action in actions]
 
     def format_move(self, move: Move) -> str:
         return models.format_move(move)

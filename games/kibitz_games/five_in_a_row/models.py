@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
+from pydantic_core import to_json
 
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
@@ -251,6 +252,41 @@ def view(state: np.record) -> View:
     return View.unchecked(fields)
 
 
+def view_json(state: np.record) -> bytes:
+    """Return the view as the JSON that travels: ``to_json(dump(view(state)))``, byte for byte.
+
+    It is put together from text that is made once, which takes a third of the time.
+    """
+    size, exact, first, dead_draw, swap, placed, stones, ply, side, end, *rest = _FIELDS(state)
+    winner, opener, black, unsettled, history, board = rest
+    cells = history[:stones]
+    options = _options_json(size, exact, first, dead_draw, swap, tuple(cells[:placed]))
+    drawn = board.translate(_STONES)
+    corners = range(geo.ORIGIN, geo.ORIGIN + size * geo.PITCH, geo.PITCH)
+    last = b""
+    if swap and not unsettled and stones == rules.SWAP_STONES:
+        last = b',"last":' + MOVES_JSON[rules.TAKE_BLACK if black != opener else rules.TAKE_WHITE]
+    elif ply > 0:
+        last = b',"last":' + MOVES_JSON[cells[-1]]
+    return (
+        b'{"options":%b,"ply":%d,"to_act":%d%b%b,"opener":%d%b,"board":["%b"],"moves":[%b],'
+        b'"opening":%d%b%b}'
+    ) % (
+        options,
+        ply,
+        side,
+        _REASONS_JSON[end],
+        b"" if winner < 0 else b',"winner":%d' % winner,
+        opener,
+        b"" if unsettled else _COLOURS_JSON[black],
+        b'","'.join([drawn[corner : corner + size] for corner in corners]),
+        b",".join([_PAIRS_JSON[cell] for cell in cells]),
+        placed,
+        last,
+        b',"line":' + to_json(_winning_row(state)) if end == rules.END_FIVE else b"",
+    )
+
+
 def _winning_row(state: np.record) -> list[tuple[int, int]]:
     """Return the cells of the row that has won, from one end to the other."""
     out = np.empty(geo.LARGEST, np.int32)
@@ -293,10 +329,34 @@ def _dumped(options: Options) -> dict[str, Any]:
     return options.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-@functools.cache
 def dump_move(wire: Move) -> dict[str, Any]:
     """Return a move as it travels; callers change nothing in it."""
-    return wire.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return DUMPED_MOVES[_action(wire)]
+
+
+def _dumped_move(action: int) -> dict[str, Any]:
+    if action < rules.CHOICES:
+        return {"colour": COLOURS[action]}
+    x, y = PAIRS[action]
+    return {"x": x, "y": y}
+
+
+DUMPED_MOVES = tuple(map(_dumped_move, range(geo.CELLS)))
+"""Each action as it travels; those that stand for nothing, off the board, as well."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _options_json(
+    size: int, exact: int, first: int, dead_draw: int, swap: int, opening: tuple[int, ...]
+) -> bytes:
+    return to_json(_dumped(_options(size, exact, first, dead_draw, swap, opening)))
+
+
+_REASONS_JSON = [b',"over":"%b"' % reason.encode() if reason else b"" for reason in rules.REASONS]
+_COLOURS_JSON = (b',"colours":["black","white"]', b',"colours":["white","black"]')
+_PAIRS_JSON = [to_json(pair) for pair in PAIRS]
+MOVES_JSON = [to_json(wire) for wire in DUMPED_MOVES]
+"""Each action as it travels."""
 
 
 def features(seen: View, seat: int) -> Features:

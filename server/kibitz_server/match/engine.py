@@ -157,9 +157,14 @@ class MatchEngine:
         """
         at = self._match_time(now)
         self._lag = lag
-        effects = self._run_due_timers(at)
-        effects += self._execute(command, at)
-        effects += self._run_due_timers(at)
+        due = self._due
+        before = [] if due is None or due > at else self._run_due_timers(at)
+        effects = self._play(command, at) if type(command) is Play else self._execute(command, at)
+        if before:
+            effects = before + effects
+        due = self._due
+        if due is not None and due <= at:
+            effects += self._run_due_timers(at)
         return Step(effects, self.deadline)
 
     def tick(self, now: int, lag: int = 0) -> Step:
@@ -231,7 +236,7 @@ class MatchEngine:
         if seat != state.to_act:
             return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {state.to_act + 1} is to act")]
         opened, elapsed, lag = self._turn_time(at)
-        allowed = _allowance(elapsed, play.rtt_ms)
+        allowed = _allowance(elapsed, play.rtt_ms) if play.rtt_ms > 0 else 0
         if self._is_late(elapsed - allowed):
             return [*self._drop_flag(at), *self._run_due_timers(at), self._refuse_late(play)]
         try:
@@ -268,6 +273,8 @@ class MatchEngine:
         state = self.state
         if state.clocks is None:
             return False
+        if self._flag_at is not None and self._opened_at is not None:
+            return charged >= self._flag_at - ALLOWANCE_CAP_MS - self._opened_at
         return charged >= until_flag(state.setup.time_control, state.clocks[state.to_act])
 
     def _refuse_illegal(self, play: Play, code: Code, message: str, at: int) -> list[Effect]:
@@ -396,9 +403,9 @@ class MatchEngine:
         state = self.state
         if state.result is not None:
             return None
-        flag = self._flag_due()
         if not state.away:
-            return flag
+            return state.at_ms if state.flagged else self._flag_at
+        flag = self._flag_due()
         absence = absences.next_due(state, self._substitutes_wanted)
         if absence is None:
             return flag

@@ -25,7 +25,7 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop
 from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
 
@@ -62,7 +62,7 @@ from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import message_frame
 from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.pending import PendingQueue, Request
+from kibitz_server.storage.pending import HeldRequest, PendingQueue, Release, Request
 from kibitz_server.storage.store import Store, Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
@@ -161,7 +161,7 @@ class MatchRunner:
         self._timer_at = 0
         self.watchers: dict[Peer, None] = {}
         self.spectators = Spectators(engine, self.pending.when_settled, context.clock)
-        engine.views.drawn = self._somebody_draws((), ())
+        engine.views.drawn = self.spectators.delayed is not None
 
     # --- beginning --------------------------------------------------------------------------
 
@@ -397,9 +397,9 @@ class MatchRunner:
 
     def durable(self, seq: int) -> None:
         """The store has everything up to entry `seq`: tell it."""
-        self._durable_at = self._context.clock()
+        now = self._durable_at = self._context.clock()
         if self.pending.durable(seq):
-            self._send_turn(self._durable_at)
+            self._send_turn(now)
 
     def lost(self, error: StoreError) -> None:
         """What was appended is not on the disk: nothing of it was told, nothing of it counts."""
@@ -431,38 +431,51 @@ class MatchRunner:
         command: Command | None = None,
     ) -> None:
         """Do what the engine asks for; `now` is when the request of a peer arrived."""
-        hold = self.pending.hold
         for effect in effects:
-            match effect:
-                case Append(entry, view, answered):
-                    line = encode(entry)
-                    self._context.store.append(self.stream, entry.seq, line, self)
-                    if answered is None or peer is None:
-                        hold(entry.seq, partial(self._publish, view, line))
-                    else:
-                        tell = partial(self._tell_move, view, line, peer, answered, now)
-                        retry = partial(_retry, command, peer, request)
-                        self.pending.hold_answer(entry.seq, retry, peer, answered, tell)
-                case Accepted(_, id, seq):
-                    answer = partial(self._answer_move, peer, id, seq)
-                    again = partial(_retry, command, peer, request)
-                    self.pending.hold_answer(seq, again, peer, id, answer)
-                case Refuse():
-                    if peer is not None:
-                        # It speaks of the match as it is, which may not be on the disk yet.
-                        refuse = partial(self.refuse, peer, request, effect)
-                        again = partial(_retry, command, peer, request)
-                        self.pending.hold_answer(
-                            self.engine.state.seq, again, peer, request, refuse
-                        )
-                case MatchOver(result):
-                    self.close_log(result)
-                case WantSubstitute():
-                    self._context.want_substitute(self, effect)
-                case _:
-                    assert_never(effect)
+            if isinstance(effect, Append):
+                self._append(effect, peer, now, command)
+            else:
+                self._perform(effect, peer, request, command)
         if self.stream.tail >= self._checkpoint_at and self.engine.state.result is None:
             self._write_checkpoint()
+
+    def _append(self, append: Append, peer: Peer | None, now: int, command: Command | None) -> None:
+        """Write an entry, and hold back the news of it."""
+        entry, view, answered = append
+        line = encode(entry)
+        self._context.store.append(self.stream, entry.seq, line, self)
+        told: Release
+        if answered is None or peer is None or command is None:
+            told = partial(self._publish, view, line)
+        else:
+            told = _PlayedMove(self, view, line, command, peer, answered, now)
+        self.pending.hold(entry.seq, told)
+
+    def _perform(
+        self,
+        effect: Accepted | Refuse | MatchOver | WantSubstitute,
+        peer: Peer | None,
+        request: int,
+        command: Command | None,
+    ) -> None:
+        """Do what the engine asks for besides entries."""
+        match effect:
+            case Accepted(_, id, seq):
+                answer = partial(self._answer_move, peer, id, seq)
+                again = partial(_retry, command, peer, request)
+                self.pending.hold_answer(seq, again, peer, id, answer)
+            case Refuse():
+                if peer is not None:
+                    # It speaks of the match as it is, which may not be on the disk yet.
+                    refuse = partial(self.refuse, peer, request, effect)
+                    again = partial(_retry, command, peer, request)
+                    self.pending.hold_answer(self.engine.state.seq, again, peer, request, refuse)
+            case MatchOver(result):
+                self.close_log(result)
+            case WantSubstitute():
+                self._context.want_substitute(self, effect)
+            case _:
+                assert_never(effect)
 
     def _write_checkpoint(self) -> None:
         """Write a checkpoint. It saves time at the next start; without it nothing is lost."""
@@ -481,7 +494,7 @@ class MatchRunner:
 
     # --- telling ------------------------------------------------------------------------------
 
-    def _tell_move(
+    def tell_move(
         self, view: EntryView, line: bytes, peer: Peer, request: int, arrived: int
     ) -> None:
         """Send everybody a move, and its answer to the connection that it came on."""
@@ -516,11 +529,18 @@ class MatchRunner:
         """
         spectators = self.spectators
         subscribers = self.seats.subscribers
-        seats = [(seat, peer.views) for seat, peer in enumerate(subscribers) if peer is not None]
-        watched = spectators.outboxes if spectators.delayed is None else {}
+        # Entries that wait for delayed spectators may be drawn for one who comes after them.
+        delayed = drawn = spectators.delayed is not None
+        seats: list[tuple[int, WantedViews]] = []
+        for seat, peer in enumerate(subscribers):
+            if peer is not None:
+                seats.append((seat, peer.views))
+                if peer.views == "drawn":
+                    drawn = True
+        watched = {} if delayed else spectators.outboxes
         # All frames are made before the first one goes out: what raises has told nobody anything.
         frames, shown = view.frames(line, seats, spectators.viewer, watched.values())
-        self.engine.views.drawn = self._somebody_draws(seats, shown)
+        self.engine.views.drawn = drawn or "drawn" in shown
         for (seat, _), frame in zip(seats, frames, strict=True):
             peer = subscribers[seat]
             assert peer is not None, "seats that nobody has are left out"
@@ -529,20 +549,11 @@ class MatchRunner:
             peer.send_queue.send(frame)
         if asker is not None and answer:
             asker.send_queue.send(answer)
-        for outbox, wanted in watched.items():
-            outbox.send_droppable(shown[wanted], spectators)
-        if spectators.delayed is not None:
+        if watched:
+            for outbox, wanted in watched.items():
+                outbox.send_droppable(shown[wanted], spectators)
+        if delayed:
             spectators.delay(view, self._durable_at)
-
-    def _somebody_draws(
-        self, seats: Iterable[tuple[int, WantedViews]], shown: Container[WantedViews]
-    ) -> bool:
-        """Whether paints of the entries to come may be asked for.
-
-        Entries that wait for delayed spectators may be asked by one who comes after them.
-        """
-        delayed = self.spectators.delayed is not None
-        return delayed or "drawn" in shown or any(wanted == "drawn" for _, wanted in seats)
 
     def _send_turn(self, now: int) -> None:
         """Send the turn and start its clock, now that all before it is durable and told."""
@@ -681,6 +692,40 @@ class MatchRunner:
             LOG.exception("match %s cannot go on", self.key)
             recover(self)
         self._schedule()
+
+
+class _PlayedMove(HeldRequest[MatchRunner]):
+    """A move that waits for the disk: everybody is sent it then, and who has played it the answer.
+
+    One object instead of a request and two calls: there is one for each move.
+    """
+
+    __slots__ = ("_arrived", "_command", "_line", "_player", "_runner", "_view")
+
+    def __init__(
+        self,
+        runner: MatchRunner,
+        view: EntryView,
+        line: bytes,
+        command: Command,
+        player: Peer,
+        number: int,
+        arrived: int,
+    ) -> None:
+        self.peer = player
+        self.number = number
+        self._runner = runner
+        self._view = view
+        self._line = line
+        self._command = command
+        self._player = player
+        self._arrived = arrived
+
+    def __call__(self) -> None:
+        self._runner.tell_move(self._view, self._line, self._player, self.number, self._arrived)
+
+    def retry(self, runner: MatchRunner) -> None:
+        runner.command(self._command, self._player, self.number)
 
 
 def _retry(command: Command | None, peer: Peer | None, request: int, runner: MatchRunner) -> None:

@@ -192,7 +192,10 @@ class MatchState:
         before = self.seq, self.at_ms
         self.seq, self.at_ms = entry.seq, entry.at_ms
         try:
-            self._apply_change(entry, action)
+            if type(entry) is Moved:
+                self._apply_move(entry, action)
+            else:
+                self._apply_change(entry, action)
         except BaseException:
             self.seq, self.at_ms = before  # the number is free for the entry that aborts
             raise
@@ -238,9 +241,13 @@ class MatchState:
         self._make_move(action)
 
     def _make_move(self, action: int) -> None:
-        self.game.play(self.game_state, action)
+        acting = self.game.play_turn(self.game_state, action)
         self.ply += 1
-        self._next_turn()
+        if acting == TERMINAL:
+            self.to_act = acting
+            self._end(Cause.RULES)
+        else:
+            self._begin_turn(acting)
 
     def _charge(self, entry: Moved, clock: Clock) -> None:
         control = self.setup.time_control
@@ -264,9 +271,10 @@ class MatchState:
             self.flagged = True
 
     def _set_clock(self, seat: int, clock: Clock) -> None:
-        clocks = self.clocks
-        assert clocks is not None, "only a match with clocks has one to set"
-        self.clocks = [*clocks[:seat], clock, *clocks[seat + 1 :]]
+        assert self.clocks is not None, "only a match with clocks has one to set"
+        clocks = self.clocks.copy()
+        clocks[seat] = clock
+        self.clocks = clocks
 
     def _apply_leave(self, entry: Left) -> None:
         until = entry.at_ms + entry.grace_ms
@@ -310,13 +318,6 @@ class MatchState:
         if outcome is not None:
             outcome = tie(outcome, playing)
         self._end(Cause.ABANDONED, outcome)
-
-    def _next_turn(self) -> None:
-        self.to_act = self.game.to_act(self.game_state)
-        if self.to_act == TERMINAL:
-            self._end(Cause.RULES)
-        else:
-            self._begin_turn(self.to_act)
 
     def _begin_turn(self, seat: int) -> None:
         """The turn of `seat` has come."""

@@ -26,8 +26,9 @@ holds.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal, cast
 
 from pydantic_core import to_json
@@ -35,7 +36,7 @@ from pydantic_core import to_json
 from kibitz_games.core.drawing import paint_between, stage_of
 from kibitz_games.core.game import Game, Model, State
 from kibitz_games.core.scene import Scene
-from kibitz_protocol.wire.clocks import Clock, until_flag
+from kibitz_protocol.wire.clocks import Clock, clocks_json
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
@@ -70,6 +71,19 @@ _EVERYBODY: Final = -3
 
 
 @dataclass(slots=True)
+class _Viewpoint:
+    """What one viewer may know of one state, in each form that somebody has asked for."""
+
+    model: Model | None = None
+    """As a model of the game, which shares nothing with the state."""
+    view: Fields | None = None
+    """As it travels."""
+    json: bytes | None = None
+    scene: Scene | None = None
+    stage_json: bytes | None = None
+
+
+@dataclass(slots=True)
 class StateViews:
     """What each viewer may know of one state, computed when first asked for and kept.
 
@@ -78,32 +92,23 @@ class StateViews:
 
     game: Game
     state: State
-    _models: dict[Viewer, Model] = field(default_factory=dict)
-    """The views as models of the game, which share nothing with the state."""
-    _views: dict[Viewer, Fields] = field(default_factory=dict)
-    _scenes: dict[Viewer, Scene] = field(default_factory=dict)
-    _stages: dict[Viewer, bytes] = field(default_factory=dict)
-    _json: dict[Viewer, bytes] = field(default_factory=dict)
+    _seen: dict[Viewer, _Viewpoint] = field(default_factory=dict)
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
     """The clocks that were written last and their JSON, which two messages of a move have."""
 
     def of(self, viewer: Viewer) -> Fields:
         """Return the view of `viewer` as it travels."""
-        if not self.game.info.hidden:
-            viewer = PUBLIC
-        known = self._views.get(viewer)
-        if known is None:
-            known = self._views[viewer] = self.game.dump(self._model(viewer))
-        return known
+        seen = self._viewpoint(viewer)
+        if seen.view is None:
+            seen.view = self.game.dump(self._model(viewer, seen))
+        return seen.view
 
     def scene(self, viewer: Viewer) -> Scene:
         """Return the view of `viewer` drawn; where its drawing raises, a scene that says so."""
-        if not self.game.info.hidden:
-            viewer = PUBLIC
-        known = self._scenes.get(viewer)
-        if known is None:
-            known = self._scenes[viewer] = self._draw(viewer)
-        return known
+        seen = self._viewpoint(viewer)
+        if seen.scene is None:
+            seen.scene = self._draw(self._model(viewer, seen))
+        return seen.scene
 
     def stage(self, viewer: Viewer) -> Stage:
         """Return the drawing of the view of `viewer` as it travels."""
@@ -111,51 +116,59 @@ class StateViews:
 
     def stage_json(self, viewer: Viewer) -> bytes:
         """Return the drawing of the view of `viewer` as JSON, which many who come are sent."""
-        if not self.game.info.hidden:
-            viewer = PUBLIC
-        known = self._stages.get(viewer)
-        if known is None:
-            known = self._stages[viewer] = to_json(self.stage(viewer))
-        return known
+        seen = self._viewpoint(viewer)
+        if seen.stage_json is None:
+            seen.stage_json = to_json(self.stage(viewer))
+        return seen.stage_json
 
     def json(self, viewer: Viewer) -> bytes:
         """Return the view of `viewer` as JSON."""
-        if not self.game.info.hidden:
-            viewer = PUBLIC
-        known = self._json.get(viewer)
-        if known is None:
-            known = self._json[viewer] = to_json(self.of(viewer))
-        return known
+        seen = self._viewpoint(viewer)
+        if seen.json is None:
+            if seen.view is None and not self.game.info.hidden:
+                seen.json = self.game.view_json(self.state, None)
+            else:
+                seen.json = to_json(self.of(viewer))
+        return seen.json
 
     def json_of_clocks(self, clocks: Sequence[Clock]) -> bytes:
         """Return clocks as JSON; a list of clocks is never changed (`MatchState.clocks`)."""
         if clocks is not self._clocks[0]:
-            self._clocks = clocks, to_json(clocks, exclude_none=True)
+            self._clocks = clocks, clocks_json(clocks)
         return self._clocks[1]
 
     def freeze(self) -> None:
         """Make sure that views asked for later still show this state."""
-        if self.game.info.hidden or not self._models:
+        open_view = None if self.game.info.hidden else self._seen.get(PUBLIC)
+        if open_view is None or open_view.model is None:
             self.state = self.state.copy()
 
-    def _draw(self, viewer: Viewer) -> Scene:
-        model = self._model(viewer)
+    def _viewpoint(self, viewer: Viewer) -> _Viewpoint:
+        """Return what is known of a viewer; where nothing is hidden there is one for all."""
+        if not self.game.info.hidden:
+            viewer = PUBLIC
+        seen = self._seen.get(viewer)
+        if seen is None:
+            seen = self._seen[viewer] = _Viewpoint()
+        return seen
+
+    def _draw(self, model: Model) -> Scene:
         try:
             return self.game.scene(model)
         except Exception:  # a match does not end because somebody wants to see it
             LOG.exception("a view of %s cannot be drawn", self.game.info.name)
             return _NO_SCENE
 
-    def _model(self, viewer: Viewer) -> Model:
-        known = self._models.get(viewer)
-        if known is None:
+    def _model(self, viewer: Viewer, seen: _Viewpoint) -> Model:
+        if seen.model is None:
             game = self.game
-            if viewer == REFEREE:
-                known = game.referee_view(self.state)
+            if not game.info.hidden or viewer == PUBLIC:
+                seen.model = game.view(self.state, None)
+            elif viewer == REFEREE:
+                seen.model = game.referee_view(self.state)
             else:
-                known = game.view(self.state, None if viewer == PUBLIC else viewer)
-            self._models[viewer] = known
-        return known
+                seen.model = game.view(self.state, viewer)
+        return seen.model
 
 
 @dataclass(slots=True)
@@ -174,6 +187,8 @@ class EntryView:
     draws, or nothing was changed."""
     hidden: bool
     """Whether the game has hidden information."""
+    alike: bool
+    """Whether it looks the same to every viewer."""
     _frames: dict[tuple[Viewer, str | None], bytes] = field(default_factory=dict)
 
     def view(self, viewer: Viewer) -> Fields | None:
@@ -219,7 +234,7 @@ class EntryView:
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
         told = event_field(wanted, self.hidden)
-        key = viewer if depends_on_viewer(self.entry, self.hidden) else _EVERYBODY, told
+        key = _EVERYBODY if self.alike else viewer, told
         frame = self._frames.get(key)
         if frame is None:
             frame = self._frames[key] = text_frame(self._json(viewer, told, line))
@@ -230,11 +245,18 @@ class EntryView:
         line: bytes,
         seats: Iterable[tuple[int, WantedViews]],
         spectators: Viewer | None,
-        wanted: Iterable[WantedViews],
+        wanted: Collection[WantedViews],
     ) -> tuple[list[bytes], dict[WantedViews, bytes]]:
         """Return the frames for seats, and those for spectators by what these want of the views."""
-        told = [self.frame(seat, each, line) for seat, each in seats]
-        if spectators is None:
+        told: list[bytes] = []
+        known: WantedViews | None = None
+        frame = b""
+        for seat, each in seats:
+            if each != known or not self.alike:
+                frame = self.frame(seat, each, line)
+                known = each
+            told.append(frame)
+        if spectators is None or not wanted:
             return told, {}
         seen = self._as_spectator(spectators)
         return told, {each: self.frame(seen, each, line) for each in set(wanted)}
@@ -246,25 +268,25 @@ class EntryView:
         entry = redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode(entry)
-        parts = [
-            b'{"type":"event","match":"%b","ply":%d,"to_act":%d,"entry":%b'
-            % (self.match.encode(), self.ply, self.to_act, line)
-        ]
         after, clocks = self.after, self.clocks
-        if after is not None and told == "view":
-            parts += b',"view":', after.json(viewer)
-        elif told == "change" and (change := self.change(viewer)) is not None:
-            parts += b',"change":', to_json(change)
-        elif told == "paint" and (paint := self.paint(viewer)) is not None:
-            parts += b',"paint":', to_json(paint)
+        seen = b""
+        if told is not None:
+            if after is not None and told == "view":
+                seen = b',"view":' + after.json(viewer)
+            elif told == "change" and (change := self.change(viewer)) is not None:
+                seen = b',"change":' + to_json(change)
+            elif told == "paint" and (paint := self.paint(viewer)) is not None:
+                seen = b',"paint":' + to_json(paint)
         if clocks is not None:
-            parts.append(b',"clocks":')
-            if after is None:
-                parts.append(to_json(clocks, exclude_none=True))
-            else:
-                parts.append(after.json_of_clocks(clocks))
-        parts.append(b"}")
-        return b"".join(parts)
+            written = clocks_json(clocks) if after is None else after.json_of_clocks(clocks)
+            seen = b'%b,"clocks":%b' % (seen, written)
+        return b'{"type":"event","match":"%b","ply":%d,"to_act":%d,"entry":%b%b}' % (
+            self.match.encode(),
+            self.ply,
+            self.to_act,
+            line,
+            seen,
+        )
 
 
 class MatchViews:
@@ -306,6 +328,7 @@ class MatchViews:
             self.present() if changed else None,
             before if compared else None,
             hidden,
+            not depends_on_viewer(entry, hidden),
         )
 
     def present(self) -> StateViews:
@@ -405,12 +428,9 @@ class MatchViews:
         """Return all that the seat to act needs; `left_ms` is what is left of an open turn."""
         state = self.state
         game = state.game
-        if left_ms is None and state.clocks is not None:
-            left_ms = until_flag(state.setup.time_control, state.clocks[state.to_act])
         rule = game.info.legal_rule or None
         drawn = wanted == "drawn"
-        legal = game.legal(state.game_state) if rule is None or drawn else None
-        count = game.count_legal(state.game_state) if legal is None else len(legal)
+        legal, count = self._legal(drawn)
         listed = legal if count <= MAX_LEGAL_LISTED and not drawn else None
         values = {
             "type": "your_turn",
@@ -424,9 +444,20 @@ class MatchViews:
             "legal_rule": rule,
             "legal_count": count,
             "clocks": state.clocks,
-            "left_ms": left_ms,
+            "left_ms": state.left_ms if left_ms is None else left_ms,
         }
         return construct(YourTurn, values)
+
+    def _legal(self, drawn: bool) -> tuple[list[int] | None, int]:
+        """Return the legal actions and their number; None where a rule in words says them.
+
+        Who draws a turn is told each, whatever the rule.
+        """
+        game, state = self.state.game, self.state.game_state
+        if game.info.legal_rule and not drawn:
+            return None, game.count_legal(state)
+        legal = game.legal(state)
+        return legal, len(legal)
 
     def _picks(self, legal: Sequence[int]) -> list[Pick] | None:
         game, state = self.state.game, self.state.game_state
@@ -440,26 +471,37 @@ class MatchViews:
 
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` framed."""
-        turn = self.your_turn(left_ms, wanted)
-        parts = [
-            b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d'
-            % (turn.match.encode(), turn.game.encode(), turn.seat, turn.ply)
-        ]
-        if turn.view is not None:
-            parts += b',"view":', self.present().json(turn.seat)
-        if turn.legal is not None:
-            parts += b',"legal":', to_json(turn.legal)
-        if turn.picks is not None:
-            parts += b',"picks":', to_json(turn.picks)
-        if turn.legal_rule is not None:
-            parts += b',"legal_rule":', to_json(turn.legal_rule)
-        parts.append(b',"legal_count":%d' % turn.legal_count)
-        if turn.clocks is not None:
-            parts += b',"clocks":', self.present().json_of_clocks(turn.clocks)
-        if turn.left_ms is not None:
-            parts.append(b',"left_ms":%d' % turn.left_ms)
-        parts.append(b"}")
-        return text_frame(b"".join(parts))
+        state, views = self.state, self.present()
+        game, seat, clocks = state.game, state.to_act, state.clocks
+        if left_ms is None:
+            left_ms = state.left_ms
+        drawn = wanted == "drawn"
+        legal, count = self._legal(drawn)
+        seen = b"" if drawn or wanted == "none" else b',"view":' + views.json(seat)
+        if legal is None:
+            listed = b""
+        elif not drawn:
+            fits = count <= MAX_LEGAL_LISTED
+            listed = b',"legal":' + game.moves_json(state.game_state, legal) if fits else b""
+        else:
+            picks = self._picks(legal)
+            listed = b"" if picks is None else b',"picks":' + to_json(picks)
+        rule = game.info.legal_rule
+        return text_frame(
+            b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d%b%b%b,"legal_count":%d%b%b}'
+            % (
+                state.setup.match.encode(),
+                state.setup.game.encode(),
+                seat,
+                state.ply,
+                seen,
+                listed,
+                b',"legal_rule":' + _json_of_text(rule) if rule else b"",
+                count,
+                b"" if clocks is None else b',"clocks":' + views.json_of_clocks(clocks),
+                b"" if left_ms is None else b',"left_ms":%d' % left_ms,
+            )
+        )
 
     def finished(self, record: str, wanted: WantedViews = "turn") -> Finished:
         """Return the news of the end; `record` is the path of the record on the server."""
@@ -478,6 +520,11 @@ class MatchViews:
             "record": record,
         }
         return construct(Finished, values)
+
+
+@lru_cache(maxsize=256)
+def _json_of_text(text: str) -> bytes:
+    return to_json(text)
 
 
 def replay(game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[EntryView]:

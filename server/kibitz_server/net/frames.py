@@ -63,6 +63,9 @@ class FrameReader:
         if more:
             self.feed(more)
         data, start = self._data, self._start
+        if start >= len(data):
+            self._data, self._start = b"", 0
+            return None
         bounds = frame_bounds(data, start)
         if bounds is None:
             self._keep()

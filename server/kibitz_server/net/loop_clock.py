@@ -84,7 +84,11 @@ class ServerClock:
         self._beat_due = _NEVER
 
     def milliseconds(self) -> int:
-        return (self._now() - self._excluded_ns) // 1_000_000
+        now = self._read()
+        if now > self._beat_due:
+            self._leave_out(now)
+        self._last_read = now
+        return (now - self._excluded_ns) // 1_000_000
 
     def seconds(self) -> float:
         return (self._now() - self._excluded_ns) / 1e9
@@ -96,13 +100,16 @@ class ServerClock:
     def _now(self) -> int:
         """Return real time, after what it is ahead of the clock was brought up to date."""
         now = self._read()
-        overdue = now - self._beat_due
-        if overdue > 0:
-            gap = now - self._last_read
-            stopped = self._last_beat_on_time and gap >= STANDSTILL_NS
-            self._excluded_ns += gap if stopped else min(gap, overdue)
+        if now > self._beat_due:
+            self._leave_out(now)
         self._last_read = now
         return now
+
+    def _leave_out(self, now: int) -> None:
+        """Leave out what has passed since the beat was due, or since the last reading."""
+        gap = now - self._last_read
+        stopped = self._last_beat_on_time and gap >= STANDSTILL_NS
+        self._excluded_ns += gap if stopped else min(gap, now - self._beat_due)
 
     def _beat(self) -> None:
         now = self._now()

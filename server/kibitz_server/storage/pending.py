@@ -9,9 +9,9 @@ nothing overtakes what was held before it.
                           |                                           |
                           +--hold(seq, release)--> PendingQueue --durable(seq)--> release()
 
-What is held is any callable. A `Request` is one that also knows how to be carried out again. When
-the entries are lost (the disk was full, or the runner's state got ahead of its log), its match or
-lobby is loaded again from the disk (`directory/reload.py`). Nobody was told anything of what was
+What is held is any callable. A `HeldRequest` is one that also knows how to be carried out again.
+When the entries are lost (the disk was full, or the runner's state got ahead of its log), its match
+or lobby is loaded again from the disk (`directory/reload.py`). Nobody was told anything of what was
 lost, so its requests are not refused: they are *postponed*, as are those that come meanwhile, and
 the runner that takes over carries them out in their order.
 
@@ -26,6 +26,7 @@ The runner's part: it is the waiter of its stream, and passes `durable` and `los
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
@@ -60,27 +61,22 @@ class Requester(Protocol):
         """Refuse a request, unless it is answered already."""
 
 
-class Request(Generic[_Runner]):
-    """A request of a connection; to release it is to answer it."""
+class HeldRequest(ABC, Generic[_Runner]):
+    """A request of a connection that is held; to call it is to answer it."""
 
-    __slots__ = ("answer", "number", "peer", "retry")
+    __slots__ = ("number", "peer")
 
-    def __init__(
-        self,
-        retry: Callable[[_Runner], object],
-        peer: Requester | None = None,
-        number: int = 0,
-        answer: Release | None = None,
-    ) -> None:
-        self.retry = retry
-        """Carries it out on the runner that has taken over."""
+    def __init__(self, peer: Requester | None, number: int) -> None:
         self.peer = peer
         self.number = number
-        self.answer = answer
 
+    @abstractmethod
     def __call__(self) -> None:
-        if self.answer is not None:
-            self.answer()
+        """Answer it: what it is about is durable now."""
+
+    @abstractmethod
+    def retry(self, runner: _Runner) -> object:
+        """Carry it out on the runner that has taken over."""
 
     def refuse(self, message: str) -> None:
         """Answer that it cannot be carried out now, if it is not answered already."""
@@ -91,6 +87,30 @@ class Request(Generic[_Runner]):
         """Answer that something went wrong with it, if it is not answered already."""
         if self.peer is not None and not self.peer.leaving:
             self.peer.fail(self.number)
+
+
+class Request(HeldRequest[_Runner]):
+    """A request that is answered, and carried out again, by calls that it is given."""
+
+    __slots__ = ("_retry", "answer")
+
+    def __init__(
+        self,
+        retry: Callable[[_Runner], object],
+        peer: Requester | None = None,
+        number: int = 0,
+        answer: Release | None = None,
+    ) -> None:
+        super().__init__(peer, number)
+        self._retry = retry
+        self.answer = answer
+
+    def __call__(self) -> None:
+        if self.answer is not None:
+            self.answer()
+
+    def retry(self, runner: _Runner) -> object:
+        return self._retry(runner)
 
 
 class PendingQueue(Generic[_Runner]):
@@ -109,7 +129,7 @@ class PendingQueue(Generic[_Runner]):
         self._stream = stream
         self._on_error = on_error
         self._waiting: list[tuple[int, Release]] = []
-        self._postponed: list[Request[_Runner]] | None = None
+        self._postponed: list[HeldRequest[_Runner]] | None = None
         """What is carried out after the log was read again; None while it is sound."""
 
     # --- what waits for the disk --------------------------------------------------------------
@@ -169,7 +189,7 @@ class PendingQueue(Generic[_Runner]):
                 self.when_settled(release)
 
         waiting: Release = settle
-        if isinstance(release, Request):
+        if isinstance(release, HeldRequest):
             waiting = Request(release.retry, release.peer, release.number, settle)
         self._waiting.append((tail, waiting))
 
@@ -181,7 +201,8 @@ class PendingQueue(Generic[_Runner]):
         waiting = self._waiting
         sound = True
         while waiting and waiting[0][0] <= seq:
-            sound &= self._release(waiting.pop(0)[1])
+            if not self._release(waiting.pop(0)[1]):
+                sound = False
         if not sound:
             self._report_error()
         return sound and not waiting
@@ -191,7 +212,7 @@ class PendingQueue(Generic[_Runner]):
             release()
         except Exception:
             LOG.exception("%s cannot be told", self._name)
-            if isinstance(release, Request):
+            if isinstance(release, HeldRequest):
                 release.fail()
             return False
         return True
@@ -212,7 +233,7 @@ class PendingQueue(Generic[_Runner]):
         if self._postponed is None:
             self._postponed = []
         for _, release in self._waiting:
-            if isinstance(release, Request):
+            if isinstance(release, HeldRequest):
                 self.postpone(release)
         self._waiting.clear()
 
@@ -230,7 +251,7 @@ class PendingQueue(Generic[_Runner]):
 
         self.hold(self._stream.tail, hand_over)
 
-    def postpone(self, request: Request[_Runner]) -> None:
+    def postpone(self, request: HeldRequest[_Runner]) -> None:
         """Keep a request until the log was read again, or refuse it where nobody will."""
         if self._postponed is None:
             request.refuse("the server is going down")
@@ -257,7 +278,7 @@ class PendingQueue(Generic[_Runner]):
 
     def fail(self, peer: Requester | None, number: int) -> None:
         """Answer a request that raised, unless it waits here and is answered later."""
-        waiting = [release for _, release in self._waiting if isinstance(release, Request)]
+        waiting = [release for _, release in self._waiting if isinstance(release, HeldRequest)]
         requests = [*waiting, *(self._postponed or [])]
         if peer is not None and not any(r.peer is peer and r.number == number for r in requests):
             peer.fail(number)

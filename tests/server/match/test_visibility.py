@@ -186,7 +186,7 @@ def test_views_that_nobody_will_ask_for_again_are_not_copied() -> None:
     shell.play()
     assert unread.state is not state
     read = views.present()
-    views.turn_frame()
+    read.scene(PUBLIC)
     shell.play()
     assert read.state is state
 
