@@ -179,7 +179,7 @@ class Hall:
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the matches that ended last, each with its place in the order of their ends."""
         former = self._finished_orders
-        briefs = list(self._context.registry.finished_briefs)
+        briefs = self._context.registry.finished_briefs(None)[::-1]
         self._finished_orders = {
             brief.match: former.get(brief.match) or next(self._next_order) for brief in briefs
         }

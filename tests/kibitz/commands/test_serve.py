@@ -96,7 +96,7 @@ def test_a_start_says_how_much_is_set_aside(
     directory = SimpleNamespace(quarantine=SimpleNamespace(count=damaged))
     server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
     config = make_config({"db": "my games.db"}, None)
-    serving._serve(config, as_json=False)(server)
+    serving._serve(config, web=False, as_json=False)(server)
     told = capsys.readouterr().out.splitlines()
     assert len(told) == lines
     if damaged:
@@ -104,7 +104,7 @@ def test_a_start_says_how_much_is_set_aside(
             "set aside as damaged: 3 of its matches and lobbies;"
             " `kibitz db check 'my games.db'` tells which, and why"
         )
-    serving._serve(config, as_json=True)(server)
+    serving._serve(config, web=False, as_json=True)(server)
     assert json.loads(capsys.readouterr().out)["damaged"] == damaged
 
 
@@ -116,9 +116,9 @@ def test_a_start_says_whether_it_is_compiled(
     server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
     config = make_config({"db": "my games.db"}, None)
     monkeypatch.setattr(serving, "is_compiled", lambda: compiled)
-    serving._serve(config, as_json=False)(server)
+    serving._serve(config, web=False, as_json=False)(server)
     assert ("kibitz, compiled, is at ws://x" in capsys.readouterr().out) == compiled
-    serving._serve(config, as_json=True)(server)
+    serving._serve(config, web=False, as_json=True)(server)
     assert json.loads(capsys.readouterr().out)["compiled"] == compiled
 
 
