@@ -58,7 +58,7 @@ class DemoHost:
         """Begin no new matches; those that run are finished."""
         self._closing = True
         self._news.set()
-        for course in self.courses.values():
+        for course in list(self.courses.values()):  # one more may be opened meanwhile
             await course.close(self._client)
 
     async def fetch(self, url: str, directory: Path) -> list[str]:
@@ -85,7 +85,15 @@ class DemoHost:
             assert opened.lobby is not None
             course = LobbyProgress(opened.lobby)
             self.courses[game.name] = course
-            await self._client.join(opened.lobby, role="spectator")
+            if self._closing:  # it was opened while the others were closed
+                await course.close(self._client)
+                break
+            try:
+                await self._client.join(opened.lobby, role="spectator")
+            except RefusedError:
+                if not self._closing:
+                    raise
+                break
             await self._until(lambda course=course: _has_begun(course) or self._closing)  # type: ignore[misc]
             self._preparation.done += 1
             done = f"{self._preparation.done}/{self._preparation.total}"
@@ -93,7 +101,7 @@ class DemoHost:
 
     async def _listen(self) -> None:
         async for message in self._client.news():
-            for game, course in self.courses.items():
+            for game, course in list(self.courses.items()):
                 for line in [*course.apply(message), *await course.catch_up(self._client)]:
                     self._tell(f"[{game}] {line}")
                 if self._endless and _has_finished(message, course):

@@ -20,6 +20,7 @@ from kibitz_clients.timeline import MatchInfo
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.client.session import TRANSIENT_REFUSALS
 from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief, Standing
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import RecordError
@@ -37,8 +38,12 @@ class LobbyProgress:
         self.records: dict[str, str] = {}
         """Where the records of matches are that were fetched."""
         self._matches: dict[str, MatchBrief] = {}
-        self._asked: tuple[frozenset[str], int] = (frozenset(), 0)
-        """What had been missed when the server was asked last."""
+        self._unseen: set[str] = set()
+        """The matches that began, do not run any more, and whose end was not told."""
+        self._missing = 0
+        """How many ends were not told, those of matches that are not known at all among them."""
+        self._missed_more = False
+        """Whether there are more of either than when the server was asked last."""
 
     @property
     def matches(self) -> list[MatchBrief]:
@@ -90,39 +95,49 @@ class LobbyProgress:
 
         What the server's list does not have any more is read from the record of the match.
         """
-        missed = self._missed()
-        if missed in ((frozenset(), 0), self._asked):
+        if not self._missed_more:
             return []
-        self._asked = missed
+        self._missed_more = False
         lines = self._apply_briefs(await self._list(client))
-        for match in sorted(missed[0]):
+        for match in sorted(self._unseen):
             brief = self._matches[match]
             if brief.result is None:
                 lines += self._apply_briefs([await _with_result(client.url, brief)])
+        self._missing = 0
+        self._note_missed()
+        self._missed_more = False  # what is missed still is not known to the server
         return lines
 
-    def _missed(self) -> tuple[frozenset[str], int]:
-        """Return the matches whose end was not told, and how many ends are missing in all."""
+    def _note_missed(self) -> None:
+        """Compare what the lobby says with the ends that were told."""
         if self.view is None:
-            return frozenset(), 0
+            return
         live = set() if self.closed is not None else {brief.match for brief in self.view.live}
-        known = [brief for brief in self._matches.values() if brief.result is not None]
-        ended = frozenset(self._matches.keys() - live - {brief.match for brief in known})
-        return ended, max(0, self.view.done - self.view.void - len(known))
+        ended = {key for key, brief in self._matches.items() if brief.result is not None}
+        unseen = self._matches.keys() - live - ended
+        missing = max(0, self.view.done - self.view.void - len(ended))
+        if missing > self._missing or not unseen <= self._unseen:
+            self._missed_more = True
+        self._unseen, self._missing = unseen, max(self._missing, missing)
 
     async def _list(self, client: Client) -> list[MatchBrief]:
-        """Return the lobby's matches that the server lists; none where the lobby is gone."""
+        """Return the lobby's matches that the server lists; none where it does not answer."""
         try:
             return (await client.matches(self.lobby)).matches
         except RefusedError as error:
-            if error.code is not Code.NO_SUCH_LOBBY:
+            if error.code is not Code.NO_SUCH_LOBBY and error.code not in TRANSIENT_REFUSALS:
                 raise
             return []
 
     def _apply_briefs(self, briefs: Sequence[MatchBrief]) -> list[str]:
-        """Take in matches of a list; return the lines about those that have ended unseen."""
-        ended = [brief for brief in briefs if self.add(brief) and brief.result is not None]
-        return [self._describe_end(brief) for brief in sorted(ended, key=lambda each: each.number)]
+        """Take in matches of a list; return the lines about what of them was not seen."""
+        lines = []
+        for brief in sorted(briefs, key=lambda each: each.number):
+            if brief.result is None:
+                lines += self._apply_started([brief])
+            elif self.add(brief):
+                lines.append(self._describe_end(brief))
+        return lines
 
     async def wait_until_over(self, client: Client) -> None:
         """Follow without a word."""
@@ -161,6 +176,7 @@ class LobbyProgress:
                 return [self._describe_end(brief)]
             case LobbyClosed(lobby=self.lobby, reason=reason):
                 self.closed = reason
+                self._note_missed()
         return []
 
     def _apply_view(self, view: LobbyView) -> list[str]:
@@ -176,7 +192,9 @@ class LobbyProgress:
         trouble = [
             descriptions.house_bot_failure(each) for each in view.house_trouble if each not in said
         ]
-        return arrived + trouble + self._apply_started(view.live)
+        begun = self._apply_started(view.live)
+        self._note_missed()
+        return arrived + trouble + begun
 
     def _apply_started(self, briefs: list[MatchBrief]) -> list[str]:
         return [f"match {b.number} begins: {self._title(b)}" for b in briefs if self.add(b)]

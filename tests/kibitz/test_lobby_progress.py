@@ -184,11 +184,13 @@ async def test_a_match_that_ended_unseen_is_asked_for() -> None:
 
 async def test_matches_that_began_and_ended_unseen_are_asked_for_too() -> None:
     course = LobbyProgress("L")
-    client = ListingClient([brief(3, RESULT), brief(1, RESULT), brief(2, RESULT)])
+    client = ListingClient([brief(4), brief(3, RESULT), brief(1, RESULT), brief(2, RESULT)])
     course.apply(view("running", [ADA, BOB], [brief(1)]))
-    course.apply(done(view("finished", [ADA, BOB], []), 3))
+    course.apply(done(view("running", [ADA, BOB], []), 3))
     lines = await client.catch_up(course)
-    assert [line.partition(":")[0] for line in lines] == [f"match {n} ends" for n in (1, 2, 3)]
+    ends = [f"match {n} ends" for n in (1, 2, 3)]
+    assert [line.partition(":")[0] for line in lines] == [*ends, "match 4 begins"]
+    course.apply(MatchEnded(lobby="L", match=brief(4, RESULT)))
     assert abnormal_endings(course.matches) == []
 
 
@@ -217,3 +219,26 @@ async def test_what_nobody_knows_is_asked_for_once() -> None:
     assert await client.catch_up(course) == []
     assert client.asked == 1
     assert abnormal_endings(course.matches) == ["match 1 did not finish"]
+
+
+async def test_matches_that_are_told_of_are_not_asked_for() -> None:
+    """Neither those that begin, before the lobby says so, nor while old ones are not known."""
+    course, client = LobbyProgress("L"), ListingClient([])
+    course.apply(done(view("running", [ADA, BOB], []), 3))
+    assert await client.catch_up(course) == []
+    assert client.asked == 1
+    for number in range(4, 9):
+        live = [brief(number)]
+        for news in (
+            MatchStarted(lobby="L", match=brief(number)),
+            done(view("running", [ADA, BOB], live), number - 1),
+            MatchEnded(lobby="L", match=brief(number, RESULT)),
+            done(view("running", [ADA, BOB], []), number - 1),
+            done(view("running", [ADA, BOB], []), number),
+        ):
+            course.apply(news)
+            assert await client.catch_up(course) == []
+    assert client.asked == 1
+    course.apply(done(view("running", [ADA, BOB], []), 9))
+    assert await client.catch_up(course) == []
+    assert client.asked == 2
