@@ -13,9 +13,14 @@ import json
 import random
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
 
 from benchmarks.connection import ClientConnection, connect
+
+_T = TypeVar("_T")
 
 
 @dataclass
@@ -269,51 +274,83 @@ async def seat_kibitz(
     host: str, port: int, lobbies: int, meter: Meter, programme: Programme, tag: str
 ) -> list[KibitzPlayer]:
     """Open `lobbies` lobbies and start their programmes; as many players each as it has seats."""
-    players: list[KibitzPlayer] = []
-    for number in range(lobbies):
-        group = [
-            await greet(host, port, meter, f"{tag}-{number}-{seat}")
-            for seat in range(programme.seats)
+    players = await greet_groups(host, port, lobbies, meter, programme, tag)
+    await open_lobbies(players, programme, tag)
+    return players
+
+
+async def greet_groups(
+    host: str, port: int, groups: int, meter: Meter, programme: Programme, tag: str
+) -> list[KibitzPlayer]:
+    """Connect the players of so many lobbies."""
+    names = [f"{tag}-{n}-{seat}" for n in range(groups) for seat in range(programme.seats)]
+    players = await gather_in_parts([partial(greet, host, port, meter, name) for name in names])
+    for player in players:
+        player.seats, player.draws = programme.seats, programme.draws
+    return players
+
+
+async def open_lobbies(players: Sequence[KibitzPlayer], programme: Programme, tag: str) -> None:
+    """Have players who are connected open their lobbies and start them."""
+    groups = [
+        players[first : first + programme.seats]
+        for first in range(0, len(players), programme.seats)
+    ]
+    await gather_in_parts(
+        [
+            partial(_open_lobby, group, programme, f"{tag} {number}")
+            for number, group in enumerate(groups)
         ]
-        for player in group:
-            player.seats, player.draws = programme.seats, programme.draws
-        done = await group[0].request(
-            type="host",
-            settings={
-                "name": f"{tag} {number}",
-                "listed": False,
-                "seats": [{"kind": "open"}] * programme.seats,
-                "at_once": programme.at_once,
-                "spectating": {"mode": programme.spectating},
-                "programme": [
-                    {
-                        "game": programme.game,
-                        "options": programme.options,
-                        "seats": programme.seats,
-                        "games": programme.games,
-                        "time_control": {"main_ms": 3_600_000, "increment_ms": 1000},
-                    }
-                ],
-            },
-        )
-        for player in group:
-            await player.request(type="join", lobby=done["lobby"])
-        for player in group:
-            await player.request(type="ready", lobby=done["lobby"])
-        players.extend(group)
+    )
     for player in players:
         await asyncio.wait_for(player.started.wait(), 60)
-    return players
+
+
+async def _open_lobby(group: Sequence[KibitzPlayer], programme: Programme, name: str) -> None:
+    done = await group[0].request(
+        type="host",
+        settings={
+            "name": name,
+            "listed": False,
+            "seats": [{"kind": "open"}] * programme.seats,
+            "at_once": programme.at_once,
+            "spectating": {"mode": programme.spectating},
+            "programme": [
+                {
+                    "game": programme.game,
+                    "options": programme.options,
+                    "seats": programme.seats,
+                    "games": programme.games,
+                    "time_control": {"main_ms": 3_600_000, "increment_ms": 1000},
+                }
+            ],
+        },
+    )
+    for player in group:
+        await player.request(type="join", lobby=done["lobby"])
+    for player in group:
+        await player.request(type="ready", lobby=done["lobby"])
+
+
+async def gather_in_parts(
+    calls: Sequence[Callable[[], Coroutine[Any, Any, _T]]], size: int = 50
+) -> list[_T]:
+    """Await calls, some at a time: one after the other, each would wait for the disk by itself."""
+    found: list[_T] = []
+    for first in range(0, len(calls), size):
+        found += await asyncio.gather(*[call() for call in calls[first : first + size]])
+    return found
 
 
 async def watch_kibitz(
     host: str, port: int, count: int, meter: Meter, match: str, tag: str
 ) -> list[Player]:
     """Let `count` spectators watch one match."""
-    watchers: list[Player] = []
-    for number in range(count):
-        guest = await greet(host, port, meter, f"{tag}-{number}")
+
+    async def watch(name: str) -> Player:
+        guest = await greet(host, port, meter, name)
         await guest.request(type="watch", match=match)
         guest.connection.on_text = Watcher(guest.connection, meter).on_text
-        watchers.append(guest)
-    return watchers
+        return guest
+
+    return await gather_in_parts([partial(watch, f"{tag}-{number}") for number in range(count)])
