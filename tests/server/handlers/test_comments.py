@@ -12,7 +12,7 @@ import pytest
 
 from kibitz_protocol.wire.records import MAX_COMMENT
 from kibitz_server.match import engine as engine_module
-from kibitz_server.net.rate_limit import Rate, SharedBuckets
+from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -198,8 +198,9 @@ def test_a_match_takes_only_so_many(server: VirtualServer) -> None:
 def test_a_player_and_an_address_have_their_rates(server: VirtualServer) -> None:
     match = Match(server)
     connections = server.directory.connections
-    connections._player_comments = SharedBuckets(Rate(0.5, 2))
-    connections._address_comments = SharedBuckets(Rate(1, 3))
+    each, all_ = Rate(0.5, 2), Rate(1, 3)
+    connections.rate_limits = RateLimits(comments=each, comments_an_address=all_)
+    connections._player_comments = SharedBuckets(each)
     for client in (match.eve, match.fay):
         client._peer.local, client._peer.address = False, "192.0.2.1"
     assert [match.say(match.eve)["type"] for _ in range(3)] == ["done", "done", "refused"]
