@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
 
@@ -22,15 +23,26 @@ def there(kibitz: Kibitz) -> Iterator[list[str]]:
 
 def test_a_host_starts_plays_again_removes_and_closes(kibitz: Kibitz, there: list[str]) -> None:
     seats = f"house={GAME}/greedy,house={GAME}/random"
-    with ExitStack() as stack:
-        words = ["host", GAME, "--seats", seats, "--games", "2", "--json", "--no-wait"]
-        code = stack.enter_context(kibitz.start(*words, *there)).json()["lobby"]
-        with kibitz.start("watch", code, *there) as watching:
-            watching.until("ends")
-        again = kibitz.run("lobby", "rematch", code, *there)
-        assert again.stdout == f"lobby {code} plays its programme again\n"
-        closed = kibitz.run("lobby", "close", code, *there)
-        assert closed.stdout == f"lobby {code} is closed\n"
+    words = ["host", GAME, "--seats", seats, "--games", "2", "--json", "--no-wait"]
+    code = json.loads(kibitz.run(*words, *there).stdout)["lobby"]
+    wait_for_state(kibitz, there, code, "finished")
+    again = kibitz.run("lobby", "rematch", code, *there)
+    assert again.stdout == f"lobby {code} plays its programme again\n", again.stderr
+    wait_for_state(kibitz, there, code, "finished")
+    kicked = kibitz.run("lobby", "kick", code, "2", *there)
+    assert kicked.stdout.endswith(f" is removed from lobby {code}\n"), kicked.stderr
+    closed = kibitz.run("lobby", "close", code, *there)
+    assert closed.stdout == f"lobby {code} is closed\n", closed.stderr
+
+
+def wait_for_state(kibitz: Kibitz, there: list[str], code: str, state: str) -> None:
+    """Ask for the lobbies until this one is in a state."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        listed = kibitz.run("lobbies", "--json", *there).stdout.splitlines()
+        if (code, state) in [(each["lobby"], each["state"]) for each in map(json.loads, listed)]:
+            return
+    raise AssertionError(f"lobby {code} is not {state}: {listed}")
 
 
 def test_a_host_that_follows_is_helped_by_another_terminal(
