@@ -108,6 +108,14 @@ def test_a_start_says_how_much_is_set_aside(
     assert json.loads(capsys.readouterr().out)["damaged"] == damaged
 
 
+@pytest.mark.parametrize("web", [False, True])
+def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
+    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    serving._serve(make_config({"db": "my games.db"}, None), web=web, as_json=False)(server)
+    assert ("in a browser: http://x/" in capsys.readouterr().out.splitlines()) == web
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_start_says_whether_it_is_compiled(
     compiled: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
