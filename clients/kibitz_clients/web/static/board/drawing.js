@@ -3,10 +3,11 @@
 import { Layout } from "./geometry.js";
 import { expected, marksAbove, marksBelow } from "./marks.js";
 import { svg } from "./svg.js";
-import { movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
+import { hasVehicles, movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/messages.js").StageLabel} StageLabel */
 /** @typedef {import("./svg.js").Point} Point */
 
 const LAYERS = /** @type {const} */ ([
@@ -68,9 +69,8 @@ export class Drawing {
         return former === undefined || movesGround(former, cell);
       });
     if (anew) return false;
-    const { vehicles } = this.scenery;
+    if (hasVehicles(Object.values(after.cells)) !== this.scenery.vehicles) return false;
     this.scenery = { ...this.scenery, stage: after };
-    if (!vehicles && sceneryOf(after, this.scenery.layout).vehicles) return false;
     for (const [name] of changed) if (this.points.has(name)) this.#cell(name);
     if (paint.labels) this.#labels();
     if (paint.marks || changed.length) this.#marks();
@@ -92,7 +92,7 @@ export class Drawing {
     const onPlank = Object.values(stage.cells).some((cell) => cell.kind === "point");
     const name = onPlank ? "kb-label kb-label-on-plank" : "kb-label";
     this.layers.labels.replaceChildren(
-      ...stage.labels.map((label) => words(layout.labelPoint(label), label.text, name)),
+      ...stage.labels.map((/** @type {StageLabel} */ label) => words(layout.labelPoint(label), label.text, name)),
     );
   }
 

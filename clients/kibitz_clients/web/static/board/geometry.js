@@ -44,6 +44,8 @@ export class Layout {
       if (placed(cell)) this.points.set(name, this.pointAt(cell.x, cell.y));
     }
     this.labels = labels ? stage.labels : [];
+    /** How far the drawing goes beyond the outermost places. */
+    this.edges = this.#edges();
     this.box = this.#box(extent(shown));
   }
 
@@ -65,19 +67,21 @@ export class Layout {
     return at;
   }
 
-  /** @param {ReturnType<typeof extent>} shown @returns {Box} */
-  #box(shown) {
+  #edges() {
     const { left, right, top, bottom } = this.board;
     const edge = this.cards ? CARD_EDGE : EDGE;
     const room = (/** @type {(label: {x: number, y: number}) => boolean} */ there) =>
       (this.labels.some(there) ? edge + LABEL_ROOM : edge);
-    /** How far the drawing goes beyond the outermost places. */
-    this.edges = {
+    return {
       left: room(({ x }) => x < left),
       right: room(({ x }) => x > right),
       top: room(({ y }) => y < top),
       bottom: room(({ y }) => y > bottom),
     };
+  }
+
+  /** @param {ReturnType<typeof extent>} shown @returns {Box} */
+  #box(shown) {
     const from = this.pointAt(shown.left, shown.top);
     const to = this.pointAt(shown.right, shown.bottom);
     from.x -= this.edges.left;
@@ -128,8 +132,8 @@ const DIRECTIONS = {
 };
 
 /**
- * The cell that an arrow key leads to: the nearest one in its direction, where being aside
- * counts double, and never a cell that lies more aside than ahead.
+ * The cell that an arrow key leads to: the nearest one in its direction, counted by steps ahead and
+ * aside, and never a cell that lies more aside than ahead.
  * @param {Map<string, Point>} points
  * @param {string} from
  * @param {Direction} direction
@@ -147,7 +151,7 @@ export function neighbour(points, from, direction) {
     const ahead = x * along.x + y * along.y;
     const aside = Math.abs(x * along.y) + Math.abs(y * along.x);
     if (ahead <= 0 || aside > ahead) continue;
-    const cost = ahead + 2 * aside;
+    const cost = ahead + aside;
     if (cost < least) [best, least] = [name, cost];
   }
   return best;

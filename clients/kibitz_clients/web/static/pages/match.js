@@ -11,6 +11,7 @@ import { Viewer } from "../parts/viewer.js";
 import { show as showFile } from "./replay_file.js";
 
 /** @typedef {import("../main.js").App} App */
+/** @typedef {import("../wire/connection.js").Refusal} Refusal */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
 /** @typedef {import("../wire/messages.js").YourTurn} YourTurn */
 
@@ -66,13 +67,15 @@ class MatchPage {
     this.app.matches.close(this.model.id);
   }
 
+  /** The match cannot be watched: it may be over, and then there is a record. */
+  refused = (/** @type {Event} */ event) => {
+    const refusal = /** @type {CustomEvent<Refusal>} */ (event).detail;
+    void this.#openFinished().catch(() => this.#explain(refusal));
+  };
+
+  change = () => this.#draw();
+
   #listen() {
-    this.change = () => this.#draw();
-    this.refused = (/** @type {Event} */ event) => {
-      const { code, message, hint } = /** @type {CustomEvent} */ (event).detail;
-      if (code === "over") void this.#openFinished();
-      else this.#explain(message, hint);
-    };
     this.model.addEventListener("change", this.change);
     this.model.addEventListener("refused", this.refused);
     this.follower.addEventListener("course", () => this.#course());
@@ -86,18 +89,14 @@ class MatchPage {
 
   /** Nobody watches a match that is over: what was fixed about it is in its record. */
   async #openFinished() {
-    try {
-      const snapshot = await finishedSnapshot(this.model.id);
-      const you = snapshot.seats.findIndex(({ player }) => player === this.app.connection.welcome?.player);
-      this.model.take(/** @type {any} */ ({ ...snapshot, you: you < 0 ? null : you }));
-    } catch (error) {
-      this.#explain(error instanceof Error ? error.message : String(error));
-    }
+    const snapshot = await finishedSnapshot(this.model.id);
+    const you = snapshot.seats.findIndex(({ player }) => player === this.app.connection.welcome?.player);
+    this.model.take({ ...snapshot, you: you < 0 ? undefined : you });
   }
 
-  /** @param {string} message @param {string} [hint] */
-  #explain(message, hint) {
-    fill(this.root, h("h1", null, "This match cannot be shown"), h("p", null, message, hint && `: ${hint}`),
+  /** @param {Refusal} refusal */
+  #explain({ message, hint }) {
+    fill(this.root, h("h1", null, "This match cannot be shown"), h("p", null, hint ? `${message}: ${hint}` : message),
       h("p", null, h("a", { href: "/" }, "To the hall")));
   }
 

@@ -22,7 +22,7 @@ export async function finishedSnapshot(id) {
  * @returns {Snapshot}
  */
 export function snapshotOf(setup, footer, entries) {
-  return /** @type {Snapshot} */ ({
+  return /** @type {any} */ ({
     ...setup, type: "snapshot", why: "watching", away: [], seq: entries,
     ply: footer.result?.plies ?? 0, to_act: -1, view: {}, result: footer.result ?? null,
   });
