@@ -207,7 +207,7 @@ class _Contents:
 
 _KEPT: Final = (
     *("seq", "kind", "seat", "ply", "at_ms", "elapsed_ms", "comment", "text", "cause"),
-    *("detail", "player", "reason", "refused"),
+    *("detail", "player", "author", "reason", "refused"),
 )
 """Of an entry, what the viewer shows."""
 

@@ -7,6 +7,7 @@ import { movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").Paint} Paint */
+/** @typedef {import("../wire/messages.js").StageLabel} StageLabel */
 /** @typedef {import("./svg.js").Point} Point */
 
 const LAYERS = /** @type {const} */ ([
@@ -92,7 +93,7 @@ export class Drawing {
     const onPlank = Object.values(stage.cells).some((cell) => cell.kind === "point");
     const name = onPlank ? "kb-label kb-label-on-plank" : "kb-label";
     this.layers.labels.replaceChildren(
-      ...stage.labels.map((label) => words(layout.labelPoint(label), label.text, name)),
+      ...stage.labels.map((/** @type {StageLabel} */ label) => words(layout.labelPoint(label), label.text, name)),
     );
   }
 

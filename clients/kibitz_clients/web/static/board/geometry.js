@@ -44,6 +44,8 @@ export class Layout {
       if (placed(cell)) this.points.set(name, this.pointAt(cell.x, cell.y));
     }
     this.labels = labels ? stage.labels : [];
+    /** How far the drawing goes beyond the outermost places. */
+    this.edges = this.#edges();
     this.box = this.#box(extent(shown));
   }
 
@@ -65,19 +67,21 @@ export class Layout {
     return at;
   }
 
-  /** @param {ReturnType<typeof extent>} shown @returns {Box} */
-  #box(shown) {
+  #edges() {
     const { left, right, top, bottom } = this.board;
     const edge = this.cards ? CARD_EDGE : EDGE;
     const room = (/** @type {(label: {x: number, y: number}) => boolean} */ there) =>
       (this.labels.some(there) ? edge + LABEL_ROOM : edge);
-    /** How far the drawing goes beyond the outermost places. */
-    this.edges = {
+    return {
       left: room(({ x }) => x < left),
       right: room(({ x }) => x > right),
       top: room(({ y }) => y < top),
       bottom: room(({ y }) => y > bottom),
     };
+  }
+
+  /** @param {ReturnType<typeof extent>} shown @returns {Box} */
+  #box(shown) {
     const from = this.pointAt(shown.left, shown.top);
     const to = this.pointAt(shown.right, shown.bottom);
     from.x -= this.edges.left;

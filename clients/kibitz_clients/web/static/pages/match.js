@@ -3,14 +3,15 @@
 import { define } from "../board/board.js";
 import { ask } from "../parts/dialogs.js";
 import { fill, h } from "../parts/dom.js";
+import { finishedSnapshot } from "../parts/finished.js";
 import { Follower } from "../parts/follower.js";
 import { resultText } from "../parts/results.js";
 import { showRules } from "../parts/rules.js";
-import { Talk } from "../parts/talk.js";
 import { Viewer } from "../parts/viewer.js";
 import { show as showFile } from "./replay_file.js";
 
 /** @typedef {import("../main.js").App} App */
+/** @typedef {import("../wire/connection.js").Refusal} Refusal */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
 /** @typedef {import("../wire/messages.js").YourTurn} YourTurn */
 
@@ -43,13 +44,12 @@ class MatchPage {
     this.viewer = new Viewer();
     this.viewer.liveClocks = true;
     this.follower = new Follower(app, this.model);
-    this.talk = new Talk((text) => this.#request({ type: "comment", match: id, text }),
-      (ply) => this.viewer.playback.goTo(this.viewer.course.indexOfPly(ply)));
+    this.viewer.talk.offer((text) => this.#request({ type: "comment", match: id, text }));
     this.title = h("div", { class: "match-title" });
     this.turnLine = h("p", { class: "turn-line", "aria-live": "polite" });
     this.actions = h("div", { class: "match-actions" });
     fill(this.viewer.below, this.turnLine);
-    fill(this.viewer.foot, this.talk.root, this.actions);
+    fill(this.viewer.foot, this.actions);
     fill(root, this.title, this.viewer.root);
     this.#listen();
     this.ticking = setInterval(() => this.#tick(), TICK_MS);
@@ -67,13 +67,15 @@ class MatchPage {
     this.app.matches.close(this.model.id);
   }
 
+  /** The match cannot be watched: it may be over, and then there is a record. */
+  refused = (/** @type {Event} */ event) => {
+    const refusal = /** @type {CustomEvent<Refusal>} */ (event).detail;
+    void this.#openFinished().catch(() => this.#explain(refusal));
+  };
+
+  change = () => this.#draw();
+
   #listen() {
-    this.change = () => this.#draw();
-    this.refused = (/** @type {Event} */ event) => {
-      const { message, hint } = /** @type {CustomEvent} */ (event).detail;
-      fill(this.root, h("h1", null, "This match cannot be shown"), h("p", null, message, hint && `: ${hint}`),
-        h("p", null, h("a", { href: "/" }, "To the hall")));
-    };
     this.model.addEventListener("change", this.change);
     this.model.addEventListener("refused", this.refused);
     this.follower.addEventListener("course", () => this.#course());
@@ -83,6 +85,19 @@ class MatchPage {
     this.viewer.playback.addEventListener("state", () => this.#place());
     this.viewer.board.addEventListener("pick", (event) =>
       this.#play(/** @type {CustomEvent} */ (event).detail.action));
+  }
+
+  /** Nobody watches a match that is over: what was fixed about it is in its record. */
+  async #openFinished() {
+    const snapshot = await finishedSnapshot(this.model.id);
+    const you = snapshot.seats.findIndex(({ player }) => player === this.app.connection.welcome?.player);
+    this.model.take({ ...snapshot, you: you < 0 ? undefined : you });
+  }
+
+  /** @param {Refusal} refusal */
+  #explain({ message, hint }) {
+    fill(this.root, h("h1", null, "This match cannot be shown"), h("p", null, hint ? `${message}: ${hint}` : message),
+      h("p", null, h("a", { href: "/" }, "To the hall")));
   }
 
   #course() {
@@ -118,7 +133,7 @@ class MatchPage {
     viewer.liveClocks = !result;
     this.#drawTitle(title);
     fill(viewer.head, result && h("p", { class: "result", role: "status" }, resultText(result, model.seats)));
-    this.talk.draw(model.comments);
+    if (result || model.snapshot.spectating.comments === "none") viewer.talk.end();
     this.#drawActions(title);
     this.#picks();
     this.#say(title);

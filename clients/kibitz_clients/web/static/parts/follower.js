@@ -46,7 +46,7 @@ export class Follower extends EventTarget {
   /** @param {Change} change */
   #take({ why, paint, entry }) {
     if (why === "snapshot") this.#begin();
-    else if (why === "event" && entry) {
+    else if (entry) {
       const { ply, toAct, clocks } = this.model;
       this.#add({ seq: entry.seq, ply, toAct, entry: /** @type {any} */ (entry), paint, clocks: clocks && [...clocks] });
     } else if (why === "finished") {

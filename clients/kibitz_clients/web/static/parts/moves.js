@@ -63,7 +63,7 @@ export class Moves {
   #item(course, at, names) {
     const step = course.steps[at];
     const turn = step.ply > course.plyAt(at);
-    if (step.entry.kind === "note") return null;
+    if (step.entry.kind === "note" || step.entry.kind === "comment") return null;
     const text = stepText(step, turn, names);
     if (!text) return null;
     const seat = step.entry.seat ?? (turn ? course.toActAt(at) : undefined);

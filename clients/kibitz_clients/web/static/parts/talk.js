@@ -2,37 +2,54 @@
 
 import { fill, h } from "./dom.js";
 
-/** @typedef {import("../wire/match.js").Kibitz} Kibitz */
+/** @typedef {import("./course.js").Course} Course */
 
 const LONGEST = 300;
 
 export class Talk {
-  /** @param {(text: string) => Promise<unknown>} say @param {(index: number) => void} goToPly */
-  constructor(say, goToPly) {
-    this.goToPly = goToPly;
+  #shown = -1;
+
+  /** @param {(index: number) => void} go is called with the place that a comment belongs to */
+  constructor(go) {
+    this.go = go;
     this.list = h("ol", { "aria-label": "Comments", role: "log", tabindex: 0 });
-    this.input = h("input", { maxlength: LONGEST, "aria-label": "Say something about the match", placeholder: "Say something…" });
-    this.form = h("form", { onsubmit: (/** @type {Event} */ event) => this.#submit(event, say) },
-      this.input, h("button", null, "Say"));
-    this.root = h("section", { class: "talk", "aria-label": "Kibitzing" }, this.list, this.form);
-    this.shown = 0;
+    this.root = h("section", { class: "talk", "aria-label": "Kibitzing", hidden: true }, this.list);
   }
 
-  /** @param {readonly Kibitz[]} comments */
-  draw(comments) {
-    if (comments.length === this.shown) return;
-    this.shown = comments.length;
-    fill(this.list, comments.map(({ ply, author, text }) => h("li", null,
-      h("button", { type: "button", class: "quiet small", title: `Go to ply ${ply}`, onclick: () => this.goToPly(ply) }, ply),
-      h("strong", null, author), ` ${text}`)));
+  /** Offer a line to say something. @param {(text: string) => Promise<unknown>} say */
+  offer(say) {
+    const input = h("input", {
+      maxlength: LONGEST, "aria-label": "Say something about the match", placeholder: "Say something…",
+    });
+    const submit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const text = input.value.trim();
+      if (text) say(text).then(() => { input.value = ""; }, () => {});
+    };
+    this.form = h("form", { onsubmit: submit }, input, h("button", null, "Say"));
+    this.root.append(this.form);
+    this.root.hidden = false;
+  }
+
+  /** Nothing more is said. */
+  end() {
+    this.form?.remove();
+    this.form = undefined;
+    this.root.hidden = this.#shown <= 0;
+  }
+
+  /** @param {Course} course */
+  draw(course) {
+    const said = [...course.steps.entries()].filter(([, { entry }]) => entry.kind === "comment");
+    if (said.length === this.#shown) return;
+    this.#shown = said.length;
+    this.list.hidden = said.length === 0;
+    this.root.hidden = said.length === 0 && !this.form;
+    fill(this.list, said.map(([at, { entry, ply }]) => h("li", null,
+      h("button", {
+        type: "button", class: "quiet small", "aria-label": `Go to ply ${ply}`, onclick: () => this.go(at + 1),
+      }, ply),
+      h("strong", null, /** @type {{name: string}} */ (entry.author).name), ` ${entry.text ?? ""}`)));
     this.list.scrollTop = this.list.scrollHeight;
-  }
-
-  /** @param {Event} event @param {(text: string) => Promise<unknown>} say */
-  #submit(event, say) {
-    event.preventDefault();
-    const text = this.input.value.trim();
-    if (!text) return;
-    say(text).then(() => { this.input.value = ""; }, () => {});
   }
 }

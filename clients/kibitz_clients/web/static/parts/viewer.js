@@ -9,6 +9,7 @@ import { fill, h } from "./dom.js";
 import { commentText } from "./move_text.js";
 import { Moves } from "./moves.js";
 import { Playback, SPEEDS } from "./playback.js";
+import { Talk } from "./talk.js";
 import { ValueGraph } from "./value_graph.js";
 
 /** @typedef {import("../board/board.js").KibitzBoard} Board */
@@ -37,6 +38,11 @@ function icon(name) {
   return svg("svg", { viewBox: "0 0 20 20", class: "icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
 
+/** A button that goes somewhere. @param {keyof ICONS} name @param {string} label @param {() => void} act */
+function step(name, label, act) {
+  return h("button", { type: "button", class: "step", "aria-label": label, title: label, onclick: act }, icon(name));
+}
+
 export class Viewer {
   /** @type {Match} */
   match = { players: [] };
@@ -51,12 +57,20 @@ export class Viewer {
     this.seats = new Seats();
     this.moves = new Moves((index) => this.#jump(index));
     this.graph = new ValueGraph((index) => this.#jump(index));
+    this.talk = new Talk((index) => this.#jump(index));
     this.said = h("p", { class: "said-now", "aria-live": "off" });
     this.notes = h("section", { class: "notes", hidden: true });
     this.graphBox = h(
       "figure", { class: "graph", hidden: true }, this.graph.root, h("figcaption", { class: "muted small-text" }),
     );
-    this.#buildControls();
+    this.playButton = step("play", "Play", () => this.playback.toggle());
+    this.range = h("input", {
+      type: "range", min: 0, max: 0, value: 0, step: 1, class: "scrub", "aria-label": "Position",
+      oninput: () => this.#jump(Number(this.range.value)),
+    });
+    this.place = h("span", { class: "place" });
+    this.linesBox = h("input", { type: "checkbox", checked: true, onchange: () => this.#lines() });
+    this.linesLabel = h("label", { class: "lines-switch", hidden: true }, this.linesBox, " expected moves");
     /** Below the board, for who shows more there. */
     this.below = h("div", { class: "below-board" });
     /** Above the players, for who shows more there. */
@@ -65,9 +79,9 @@ export class Viewer {
     this.foot = h("div", { class: "side-foot" });
     this.root = h(
       "div", { class: "viewer" },
-      h("div", { class: "board-column" }, this.board, this.below, this.controls),
+      h("div", { class: "board-column" }, this.board, this.below, this.#controls()),
       h("div", { class: "side" }, this.head, this.seats.root, this.said, this.graphBox,
-        this.moves.root, this.notes, this.foot),
+        this.moves.root, this.talk.root, this.notes, this.foot),
     );
     this.root.addEventListener("keydown", (event) => this.#key(event));
     this.playback.addEventListener("change", (event) => {
@@ -106,32 +120,22 @@ export class Viewer {
 
   // ---------------------------------------------------------------------------- controls
 
-  #buildControls() {
+  #controls() {
     const { playback } = this;
-    const button = (/** @type {keyof ICONS} */ name, /** @type {string} */ label, /** @type {() => void} */ act) =>
-      h("button", { type: "button", class: "step", "aria-label": label, title: label, onclick: act }, icon(name));
-    this.playButton = button("play", "Play", () => playback.toggle());
-    this.range = h("input", {
-      type: "range", min: 0, max: 0, value: 0, step: 1, class: "scrub", "aria-label": "Position",
-      oninput: () => this.#jump(Number(this.range.value)),
-    });
-    this.place = h("span", { class: "place" });
-    this.speed = h(
-      "select", { "aria-label": "Speed", onchange: () => { playback.speed = Number(this.speed.value); } },
-      SPEEDS.map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`)),
+    const speed = h(
+      "select", { "aria-label": "Speed", onchange: () => { playback.speed = Number(speed.value); } },
+      SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each}×`)),
     );
-    this.linesBox = h("input", { type: "checkbox", checked: true, onchange: () => this.#lines() });
-    this.linesLabel = h("label", { class: "lines-switch", hidden: true }, this.linesBox, " expected moves");
-    this.controls = h(
+    return h(
       "div", { class: "controls", role: "group", "aria-label": "Replay" },
       h("div", { class: "scrub-row" }, this.range, this.place),
       h("div", { class: "step-row" },
-        button("first", "To the start", () => this.#jump(0)),
-        button("back", "One move back", () => playback.step(-1)),
+        step("first", "To the start", () => this.#jump(0)),
+        step("back", "One move back", () => playback.step(-1)),
         this.playButton,
-        button("on", "One move on", () => playback.step(1)),
-        button("last", "To the newest", () => this.#jump(this.course.length)),
-        this.speed, this.linesLabel),
+        step("on", "One move on", () => playback.step(1)),
+        step("last", "To the newest", () => this.#jump(this.course.length)),
+        speed, this.linesLabel),
     );
   }
 
@@ -163,6 +167,7 @@ export class Viewer {
     const caption = this.graphBox.querySelector("figcaption");
     if (caption) caption.textContent = this.#graphWords();
     this.linesLabel.hidden = !this.course.steps.some(({ entry }) => entry.comment?.line?.length);
+    this.talk.draw(this.course);
     this.#notes();
   }
 

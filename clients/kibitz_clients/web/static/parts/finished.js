@@ -1,0 +1,29 @@
+// A match that is over, from its record: what was fixed about it, and how it ended.
+
+/** @typedef {import("../wire/messages.js").Snapshot} Snapshot */
+
+/**
+ * What a snapshot of a finished match would say, without a stage, which `history` gives. Rejects
+ * where the record is not there.
+ * @param {string} id
+ * @returns {Promise<Snapshot>}
+ */
+export async function finishedSnapshot(id) {
+  const answer = await fetch(`/records/${encodeURIComponent(id)}.jsonl`);
+  if (!answer.ok) throw new Error("The match is over, and its record is not here any more.");
+  const lines = (await answer.text()).trim().split("\n");
+  return snapshotOf(JSON.parse(lines[0]), JSON.parse(lines[lines.length - 1]), lines.length - 2);
+}
+
+/**
+ * @param {Record<string, any>} setup the first line of a record
+ * @param {Record<string, any>} footer the last one
+ * @param {number} entries how many lines are between them
+ * @returns {Snapshot}
+ */
+export function snapshotOf(setup, footer, entries) {
+  return /** @type {any} */ ({
+    ...setup, type: "snapshot", why: "watching", away: [], seq: entries,
+    ply: footer.result?.plies ?? 0, to_act: -1, view: {}, result: footer.result ?? null,
+  });
+}
