@@ -129,8 +129,8 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
 
 
 def entry_seat(happened: Entry) -> int | None:
-    """Return whose doing an entry is."""
-    return None if isinstance(happened, Hidden | Aborted) else happened.seat
+    """Return the seat whose doing an entry is; a comment is no seat's, and names its author."""
+    return None if isinstance(happened, Hidden | Aborted | Commented) else happened.seat
 
 
 def comment_text(said: Comment) -> str:

@@ -34,7 +34,7 @@ from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyBrief, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import RecordError
-from kibitz_protocol.wire.records import Cause, Moved, Result, SeatResult
+from kibitz_protocol.wire.records import Cause, Commented, Moved, Result, SeatResult
 from kibitz_protocol.wire.refusals import Code
 
 LineSink = Callable[[str], None]
@@ -181,7 +181,8 @@ class LineWriter:
                     seq=frame.seq,
                     ply=frame.ply,
                     seat=seat,
-                    text=said,
+                    author=entry.author.name if isinstance(entry, Commented) else None,
+                    text=entry.text if isinstance(entry, Commented) else said,
                     action=entry.action if isinstance(entry, Moved) else None,
                     elapsed_ms=entry.elapsed_ms if isinstance(entry, Moved) else None,
                     clocks_ms=self._clocks(timeline, frame),
@@ -189,11 +190,10 @@ class LineWriter:
                 )
             ]
         ply = f"{frame.ply:>3}" if frame.is_turn else "   "
-        name = (
-            descriptions.player_label(seat, timeline.info.seats[seat])
-            if seat is not None
-            else "match"
-        )
+        if seat is not None:
+            name = descriptions.player_label(seat, timeline.info.seats[seat])
+        else:
+            name = "comment" if isinstance(entry, Commented) else "match"
         line = f"{self._prefix(timeline)}  {ply} {name} {said}"
         return [line + self._clock(timeline, frame, seat) + self._comment(frame)]
 

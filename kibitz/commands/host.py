@@ -124,6 +124,13 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
     help="What spectators see: off, public, referee, shoulder=SEAT.",
 )
 @click.option("--delay", metavar="N|Ns", help="How late they see it: 3 plies, or 10s.")
+@click.option(
+    "--comments",
+    type=click.Choice(["none", "spectators", "everybody"]),
+    default="spectators",
+    show_default=True,
+    help="Who sees comments on a running match; none: nobody may comment.",
+)
 @click.option("--grace", default=60.0, show_default=True, help="Seconds that a lost seat is kept.")
 @click.option("--stand-in", metavar="BOT", help="House bot that plays on for who stays away.")
 @options_match.strict_option
@@ -178,7 +185,9 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
             at_once=given["at_once"],
             rated=given["rated"],
             conduct=_conduct(given["grace"], given["stand_in"], strict=given["strict"]),
-            spectating=notation.parse_spectating(given["spectate"], given["delay"]),
+            spectating=notation.parse_spectating(
+                given["spectate"], given["delay"], given["comments"]
+            ),
         )
     except ValueError as error:
         raise click.UsageError(notation.error_message(error)) from None

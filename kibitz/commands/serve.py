@@ -69,6 +69,13 @@ class Age(click.ParamType[float]):
     help="Who may come without a token.",
 )
 @click.option(
+    "--guests-from",
+    "guests_from",
+    multiple=True,
+    metavar="NETWORK=N",
+    help="Let N guests at a time in from a network, such as a classroom's, whoever else may come.",
+)
+@click.option(
     "--origin", "origins", multiple=True, metavar="URL", help="Whose pages browsers connect from."
 )
 @click.option(

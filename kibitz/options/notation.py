@@ -96,9 +96,13 @@ def _parse_seat(part: str, text: str) -> SeatSpec:
     raise ValueError(f"expected seats like open,house=GAME/BOT,name=ada, not {part!r} in {text!r}")
 
 
-def parse_spectating(mode: str, delay: str | None) -> Spectating:
-    """Read ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``."""
-    late = _parse_delay(delay) if delay else {}
+def parse_spectating(mode: str, delay: str | None, comments: str = "spectators") -> Spectating:
+    """Read ``off``, ``public``, ``referee`` or ``shoulder=SEAT``, and a delay: ``3`` or ``10s``.
+
+    `comments` says who sees comments on a running match, as in `Spectating`.
+    """
+    late: dict[str, Any] = _parse_delay(delay) if delay else {}
+    late["comments"] = comments
     kind, _, seat = mode.partition("=")
     if kind == "shoulder" and seat.isdecimal():
         return Spectating(mode="shoulder", seat=int(seat), **late)

@@ -13,6 +13,7 @@ from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
     Comment,
+    Commented,
     Entry,
     Flagged,
     Forfeited,
@@ -54,6 +55,17 @@ AT = {"seq": 1, "at_ms": 0}
         ),
         (Aborted(**AT, detail="no disk"), "aborted: no disk"),
         (Noted(**AT, seat=0, text="hm"), "notes: hm"),
+        (
+            Commented(
+                **AT,
+                ply=3,
+                author=Player(player="e", name="eve", kind="human"),
+                seat=1,
+                audience="everybody",
+                text="close",
+            ),
+            "eve: close",
+        ),
         (Hidden(**AT), "hidden"),
     ],
 )

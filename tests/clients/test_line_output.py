@@ -15,7 +15,7 @@ from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.lobbies import LobbyBrief
 from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import Record, write_record
-from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.records import Cause, Commented, Player
 from kibitz_protocol.wire.refusals import Code
 from tests.tools import fake_connection as testing
 from tests.tools.fake_connection import FakeServerConnection
@@ -328,3 +328,25 @@ def test_a_record_is_written_from_a_ply_on(
     line_output.write_record_lines(path, games, later.append, ply=20)
     assert later == whole[-len(later) :]
     assert "  21 " in later[0]
+
+
+def test_a_replay_lists_comments(games: dict[str, Game], finished: Record, tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    assert finished.footer is not None
+    said = Commented(
+        seq=2,
+        at_ms=finished.entries[0].at_ms,
+        ply=1,
+        author=Player(player="e", name="eve", kind="human"),
+        audience="spectators",
+        text="close\x1b[2J",
+    )
+    later = [each.model_copy(update={"seq": each.seq + 1}) for each in finished.entries[1:]]
+    write_record(path, finished.setup, [finished.entries[0], said, *later], finished.footer.result)
+    lines: list[str] = []
+    line_output.write_record_lines(path, games, lines.append)
+    assert lines[2].endswith("comment eve: close\\x1b[2J")
+    objects: list[str] = []
+    line_output.write_record_lines(path, games, objects.append, as_json=True)
+    told = json.loads(objects[2])
+    assert (told["kind"], told["author"], told["text"]) == ("comment", "eve", "close\x1b[2J")

@@ -108,8 +108,20 @@ class Accounts:
         self._by_skeleton: dict[str, Identity] = {}
         """New identities until they are on the disk, where the same is found later."""
 
-    def identify(self, hello: Hello, bearer: str | None, *, local: bool) -> Admission:
-        """Return who says hello, or raise `Denied`. A `fresh` guest is not saved yet."""
+    def identify(
+        self,
+        hello: Hello,
+        bearer: str | None,
+        *,
+        local: bool,
+        invited: bool = False,
+        room: int | None = None,
+    ) -> Admission:
+        """Return who says hello, or raise `Denied`. A `fresh` guest is not saved yet.
+
+        `local` is whether it is on this machine, `invited` whether it comes from a network that
+        guests are let in from, and `room` for how many more of them there is room, None for any.
+        """
         token = hello.token or bearer
         if token is None and hello.resume is not None and hello.resume.startswith(TOKEN_PREFIX):
             token = hello.resume
@@ -117,7 +129,11 @@ class Accounts:
             return Admission(self._by_token(token), token, token=digest_of(token))
         if hello.resume is not None:
             return Admission(self._resumed(hello.resume), hello.resume)
-        return self._guest(hello, local)
+        if not invited:
+            self._require_guests(local)
+        elif room is not None and room <= 0:
+            raise Denied(Code.LIMIT, "as many guests of your network are here as are let in")
+        return self._guest(hello)
 
     def save(self, admission: Admission) -> None:
         """Write a fresh guest down, before anything that names it and within a quarter second.
@@ -237,9 +253,11 @@ class Accounts:
             sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
             self._store.execute(sql, (now, identity.key))
 
-    def _guest(self, hello: Hello, local: bool) -> Admission:
+    def _require_guests(self, local: bool) -> None:
         if self._guests == "nobody" or (self._guests == "loopback" and not local):
             raise Denied(Code.UNAUTHORIZED, "this server wants a token")
+
+    def _guest(self, hello: Hello) -> Admission:
         if hello.name is None:
             raise Denied(Code.NAME_INVALID, "a guest needs a name")
         try:

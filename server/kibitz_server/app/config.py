@@ -15,6 +15,7 @@ from kibitz_server.maintenance.retention import RetentionPolicy
 from kibitz_server.net.access import AccessPolicy, access_policy
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
+from kibitz_server.net.guest_networks import GuestNetworks, guest_network
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
@@ -38,6 +39,9 @@ class Config:
     """What the server calls itself."""
     guests: Guests = "loopback"
     """Who may come without a token: those on the same machine, anyone, or nobody."""
+    guests_from: tuple[str, ...] = ()
+    """Networks from which guests come besides, each with how many at a time: ``192.0.2.7=40``. An
+    address there may have and ask for what so many players may."""
     origins: tuple[str, ...] = ()
     """Origins whose pages browsers may connect from, such as ``https://example.org``."""
     hosts: tuple[str, ...] = ()
@@ -66,6 +70,11 @@ class Config:
 
     def __post_init__(self) -> None:
         self.access_policy()
+        self.guest_networks()
+
+    def guest_networks(self) -> GuestNetworks:
+        """Return where guests come from besides. Raises `ValueError` where that cannot be."""
+        return GuestNetworks(map(guest_network, self.guests_from))
 
     def access_policy(self) -> AccessPolicy:
         """Return whom the server listens to. Raises `ValueError` where that cannot be."""

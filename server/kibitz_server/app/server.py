@@ -159,7 +159,7 @@ async def _start(
         raise
     tasks = TaskSet()
     rate_limits = config.rate_limits()
-    connections = Connections(loop, rate_limits, config.quota())
+    connections = Connections(loop, rate_limits, config.quota(), config.guest_networks())
     clock = ServerClock(loop)
     turns = TurnBudget(loop)
     timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)

@@ -53,7 +53,13 @@ class HelloHandler:
             )
             return
         try:
-            admission = self._directory.accounts.identify(hello, peer.bearer, local=peer.local)
+            admission = self._directory.accounts.identify(
+                hello,
+                peer.bearer,
+                local=peer.local,
+                invited=self._connections.invites_guests(peer),
+                room=self._connections.room_for_guests(peer),
+            )
         except Denied as denied:
             _reject(peer, hello.id, denied.code, str(denied))
             return

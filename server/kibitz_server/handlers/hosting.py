@@ -56,7 +56,7 @@ class HostingChecks:
         own = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
         address = counted_address(peer)
         near = [lobby for lobby in everybodys if address is not None and lobby.address == address]
-        quotas, bots = self._connections.quotas, _house_seats(settings)
+        quotas, bots = self._connections.address_quotas(peer), _house_seats(settings)
         for lobbies, most, most_bots, whose in (
             (own, quotas.lobbies, quotas.house_bots, "of yours"),
             (near, quotas.lobbies_an_address, quotas.house_bots_an_address, "of your address"),

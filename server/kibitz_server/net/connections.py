@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net.addresses import address_group
+from kibitz_server.net.guest_networks import GuestNetwork, GuestNetworks, rate_of_people
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import RateLimits, SharedBuckets
+
+CONNECTIONS_A_PERSON = 8
+"""Connections of one address for each of its people, in a guest network: bots and open pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +52,17 @@ class Connections:
     """The connections of one server, by address and by player."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, rate_limits: RateLimits, quotas: Quotas
+        self,
+        loop: asyncio.AbstractEventLoop,
+        rate_limits: RateLimits,
+        quotas: Quotas,
+        guest_networks: GuestNetworks | None = None,
     ) -> None:
         self.rate_limits = rate_limits
         self.quotas = quotas
+        self._guest_networks = guest_networks or GuestNetworks()
+        self._guests: dict[GuestNetwork, Counter[str]] = {}
+        """The guests that are connected from each network, and how often."""
         self._loop = loop
         self._peers: set[Peer] = set()
         self._address_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.address)
@@ -72,7 +84,9 @@ class Connections:
         waits = [self._player_comments.charge(identity.key, now)]
         address = counted_address(peer)
         if not waits[0] and address is not None:
-            waits.append(self._address_comments.charge(address, now))
+            limits, people = self.rate_limits, self._guest_networks.people(peer.address)
+            rate = rate_of_people(limits.comments_an_address, limits.comments, people)
+            waits.append(self._address_comments.charge(address, now, rate))
         return max(waits)
 
     @property
@@ -114,8 +128,45 @@ class Connections:
     def _count(self, peer: Peer) -> bool:
         """Count a connection for its address, which pays for it; return whether it may come."""
         address = self._counted[peer] = address_group(peer.address)
-        peer.share_bucket(self._address_buckets.acquire(address, self._loop.time()))
-        return self._address_buckets.users(address) <= self.quotas.connections_an_address
+        limits, people = self.rate_limits, self._guest_networks.people(peer.address)
+        rate = rate_of_people(limits.address, limits.socket, people)
+        peer.share_bucket(self._address_buckets.acquire(address, self._loop.time(), rate))
+        most = self.address_quotas(peer).connections_an_address
+        return self._address_buckets.users(address) <= most
+
+    def address_quotas(self, peer: Peer) -> Quotas:
+        """Return the quotas of which those of an address are the ones of the peer's address."""
+        quotas, people = self.quotas, self._guest_networks.people(peer.address)
+        if not people:
+            return quotas
+        return replace(
+            quotas,
+            connections_an_address=max(
+                quotas.connections_an_address, CONNECTIONS_A_PERSON * people
+            ),
+            lobbies_an_address=max(quotas.lobbies_an_address, quotas.lobbies * people),
+            house_bots_an_address=max(quotas.house_bots_an_address, quotas.house_bots * people),
+        )
+
+    # --- guests -----------------------------------------------------------------------------
+
+    def invites_guests(self, peer: Peer) -> bool:
+        """Whether guests are let in from the network that a connection comes from."""
+        return self._guest_networks.network_of(peer.address) is not None
+
+    def room_for_guests(self, peer: Peer) -> int | None:
+        """Return how many guests more may come from the peer's network; None for any number."""
+        found = self._guest_networks.network_of(peer.address)
+        return None if found is None else found.people - len(self._guests.get(found, ()))
+
+    def _count_guest(self, peer: Peer, identity: Identity, change: int) -> None:
+        found = self._guest_networks.network_of(peer.address)
+        if found is None or identity.account or identity.player.kind == "house":
+            return
+        guests = self._guests.setdefault(found, Counter())
+        guests[identity.key] += change
+        if not guests[identity.key]:
+            del guests[identity.key]
 
     def _discount(self, peer: Peer) -> None:
         address = self._counted.pop(peer, None)
@@ -134,12 +185,14 @@ class Connections:
         peer.greeted(identity)
         peer.share_bucket(self._account_buckets.acquire(identity.key, self._loop.time()))
         self._by_player.setdefault(identity.key, []).append(peer)
+        self._count_guest(peer, identity, 1)
 
     def left(self, peer: Peer, identity: Identity) -> bool:
         """A connection is gone; return whether it was the player's last one."""
         peers = self._by_player.get(identity.key, [])
         if peer in peers:
             peers.remove(peer)
+            self._count_guest(peer, identity, -1)
             self._account_buckets.release(identity.key, self._loop.time())
         return not peers and self._by_player.pop(identity.key, None) is not None
 

@@ -110,11 +110,14 @@ class SharedBuckets(Generic[K]):
         found = self._used.get(key)
         return 0 if found is None else found[1]
 
-    def acquire(self, key: K, now: float) -> Bucket:
-        """Return the bucket of `key`; it is in use until `release`."""
+    def acquire(self, key: K, now: float, rate: Rate | None = None) -> Bucket:
+        """Return the bucket of `key`; it is in use until `release`.
+
+        `rate` is the key's own, where it has one; it is to be the same each time.
+        """
         bucket, users = self._used.get(key, (None, 0))
         if bucket is None:
-            bucket = self._idle.pop(key, None) or Bucket(self._rate, now)
+            bucket = self._idle.pop(key, None) or Bucket(rate or self._rate, now)
         self._used[key] = (bucket, users + 1)
         self._evict(now)
         return bucket
@@ -129,12 +132,12 @@ class SharedBuckets(Generic[K]):
             self._idle[key] = bucket
         self._evict(now)
 
-    def charge(self, key: K, now: float) -> int:
+    def charge(self, key: K, now: float, rate: Rate | None = None) -> int:
         """Take 1 from the bucket of `key`, which nobody has to use otherwise.
 
         Return 0, or after how many milliseconds there is 1 in it; nothing is taken then.
         """
-        bucket = self.acquire(key, now)
+        bucket = self.acquire(key, now, rate)
         missing = 1 - bucket.level(now)
         if missing <= 0:
             bucket.charge(1, now)

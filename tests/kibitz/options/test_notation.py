@@ -141,6 +141,11 @@ def test_spectating(mode: str, delay: str | None, expected: Spectating) -> None:
     assert notation.parse_spectating(mode, delay) == expected
 
 
+def test_who_sees_comments() -> None:
+    wanted = Spectating(mode="off", comments="everybody")
+    assert notation.parse_spectating("off", None, "everybody") == wanted
+
+
 @pytest.mark.parametrize(
     ("mode", "delay"), [("all", None), ("shoulder", None), ("public", "1.5"), ("public", "soon")]
 )

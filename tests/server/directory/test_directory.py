@@ -20,7 +20,7 @@ from kibitz_server.app import Config, Server, running
 from kibitz_server.match.record import read_setup
 from kibitz_server.match.runner import SEAT_IS_OUT
 from kibitz_server.net.connections import Quotas
-from tests.server.fakes import JsonClient, connected, house_bot
+from tests.server.fakes import JsonClient, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race, Veil, variant
 
 GAMES = {
@@ -848,3 +848,37 @@ async def test_a_seat_that_is_out_is_not_told_that_the_match_is_over(house: Scen
     refused = await players[0].ask("resign", match=turn["match"])
     assert refused["hint"] == SEAT_IS_OUT
     assert (await players[1].next("your_turn"))["seat"] == 1
+
+
+# --- guests of a network ------------------------------------------------------------------------
+
+
+async def test_so_many_guests_come_from_a_network_though_nobody_else_may(tmp_path: Path) -> None:
+    config = Config(db=tmp_path / "k.db", guests="nobody", guests_from=("127.0.0.0/8=2",))
+    async with running(config, GAMES) as server, AsyncExitStack() as stack:
+        house = Scenario(server, stack)
+        ada = await house.guest("ada")
+        await house.guest("bob")
+        late = await house.call()
+        refused = await late.hello("cyd")
+        assert (refused["code"], "your network" in refused["message"]) == ("limit", True)
+        back = await house.call()
+        welcome = await back.ask("hello", versions=[1], resume=house.secrets["ada"])
+        assert welcome["type"] == "welcome", "who comes back is let in"
+        await ada.socket.close()
+        await back.socket.close()
+        await wait_until(lambda: len(server.directory.connections.players) == 1)
+        assert (await (await house.call()).hello("cyd"))["type"] == "welcome"
+
+
+async def test_guests_come_from_no_other_network(tmp_path: Path) -> None:
+    config = Config(db=tmp_path / "k.db", guests="nobody", guests_from=("192.0.2.0/24=2",))
+    async with running(config, GAMES) as server, AsyncExitStack() as stack:
+        caller = await Scenario(server, stack).call()
+        assert (await caller.hello("ada"))["code"] == "unauthorized"
+
+
+@pytest.mark.parametrize("wrong", ["192.0.2.0/24", "everywhere=3"])
+def test_a_network_that_cannot_be_is_refused_at_once(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(ValueError, match="expected an address or a network"):
+        Config(db=tmp_path / "k.db", guests_from=(wrong,))

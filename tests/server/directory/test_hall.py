@@ -21,6 +21,7 @@ from kibitz_protocol.wire.messages import HallChanged, HallNews
 from kibitz_server.directory import hall as hall_module
 from kibitz_server.directory.hall import HALL_INTERVAL_S
 from kibitz_server.directory.hall_changes import hall_change
+from kibitz_server.net.send_queue import message_frame
 from tests.server.match.toy_games import Grid, Race, Veil
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -199,10 +200,16 @@ def test_news_come_at_most_four_times_a_second_and_not_while_nothing_changes(
 
 
 def test_nothing_is_spent_while_nobody_is_subscribed(server: VirtualServer) -> None:
-    looks = []
+    looks: list[int] = []
     hall = server.directory.hall
+    look = hall._look
+
+    def counted() -> HallNews:
+        looks.append(1)
+        return look()
+
     ada, bob = players(server)
-    with patch.object(hall, "_look", lambda look=hall._look: looks.append(1) or look()):
+    with patch.object(hall, "_look", counted):
         begin(server, [ada, bob])
         server.advance(5)
         assert looks == []
@@ -223,7 +230,7 @@ def test_a_change_is_one_frame_for_all(server: VirtualServer) -> None:
     clients = [server.guest_client(f"eve {number}") for number in range(3)]
     for client in clients:
         client.ask("subscribe", topic="hall")
-    with patch.object(hall_module, "message_frame", wraps=hall_module.message_frame) as made:
+    with patch.object(hall_module, "message_frame", wraps=message_frame) as made:
         begin(server, [ada, bob])
         server.advance(HALL_INTERVAL_S)
     frames = {tuple(map(repr, told(client)[1:])) for client in clients}
