@@ -7,6 +7,7 @@ written where pytest keeps temporary files.
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from pathlib import Path
@@ -135,7 +136,7 @@ def shoot(tmp_path_factory: pytest.TempPathFactory) -> Shoot:
     directory.mkdir(parents=True, exist_ok=True)
 
     async def written(page: Page, name: str) -> Path:
-        path = directory / f"{name}.png"
+        path = directory / f"{re.sub(r'[^a-zA-Z0-9-]+', '-', name)}.png"
         await page.screenshot(path=path)
         return path
 

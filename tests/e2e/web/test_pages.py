@@ -34,7 +34,7 @@ async def checked(page: Page) -> None:
     assert await page.evaluate(wider) <= 0, "the page is wider than its window"
 
 
-def test_axe_is_there_or_it_is_said_that_it_is_not() -> None:
+async def test_axe_is_there_or_it_is_said_that_it_is_not() -> None:
     if not AXE.exists():
         pytest.skip("there is no axe-core here: `npm install` in tests/tools/web brings it")
 

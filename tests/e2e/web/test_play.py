@@ -87,6 +87,8 @@ async def test_a_match_is_played_with_the_keys_alone(open_page: OpenPage) -> Non
     for label, value in (("Game", "Line-Nim"), ("Matches", "1")):
         await go_to(page, page.get_by_label(label, exact=True))
         await page.keyboard.type(value)
+    await go_to(page, page.get_by_label("Players take turns in the seats"))
+    await page.keyboard.press("Space")
     await go_to(page, page.get_by_role("button", name="Open the lobby"))
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/match/*")
