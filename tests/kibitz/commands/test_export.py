@@ -24,13 +24,31 @@ def test_an_svg_is_written_or_printed(tmp_path: Path) -> None:
     assert export("--out", "-", "--ply", "5").output.rstrip() == path.read_text("utf-8").rstrip()
 
 
+def test_a_page_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "merge.html"
+    assert export("--out", str(path), "--ply", "3", "--seat", "1").exit_code == 0
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert '"ply":3' in page
+
+
+def test_a_page_of_a_ply_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    done = export("--out", str(tmp_path / "merge.html"), "--ply", "999")
+    assert done.exit_code == 1
+    assert "expected a ply from 0 to" in done.output
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize("name", ["merge.jpg", "merge", "merge.svg.txt"])
 def test_another_kind_of_picture_is_refused_and_nothing_is_written(
     name: str, tmp_path: Path
 ) -> None:
     done = export("--out", str(tmp_path / name))
     assert done.exit_code == 2
-    assert f"expected a name that ends with one of .svg, .png, .gif, not '{name}'" in done.output
+    assert (
+        f"expected a name that ends with one of .svg, .png, .gif, .html, not '{name}'"
+        in done.output
+    )
     assert [*tmp_path.iterdir()] == []
 
 

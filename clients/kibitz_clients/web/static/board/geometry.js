@@ -132,8 +132,8 @@ const DIRECTIONS = {
 };
 
 /**
- * The cell that an arrow key leads to: the nearest one in its direction, where being aside
- * counts double, and never a cell that lies more aside than ahead.
+ * The cell that an arrow key leads to: the nearest one in its direction, counted by steps ahead and
+ * aside, and never a cell that lies more aside than ahead.
  * @param {Map<string, Point>} points
  * @param {string} from
  * @param {Direction} direction
@@ -151,7 +151,7 @@ export function neighbour(points, from, direction) {
     const ahead = x * along.x + y * along.y;
     const aside = Math.abs(x * along.y) + Math.abs(y * along.x);
     if (ahead <= 0 || aside > ahead) continue;
-    const cost = ahead + 2 * aside;
+    const cost = ahead + aside;
     if (cost < least) [best, least] = [name, cost];
   }
   return best;
