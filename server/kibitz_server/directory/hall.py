@@ -76,9 +76,8 @@ class Hall:
         """What was told last, None while nobody is subscribed."""
         self._whole: bytes | None = None
         """The same as a frame, once somebody needs it."""
-        self._finished_orders: dict[str, int] = {}
-        """In which order the matches ended that are told as finished."""
         self._next_order = count(1)
+        """Numbers the matches in the order in which they end, as far as they are told."""
         self._ladders: list[LadderTable] = []
         self._ladder_versions: dict[str, int] = {}
         self._ladders_at = float("-inf")
@@ -178,13 +177,12 @@ class Hall:
 
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the matches that ended last, each with its place in the order of their ends."""
-        former = self._finished_orders
-        briefs = list(self._context.registry.finished_briefs)
-        self._finished_orders = {
-            brief.match: former.get(brief.match) or next(self._next_order) for brief in briefs
-        }
-        for brief in briefs:
-            yield brief.model_copy(update={"order": self._finished_orders[brief.match]})
+        told = () if self._told is None else self._told.finished
+        known = {brief.match: brief for brief in told}
+        for brief in list(self._context.registry.finished_briefs):
+            yield known.get(brief.match) or brief.model_copy(
+                update={"order": next(self._next_order)}
+            )
 
     # --- ladders ----------------------------------------------------------------------------
 
@@ -220,7 +218,6 @@ class Hall:
     def _forget(self) -> None:
         """Keep nothing while nobody is subscribed."""
         self._told = self._whole = None
-        self._finished_orders = {}
         self._ladders, self._ladder_versions = [], {}
         self._cancel_timer()
 

@@ -48,6 +48,8 @@ def _match_changes(
     plies: dict[str, int] = {}
     for brief in after:
         former = known.get(brief.match)
+        if former is brief:
+            continue
         if former is None or not _differs_in_ply_only(former, brief):
             changed.append(brief)
         elif former.ply != brief.ply:
@@ -57,12 +59,14 @@ def _match_changes(
 
 def _differs_in_ply_only(one: MatchBrief, other: MatchBrief) -> bool:
     """Whether two briefs say the same, but for the ply perhaps."""
-    return all(name == "ply" or value == getattr(other, name) for name, value in one)
+    # As dicts, whose comparison passes over values that are the same object, which most are.
+    return one.__dict__ | {"ply": 0} == other.__dict__ | {"ply": 0}
 
 
 def _new(before: Iterable[_B], after: Iterable[_B]) -> list[_B]:
     known = {brief_key(brief): brief for brief in before}
-    return [brief for brief in after if brief != known.get(brief_key(brief))]
+    formers = [(brief, known.get(brief_key(brief))) for brief in after]
+    return [brief for brief, former in formers if brief is not former and brief != former]
 
 
 def _gone(before: Iterable[_B], after: Iterable[_B]) -> list[str]:

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from kibitz_protocol.wire.records import MAX_COMMENT
-from kibitz_server.match import engine as engine_module
-from kibitz_server.net.rate_limit import Rate, SharedBuckets
+from kibitz_server.match.engine import MAX_COMMENTS
+from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -185,21 +184,24 @@ def test_an_empty_or_long_comment_is_malformed(server: VirtualServer, text: str)
 
 def test_a_match_takes_only_so_many(server: VirtualServer) -> None:
     match = Match(server)
-    with patch.object(engine_module, "MAX_COMMENTS", 2):
-        assert [match.say(match.eve)["type"] for _ in range(3)] == ["done", "done", "refused"]
-        server.restart()
-        for client in (match.ada, match.eve):
-            client.reconnect()
-        match.ada.ask("rejoin", match=match.key)
-        match.eve.ask("watch", match=match.key)
-        assert match.say(match.eve)["code"] == "limit"
+    assert [match.say(match.eve)["type"] for _ in range(2)] == ["done", "done"]
+    server.restart()
+    match.eve.reconnect()
+    match.eve.ask("watch", match=match.key)
+    state = server.directory.matches[match.key].engine.state
+    assert state.comments == 2
+    state.comments = MAX_COMMENTS - 1
+    assert match.say(match.eve)["type"] == "done"
+    refused = match.say(match.eve)
+    assert (refused["code"], str(MAX_COMMENTS) in refused["message"]) == ("limit", True)
 
 
 def test_a_player_and_an_address_have_their_rates(server: VirtualServer) -> None:
     match = Match(server)
     connections = server.directory.connections
-    connections._player_comments = SharedBuckets(Rate(0.5, 2))
-    connections._address_comments = SharedBuckets(Rate(1, 3))
+    each, all_ = Rate(0.5, 2), Rate(1, 3)
+    connections.rate_limits = RateLimits(comments=each, comments_an_address=all_)
+    connections._player_comments = SharedBuckets(each)
     for client in (match.eve, match.fay):
         client._peer.local, client._peer.address = False, "192.0.2.1"
     assert [match.say(match.eve)["type"] for _ in range(3)] == ["done", "done", "refused"]

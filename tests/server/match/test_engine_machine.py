@@ -29,6 +29,7 @@ from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews, apply_
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
+    AddComment,
     Append,
     Effect,
     Forfeit,
@@ -164,6 +165,15 @@ class MatchMachine(RuleBasedStateMachine):
     @rule(seat=seat_numbers, text=st.text(max_size=20))
     def note(self, seat: int, text: str) -> None:
         self.do(Note(seat % len(self.shell.match.state.players), text))
+
+    @rule(seat=st.none() | seat_numbers, text=st.text(max_size=20))
+    def comment(self, seat: int | None, text: str) -> None:
+        author = Player(player="e", name="Eve", kind="human")
+        state = self.shell.match.state
+        if seat is not None:
+            seat %= len(state.players)
+            author = state.players[seat]
+        self.do(AddComment(author, seat, state.ply, text))
 
     @rule()
     @precondition(lambda self: self.shell.match.state.ply > 4)

@@ -741,6 +741,29 @@ def test_who_comes_while_a_match_is_loaded_again_is_let_in_after_it() -> None:
     assert types[types.index("done") + 1] == "snapshot"
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_a_wall_shows_a_match_that_was_loaded_again_meanwhile(before: bool) -> None:
+    play = Scenario()
+    play.begin()
+    play.move(0)
+    watcher = play.connect(Player(player="w", name="w", kind="human"))
+    watcher.peer.subscriptions["m1"] = play.runner
+    if before:
+        play.runner.put_on_wall(watcher.peer)
+    play.log_store.lines["m1"].pop()
+    play.log_store.fail(WriteFailed("disk full"))
+    if not before:
+        play.runner.put_on_wall(watcher.peer)
+    assert watcher.received() == []
+    fresh = reloaded(play)
+    play.log_store.commit()
+    snapshot, *events = watcher.received()
+    assert (snapshot["type"], snapshot["why"]) == ("snapshot", "watching")
+    assert {each["type"] for each in events} <= {"event"}
+    assert list(fresh.watchers) == [watcher.peer]
+    assert watcher.peer.send_queue._skipped is None
+
+
 def test_an_end_that_could_not_be_written_is_written_after_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
