@@ -7,8 +7,9 @@ written where pytest keeps temporary files.
 from __future__ import annotations
 
 import os
+import re
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ HERE = Path(__file__).parent
 PLAIN = {"KIBITZ_PLAIN": "1"}
 """The matches are short: bots that compile nothing come sooner."""
 
+FAILED = pytest.StashKey[bool]()
 Shoot = Callable[[Page, str], Awaitable[Path]]
 
 
@@ -46,6 +48,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note on the test that it has failed, for the fixtures that end after it."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -80,8 +92,13 @@ def plain_kibitz(tmp_path: Path) -> Iterator[Kibitz]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(browser: Browser, web_server: str) -> AsyncIterator[OpenPage]:
-    """Open pages; at the end none of them has done anything that was not expected."""
+async def open_page(
+    browser: Browser, web_server: str, shoot: Shoot, request: pytest.FixtureRequest
+) -> AsyncIterator[OpenPage]:
+    """Open pages; at the end none of them has done anything that was not expected.
+
+    Of a test that has failed there are pictures of its pages.
+    """
     watched: list[WatchedPage] = []
 
     async def opened(
@@ -104,7 +121,9 @@ async def open_page(browser: Browser, web_server: str) -> AsyncIterator[OpenPage
         return page
 
     yield opened
-    for each in watched:
+    for number, each in enumerate(watched, 1):
+        if request.node.stash.get(FAILED, False):
+            await shoot(each.page, f"failed-{request.node.name}-{number}")
         await each.page.context.close()
     assert [problem for each in watched for problem in each.unexpected()] == []
 
@@ -117,7 +136,7 @@ def shoot(tmp_path_factory: pytest.TempPathFactory) -> Shoot:
     directory.mkdir(parents=True, exist_ok=True)
 
     async def written(page: Page, name: str) -> Path:
-        path = directory / f"{name}.png"
+        path = directory / f"{re.sub(r'[^a-zA-Z0-9-]+', '-', name)}.png"
         await page.screenshot(path=path)
         return path
 

@@ -12,8 +12,9 @@ export class Talk {
   /** @param {(index: number) => void} go is called with the place that a comment belongs to */
   constructor(go) {
     this.go = go;
-    this.list = h("ol", { "aria-label": "Comments", role: "log", tabindex: 0 });
-    this.root = h("section", { class: "talk", "aria-label": "Kibitzing", hidden: true }, this.list);
+    this.list = h("ol");
+    this.log = h("div", { class: "talk-log", "aria-label": "Comments", role: "log", tabindex: 0 }, this.list);
+    this.root = h("section", { class: "talk", "aria-label": "Kibitzing", hidden: true }, this.log);
   }
 
   /** Offer a line to say something. @param {(text: string) => Promise<unknown>} say */
@@ -43,13 +44,13 @@ export class Talk {
     const said = [...course.steps.entries()].filter(([, { entry }]) => entry.kind === "comment");
     if (said.length === this.#shown) return;
     this.#shown = said.length;
-    this.list.hidden = said.length === 0;
+    this.log.hidden = said.length === 0;
     this.root.hidden = said.length === 0 && !this.form;
     fill(this.list, said.map(([at, { entry, ply }]) => h("li", null,
       h("button", {
         type: "button", class: "quiet small", "aria-label": `Go to ply ${ply}`, onclick: () => this.go(at + 1),
       }, ply),
       h("strong", null, /** @type {{name: string}} */ (entry.author).name), ` ${entry.text ?? ""}`)));
-    this.list.scrollTop = this.list.scrollHeight;
+    this.log.scrollTop = this.log.scrollHeight;
   }
 }

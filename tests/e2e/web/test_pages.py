@@ -1,0 +1,109 @@
+"""Every page: accessible by axe's rules, drawn from phone to wall, and small to load."""
+
+from __future__ import annotations
+
+import json
+import random
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.web.conftest import OpenPage, Shoot
+from tests.tools.browser import AXE, DESKTOP, PHONE, axe_violations, transferred_bytes
+from tests.tools.web_player import YOURS, come_in, host, play
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+FIRST_LOAD_BYTES = 200_000
+PLACES = ["/", "/host", "/ladder", "/replay", "/wall", "/event"]
+"""Pages that need nothing to be there."""
+UNATTENDED = ("/wall", "/event")
+LOOKS = [("dark", DESKTOP), ("light", PHONE)]
+
+
+def name_of(path: str) -> str:
+    return path.strip("/") or "hall"
+
+
+async def checked(page: Page) -> None:
+    """Check a page that has been drawn by axe, where axe is, and that nothing is wider than it."""
+    if AXE.exists():
+        assert await axe_violations(page) == []
+    wider = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert await page.evaluate(wider) <= 0, "the page is wider than its window"
+
+
+async def test_axe_is_there_or_it_is_said_that_it_is_not() -> None:
+    if not AXE.exists():
+        pytest.skip("there is no axe-core here: `npm install` in tests/tools/web brings it")
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+@pytest.mark.parametrize("path", PLACES)
+async def test_a_page_with_nothing_going_on(
+    open_page: OpenPage, shoot: Shoot, path: str, look: str, size: tuple[int, int]
+) -> None:
+    page = await open_page(path, size=size, color_scheme=look)
+    if path not in UNATTENDED:
+        await come_in(page, f"a {look} {name_of(path)}")
+    await expect(page.locator("main h1")).to_be_attached()
+    await shoot(page, f"{name_of(path)}-{look}-{size[0]}")
+    await checked(page)
+
+
+async def test_signing_in(open_page: OpenPage, shoot: Shoot) -> None:
+    page = await open_page("/")
+    await page.get_by_label("Your name").wait_for()
+    await shoot(page, "sign-in")
+    await checked(page)
+    await page.get_by_label("Your name").fill("no/name")
+    await page.get_by_role("button", name="Come in").click()
+    await expect(page.get_by_role("alert")).to_contain_text("name")
+    await come_in(page, "grace h")
+    await page.reload()
+    await expect(page.locator("#header .who")).to_have_text("grace h")
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+async def test_a_lobby_and_a_match(
+    open_page: OpenPage, shoot: Shoot, look: str, size: tuple[int, int]
+) -> None:
+    page = await open_page("/host?game=line-nim", size=size, color_scheme=look)
+    await come_in(page, f"ada {look}")
+    lobby = await host(page, "line-nim", {}, seats=2)
+    await page.wait_for_url("**/match/*")
+    await page.locator(YOURS).wait_for()
+    await shoot(page, f"match-{look}-{size[0]}")
+    await checked(page)
+    await page.goto(f"/lobby/{lobby}")
+    await expect(page.locator("main h1")).to_have_text(f"ada {look}'s lobby")
+    await shoot(page, f"lobby-{look}-{size[0]}")
+    await checked(page)
+    await page.goto("/")
+    await page.locator(".thumbnail svg").first.wait_for()
+    await shoot(page, f"hall-busy-{look}-{size[0]}")
+    await checked(page)
+    await page.go_back()
+    await page.get_by_role("link", name="Go to your board").click()
+    await play(page, random.Random(size[0]))
+    await shoot(page, f"match-over-{look}-{size[0]}")
+    await checked(page)
+
+
+@pytest.mark.parametrize("path", ["/", "/wall"])
+async def test_the_first_load_is_small(
+    open_page: OpenPage, path: str, record_property: object
+) -> None:
+    page = await open_page("about:blank")
+    sizes = await transferred_bytes(page, path)
+    assert sum(sizes.values()) <= FIRST_LOAD_BYTES, json.dumps(sizes, indent=2)
+    assert len(sizes) > 5, "all that the page needs is counted"
+
+
+async def test_an_address_of_nothing(open_page: OpenPage) -> None:
+    page = await open_page("/match/NOSUCHMATCH")
+    await come_in(page, "lost one")
+    await expect(page.locator("main")).to_contain_text("cannot be shown")
+    await checked(page)
+    assert urlsplit(page.url).path == "/match/NOSUCHMATCH"

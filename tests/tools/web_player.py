@@ -1,0 +1,118 @@
+"""A person at a page: comes in, hosts a lobby, and plays by clicking or with the keys alone.
+
+What may be clicked is what the page lights up (`kb-legal`), and among that the player chooses by
+chance, so that one player does for all games.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from playwright.async_api import Page, expect
+
+LEGAL = "kibitz-board .kb-hit.kb-legal"
+ACTIONS = "kibitz-board .kb-actions button:enabled"
+RESULT = ".result"
+YOURS = ".turn-line[data-yours]"
+"""Says that it is this player's turn."""
+PATIENCE_S = 40.0
+"""How long a match may take."""
+
+
+async def come_in(page: Page, name: str) -> None:
+    """Sign in as a guest, and see the page that was asked for."""
+    await page.get_by_label("Your name").fill(name)
+    await page.get_by_role("button", name="Come in").click()
+    await expect(page.locator("#header .who")).to_have_text(name)
+
+
+async def host(
+    page: Page, game: str, options: Mapping[str, str], *, seats: int, bot: str | None = "random"
+) -> str:
+    """Open a lobby with the form, for oneself and a bot on each other seat; return its key.
+
+    Without `bot` the other seats are open.
+    """
+    await page.get_by_label("Game", exact=True).select_option(game)
+    if seats != 2:
+        await page.get_by_label("Players in a match").select_option(str(seats))
+    await page.get_by_label("Matches", exact=True).fill("1")
+    turns = page.get_by_label("Players take turns in the seats")
+    if await turns.is_checked():
+        await turns.uncheck()
+    if options:
+        await page.locator("summary", has_text="Options of the game").click()
+    for name, value in options.items():
+        field = page.locator(f"[name='{name}']")
+        match await field.evaluate("(field) => field.type"):
+            case "select-one":
+                await field.select_option(label=value)
+            case "checkbox":
+                await field.set_checked(value == "yes")
+            case _:
+                await field.fill(value)
+    for seat in range(1, seats):
+        form = page.locator(".seat-form").nth(seat)
+        if bot is None:
+            await form.get_by_label(f"Who sits on seat {seat + 1}").select_option("open")
+        else:
+            await form.get_by_label("House bot").select_option(f"{game}/{bot}")
+    await page.get_by_role("button", name="Open the lobby").click()
+    await page.wait_for_url("**/lobby/*")
+    return urlsplit(page.url).path.rpartition("/")[2]
+
+
+async def play(page: Page, rng: random.Random, *, keyboard: bool = False) -> int:
+    """Play a match to its end; return how often a cell was picked."""
+    picked = 0
+    deadline = time.monotonic() + PATIENCE_S
+    ready = page.locator(f"{LEGAL}, {ACTIONS}, {RESULT}").first
+    while time.monotonic() < deadline:
+        await ready.wait_for(state="attached")
+        if await page.locator(RESULT).count():
+            return picked
+        picked += await (_press(page, rng) if keyboard else _click(page, rng))
+    raise AssertionError(f"the match did not end in {PATIENCE_S:g} s: {await page.title()}")
+
+
+TARGET = """([selector, chance]) => {
+  const targets = [...document.querySelectorAll(selector)]
+    .filter((target) => target.textContent !== "Take back");
+  if (targets.length === 0) return null;
+  const target = targets[Math.floor(chance * targets.length)];
+  target.scrollIntoView({ block: "nearest" });
+  const { x, y, width, height } = target.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}"""
+"""Choose a cell or a button that may be clicked now, and return where it is."""
+
+
+async def _click(page: Page, rng: random.Random) -> int:
+    """Click one of the cells that light up, or of the buttons beside the board."""
+    place = await page.evaluate(TARGET, [f"{LEGAL}, {ACTIONS}", rng.random()])
+    if place is None:
+        return 0
+    await page.mouse.click(*place)
+    return 1
+
+
+async def _press(page: Page, rng: random.Random) -> int:
+    """Go to the board with Tab and to a cell with the arrows, and press Enter."""
+    board = page.locator("kibitz-board .kb-hit[tabindex='0']")
+    for _ in range(60):
+        if await board.evaluate("(cell) => cell === document.activeElement"):
+            break
+        await page.keyboard.press("Tab")
+    for _ in range(200):
+        legal = await page.evaluate(
+            "() => document.activeElement.classList.contains('kb-legal')"
+        )
+        if legal:
+            await page.keyboard.press("Enter")
+            return 1
+        keys = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
+        await page.keyboard.press(rng.choice(keys))
+    return 0
