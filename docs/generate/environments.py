@@ -23,11 +23,11 @@ def page(text: str, games: Mapping[str, Game]) -> str:
 def _row(game: Game) -> list[str]:
     """Return what is true with the usual options and the fewest seats."""
     position = Position(game)
-    shape = game.features(position.view(0), 0).shape
+    shape = game.observation_shape(position.state)
     text = (inspect.getdoc(game.features) or "").partition("\n")[0]
     return [
         f"`{game.info.name}`",
         " x ".join(map(str, shape)),
-        f"{game.num_distinct_actions(position.state):,}",
+        f"{game.num_dense_actions(position.state):,}",
         text.partition(";")[0].removeprefix("Return ").rstrip("."),
     ]

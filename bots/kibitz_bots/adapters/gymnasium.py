@@ -60,7 +60,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         self._fixed, self._episode, self._think_ms = seat, 0, think_ms
         self.seat = seat or 0
         self.play = Position(self.game, self.options, self.seats)
-        self.action_space = spaces.Discrete(self.game.num_distinct_actions(self.play.state))
+        self.action_space = spaces.Discrete(self.game.num_dense_actions(self.play.state))
         self.observation_space = space(self.play)
         self._bots: dict[int, Bot] = {}
 
@@ -81,12 +81,17 @@ class SoloEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take an action and let the others act until it is the learner's turn again."""
-        if self.play.to_act != self.seat or int(action) not in self.play.legal:
+        if not self._is_legal(int(action)):
             return self._seen(), -1.0, True, False, self._info() | {"illegal": int(action)}
-        self.play.push(int(action))
+        self.play.push(self.game.dense_action(self.play.state, int(action)))
         self._others()
         over = self.play.to_act == TERMINAL
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
+
+    def _is_legal(self, action: int) -> bool:
+        """Return whether a dense number stands for an action that the learner may take now."""
+        mask = self.game.action_mask(self.play.state)
+        return self.play.to_act == self.seat and 0 <= action < len(mask) and bool(mask[action])
 
     def _others(self) -> None:
         while (seat := self.play.to_act) not in (TERMINAL, self.seat):

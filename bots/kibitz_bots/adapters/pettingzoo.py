@@ -13,8 +13,9 @@
         game.step(action)
 
 An observation is a dict of ``observation``, the game's `features` (float32), and
-``action_mask`` (int8), which is zero for every agent but the one to act. An action is the
-game's own number; the info of the agent to act has its ``view`` as a server would send it.
+``action_mask`` (int8), which is zero for every agent but the one to act. An action is a dense
+number (`Game.dense_action` tells which of the game's own it stands for); the info of the agent to
+act has its ``view`` as a server would send it, made when it is asked for.
 Rewards come at the end: 1 for leaving all others behind, -1 for being last, 0 for a draw of two.
 
 Source of the interface: Terry et al., PettingZoo: Gym for Multi-Agent Reinforcement Learning,
@@ -23,7 +24,7 @@ NeurIPS 2021.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from pettingzoo.utils import wrappers
 
 from kibitz_games.conformance.playthrough import render_text
 from kibitz_games.core import registry
-from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json
+from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, State
 from kibitz_games.core.position import Position
 
 Observation = dict[str, "np.ndarray[Any, Any]"]
@@ -79,7 +80,11 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.agents: list[str] = []
         self._source = np.random.default_rng()
         self.play = Position(self.game, self.options, self.seats)
-        self._actions = self.game.num_distinct_actions(self.play.state)
+        self._actions = self.game.num_dense_actions(self.play.state)
+        self._shape = self.game.observation_shape(self.play.state)
+        self._nothing = np.zeros(self._actions, np.int8)
+        self._mask, self._to_act = self._nothing, TERMINAL
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         # One space an agent, because each has a random state of its own.
         self._action_spaces = {
             each: spaces.Discrete(self._actions) for each in self.possible_agents
@@ -109,18 +114,24 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Observation:
         """Return what an agent may know, and what it may do."""
-        return observation(self.play, self.possible_agents.index(agent))
+        seat = self._seat_of[agent]
+        mask = self._mask if seat == self._to_act else self._nothing
+        out = np.empty(self._shape, np.float32)
+        return {
+            "observation": self.game.observe(self.play.state, seat, out),
+            "action_mask": mask.copy(),
+        }
 
     def step(self, action: int | None) -> None:
         """Take an action for the agent to act; raises `IllegalAction`."""
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
             return
-        if action is None or int(action) not in self.play.legal:
+        if action is None or not 0 <= action < self._actions or not self._mask[action]:
             raise IllegalAction(f"{action!r} is not a legal action of {self.agent_selection}")
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._clear_rewards()
-        self.play.push(int(action))
+        self.play.push(self.game.dense_action(self.play.state, int(action)))
         if self.play.to_act == TERMINAL:
             self._conclude()
         self._see()
@@ -144,27 +155,108 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def _see(self) -> None:
         """Choose the agent to act, and give every agent its view."""
-        if self.play.to_act != TERMINAL:
-            self.agent_selection = self.possible_agents[self.play.to_act]
+        self._to_act = self.play.to_act
+        self._mask = self._nothing
+        if self._to_act != TERMINAL:
+            self.agent_selection = self.possible_agents[self._to_act]
+            self._mask = self.game.action_mask(self.play.state)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        seat = self.possible_agents.index(self.agent_selection)
-        self.infos[self.agent_selection] = {"view": self.game.dump(self.play.view(seat))}
+        seat = self._seat_of[self.agent_selection]
+        self.infos[self.agent_selection] = LazyInfo(self.game, self.play.state, seat)
+
+
+class LazyInfo(dict[str, Any]):
+    """The info of an agent: a dict whose ``view`` is made when somebody looks into it.
+
+    Making a view takes longer than all else in a step. It is that of the moment of the info.
+    """
+
+    def __init__(self, game: Game, state: State, seat: int) -> None:
+        super().__init__()
+        self._source: tuple[Game, State, int] | None = (game, state.copy(), seat)
+
+    def _fill(self) -> None:
+        if self._source is not None:
+            game, state, seat = self._source
+            self._source = None
+            self["view"] = game.dump(game.view(state, seat))
+
+    def __missing__(self, name: str) -> Any:
+        self._fill()
+        return dict(self)[name]
+
+    def __contains__(self, name: object) -> bool:
+        self._fill()
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        self._fill()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._fill()
+        return super().__len__()
+
+    def __eq__(self, other: object) -> bool:
+        self._fill()
+        return super().__eq__(other)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        self._fill()
+        return super().__repr__()
+
+    def __or__(self, other: Any) -> Any:
+        self._fill()
+        return super().__or__(other)
+
+    def __reduce__(self) -> Any:
+        self._fill()
+        return dict, (dict(self.items()),)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a value, or the default."""
+        self._fill()
+        return super().get(name, default)
+
+    def keys(self) -> Any:
+        """Return the names."""
+        self._fill()
+        return super().keys()
+
+    def values(self) -> Any:
+        """Return the values."""
+        self._fill()
+        return super().values()
+
+    def items(self) -> Any:
+        """Return names and values."""
+        self._fill()
+        return super().items()
+
+    def copy(self) -> dict[str, Any]:
+        """Return an ordinary dict of the same."""
+        self._fill()
+        return super().copy()
 
 
 def observation(play: Position, seat: int) -> Observation:
     """Return what a seat may know of a play, and which actions it may take now."""
-    mask = np.zeros(play.game.num_distinct_actions(play.state), np.int8)
+    game, state = play.game, play.state
     if play.to_act == seat:
-        mask[play.legal] = 1
-    return {"observation": play.game.features(play.view(seat), seat), "action_mask": mask}
+        mask = game.action_mask(state)
+    else:
+        mask = np.zeros(game.num_dense_actions(state), np.int8)
+    return {"observation": game.observe(state, seat), "action_mask": mask}
 
 
 def space(play: Position) -> spaces.Space[Any]:
     """Return the space of the observations of plays with the options and seats of this one."""
-    shape = play.game.features(play.view(0), 0).shape
+    shape = play.game.observation_shape(play.state)
     return spaces.Dict(
         {
             "observation": spaces.Box(-1.0, 1.0, shape, np.float32),
-            "action_mask": spaces.Box(0, 1, (play.game.num_distinct_actions(play.state),), np.int8),
+            "action_mask": spaces.Box(0, 1, (play.game.num_dense_actions(play.state),), np.int8),
         }
     )

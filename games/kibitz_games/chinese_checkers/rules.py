@@ -64,7 +64,7 @@ import numpy as np
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.compiled.operations import Moves, Record, Values
+from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 
 i64 = kernels.int64_cast()
 
@@ -837,6 +837,106 @@ def shortest_path_in(states: StateArray, action: Int, path: Moves) -> Int:
     return shortest_path(states[0], action, path)
 
 
+def _landings(land: np.ndarray, hole: int) -> list[int]:
+    """Return, ascending, all holes that jumps can lead to, whatever stands on the board."""
+    found, fresh = {hole}, [hole]
+    while fresh:
+        targets = {int(target) for target in land[fresh.pop()]} - found - {WALL}
+        found |= targets
+        fresh += targets
+    return sorted(found)
+
+
+def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first dense number and the rank of each hole, and the landings of each.
+
+    A peg can only get to a neighbour, or to where jumps lead: a third of all holes. The dense
+    numbers of a hole begin with its neighbours, by direction, and go on with its landings,
+    itself left out; its *rank* is its place among those. The pass is the last number of all.
+    """
+    near, land = (np.asarray(table).reshape(len(geo.ALL), CELLS, 6) for table in (NEAR, LAND))
+    first = np.zeros((len(geo.ALL), CELLS + 1), np.int32)
+    rank = np.zeros((len(geo.ALL), CELLS), np.uint8)
+    most = -(-CELLS // 2)
+    landing = np.full((len(geo.ALL), CELLS, most), WALL, np.uint8)
+    for board, (kind, size) in enumerate(geo.ALL):
+        for hole in range(geo.geometry(kind, size).holes):
+            reached = _landings(land[board], hole)
+            rank[board, hole] = reached.index(hole)
+            landing[board, hole, : len(reached)] = reached
+            ways = int((near[board, hole] != WALL).sum())
+            first[board, hole + 1 :] = first[board, hole] + ways + len(reached) - 1
+    return first, rank, landing
+
+
+FIRST_DENSE, RANK, LANDING = map(kernels.kernel_array, _dense_tables())
+
+
+@kernel
+def num_dense(st: Record) -> Any:
+    """Return how many pairs of holes a peg can move between in a turn, and one for the pass."""
+    return i64(FIRST_DENSE[st.geometry, st.holes]) + 1
+
+
+@kernel
+def dense_index(st: Record, m: Int) -> Any:
+    """Return the dense number of an action."""
+    table, holes = i64(st.geometry), i64(st.holes)
+    if m == holes * holes:
+        return i64(FIRST_DENSE[table, holes])
+    origin = source_hole(st, m)
+    target = m - origin * holes
+    number = i64(FIRST_DENSE[table, origin])
+    for d in range(6):
+        near = i64(NEAR[table, origin * 6 + d])
+        if near == target:
+            return number
+        number += i64(near != WALL)
+    place = i64(RANK[table, target])
+    return number + place - i64(place > i64(RANK[table, origin]))
+
+
+@kernel
+def dense_action(st: Record, index: Int) -> Any:
+    """Return the action that has a dense number."""
+    table, holes = i64(st.geometry), i64(st.holes)
+    if index == i64(FIRST_DENSE[table, holes]):
+        return holes * holes
+    low, high = i64(0), holes
+    while high - low > 1:
+        middle = (low + high) // 2
+        if i64(FIRST_DENSE[table, middle]) <= index:
+            low = middle
+        else:
+            high = middle
+    left = i64(index) - i64(FIRST_DENSE[table, low])
+    for d in range(6):
+        near = i64(NEAR[table, low * 6 + d])
+        if near != WALL:
+            if left == 0:
+                return low * holes + near
+            left -= 1
+    left += i64(left >= i64(RANK[table, low]))
+    return low * holes + i64(LANDING[table, low, left])
+
+
+@kernel
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write two planes a seat over the holes, the own seat first: its pegs, and its goal."""
+    holes, seats = i64(st.holes), i64(st.seats)
+    zone = st.zone
+    for i in range(seats):
+        other = (seat + i) % seats
+        goal, first = i64(st.goal[other]), 2 * i * holes
+        for hole in range(holes):
+            out[first + hole] = 0.0
+        for slot in range(st.each):
+            out[first + i64(st.pegs[other, slot])] = 1.0
+        first += holes
+        for hole in range(holes):
+            out[first + hole] = zone[hole] == goal
+
+
 operations.implement(
     STATE,
     max_actions=MAX_ACTIONS,
@@ -849,6 +949,10 @@ operations.implement(
     set_side_to_move=set_side_to_move,
     generate_stage=generate_stage,
     compute_key=compute_key,
+    observe=observe,
+    num_dense=num_dense,
+    dense_index=dense_index,
+    dense_action=dense_action,
 )
 
 

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games.compiled import kernels, operations
-from kibitz_games.compiled.kernels import Int, as_array, kernel, kernel_array
+from kibitz_games.compiled import operations
+from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel, kernel_array
 
-i64 = kernels.int64_cast()
+i64 = int64_cast()
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `as_array` gives: an array whose one element is the state."""
@@ -48,6 +48,32 @@ def _compute_key(states: StateArray) -> Any:
 @kernel
 def _returns(states: StateArray, out: operations.Values) -> None:
     operations.returns(states[0], out)
+
+
+@kernel
+def _observe(states: StateArray, seat: Int, out: operations.Planes) -> None:
+    operations.observe(states[0], seat, out)
+
+
+@kernel
+def _dense_index(states: StateArray, action: Int) -> Any:
+    return operations.dense_index(states[0], action)
+
+
+@kernel
+def _dense_action(states: StateArray, index: Int) -> Any:
+    return operations.dense_action(states[0], index)
+
+
+@kernel
+def _num_dense(states: StateArray) -> Any:
+    return operations.num_dense(states[0])
+
+
+@kernel
+def _write_mask(states: StateArray, moves: operations.Moves, mask: Any) -> None:
+    for i in range(operations.generate(states[0], moves)):
+        mask[operations.dense_index(states[0], i64(moves[i]))] = 1
 
 
 def legal(state: np.record) -> list[int]:
@@ -88,3 +114,29 @@ def returns(state: np.record) -> tuple[float, ...]:
     out = np.zeros(operations.MAX_SEATS)
     _returns(as_array(state), kernel_array(out))
     return tuple(out[: int(state["seats"])].tolist())
+
+
+def observe(state: np.record, seat: int, out: np.ndarray[Any, np.dtype[np.float32]]) -> None:
+    """Write the numbers of ``Game.features`` for `seat` into a contiguous array."""
+    _observe(as_array(state), seat, kernel_array(out.reshape(-1)))
+
+
+def num_dense(state: np.record) -> int:
+    """Return how many actions there are in plays like this one, numbered densely."""
+    return int(_num_dense(as_array(state)))
+
+
+def dense_index(state: np.record, action: int) -> int:
+    """Return the dense number of an action."""
+    return int(_dense_index(as_array(state), action))
+
+
+def dense_action(state: np.record, index: int) -> int:
+    """Return the action that has a dense number."""
+    return int(_dense_action(as_array(state), index))
+
+
+def write_mask(state: np.record, mask: np.ndarray[Any, np.dtype[np.int8]]) -> None:
+    """Write 1 into `mask` for each legal action, by its dense number."""
+    moves = np.empty(operations.max_actions(state.dtype), np.int32)
+    _write_mask(as_array(state), kernel_array(moves), kernel_array(mask))

@@ -78,12 +78,21 @@ The operations
                               act less its worth to the other one, in a play of two; nan where only
                               playing it tells, as when it may end the play. Much quicker than to
                               play, evaluate and undo
+`observe(st, seat, out)`      write the numbers of ``Game.features`` for `seat` into `out` (float32,
+                              flat), from what that seat may know and nothing else
+`points(st, out)`             write what each seat has by the game's own count into `out` (float64),
+                              in a game that counts
+`num_dense(st)`               how many actions there are in plays like this one, numbered densely
+`dense_index(st, m)`          the dense number of action `m`, from 0 to ``num_dense(st) - 1``
+`dense_action(st, index)`     the action that has a dense number
 ============================  ==================================================================
 
 A game needs `generate`, and either `apply` or all of `play`, `undo` and `compute_key`. Everything
 else has a default, except `set_side_to_move`, without which some searches do not play a game:
 ``offers(state.dtype, "set_side_to_move")`` tells. The defaults of `play`, `undo`, `compute_key`,
-`returns` and `forfeit` are for states that `snapshot.state_type` declared.
+`returns` and `forfeit` are for states that `snapshot.state_type` declared. `observe` and `points`
+have none in machine code: ask `offers`, or use ``Game.observe``, which then goes through the view.
+Actions that are no denser than they are numbered need no `dense_index`.
 """
 
 from __future__ import annotations
@@ -101,6 +110,7 @@ Record: TypeAlias = Any
 """A numpy record; its fields depend on its dtype, so its type says nothing to a type checker."""
 Moves: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 Values: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Planes: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 
 MAX_SEATS = 6
 """Arrays over seats in records and workspaces are so long."""
@@ -207,6 +217,33 @@ def tactical_moves(st: Record, moves: Moves) -> Any:
 def generate_stage(st: Record, k: Int, moves: Moves) -> Any:
     """Write the k-th part of the legal actions and return how many; -1 where there is none."""
     return np.int64(generate(st, moves)) if k == 0 else np.int64(-1)
+
+
+@operation
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write the numbers of ``Game.features`` for `seat` into `out`."""
+
+
+@operation
+def points(st: Record, out: Values) -> None:
+    """Write what each seat has by the game's own count into `out`."""
+
+
+@operation
+def num_dense(st: Record) -> Any:
+    """Return how many actions there are in plays like this one."""
+
+
+@default_operation
+def dense_index(st: Record, m: Int) -> Any:
+    """Return the dense number of an action."""
+    return i64(m)
+
+
+@default_operation
+def dense_action(st: Record, index: Int) -> Any:
+    """Return the action that has a dense number."""
+    return i64(index)
 
 
 NAMES = dispatch.names()

@@ -128,6 +128,19 @@ def _field_property(name: str) -> property:
     return property(get, put)
 
 
+def as_bytes(state: np.record) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return the bytes of a record from `new` or `copy`, to read and write."""
+    return _array_of(state).view(np.uint8)
+
+
+def batch(states: np.ndarray[Any, np.dtype[Any]]) -> Any:
+    """Return what kernels take for an array of records: itself, or plain proxies of its records."""
+    if compiled():
+        return states
+    raw = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
+    return [_proxy_type(states.dtype)(memoryview(cast(Any, row))) for row in raw]
+
+
 def kernel_array(array: np.ndarray[Any, np.dtype[Any]]) -> Any:
     """Return an array for kernels to use: itself, or a view of it that is quicker plainly."""
     return array if compiled() else memoryview(cast(Any, np.ascontiguousarray(array)))

@@ -24,6 +24,9 @@ def warm_up_operations(state: np.record) -> None:
         op.policy_weight(st, action)
     op.tactical_moves(st, moves)
     op.generate_stage(st, 0, moves)
+    if op.offers(st.dtype, "num_dense"):
+        op.num_dense(st)
+    op.dense_action(st, op.dense_index(st, action))
     op.play(st, action)
     op.undo(st, action)
     op.terminal(st)

@@ -141,6 +141,7 @@ def _check_position(setup: LawSetup, state: State) -> None:
     for viewer in (None, *range(setup.seats if game.info.hidden else 1)):
         _check_view(game, state, viewer)
     _check_outcome(setup, state)
+    _check_observation(game, state, max(game.to_act(state), 0))
     _require(state.tobytes() == before, "looking changes nothing")
 
 
@@ -169,6 +170,21 @@ def _check_view(game: Game, state: State, viewer: int | None) -> None:
         _require(
             game.legal(world) == game.legal(state), "what is legal follows from the mover's view"
         )
+
+
+def _check_observation(game: Game, state: State, seat: int) -> None:
+    """Check what a learner is given: what the view says, and what is legal by dense numbers."""
+    seen = game.features(game.view(state, seat), seat)
+    _require(np.array_equal(game.observe(state, seat), seen), "observe is features(view)")
+    numbers = [game.dense_index(state, action) for action in game.legal(state)]
+    _require(
+        [game.dense_action(state, number) for number in numbers] == game.legal(state),
+        "dense_action(dense_index(action)) = action",
+    )
+    _require(
+        np.flatnonzero(game.action_mask(state)).tolist() == sorted(numbers),
+        "the mask has the legal actions",
+    )
 
 
 def _check_outcome(setup: LawSetup, state: State) -> None:

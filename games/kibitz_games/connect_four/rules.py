@@ -9,7 +9,7 @@ import numpy as np
 
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.compiled.operations import Moves, Record
+from kibitz_games.compiled.operations import Moves, Planes, Record
 from kibitz_games.compiled.snapshot import end_play, state_type
 
 i64 = kernels.int64_cast()
@@ -59,4 +59,27 @@ def apply(st: Record, m: Int) -> None:
             end_play(st, END_FOUR, seat)
 
 
-operations.implement(STATE, max_actions=COLUMNS, generate=generate, apply=apply)
+@kernel
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write a plane for each seat, the own one first."""
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            place, piece = row * COLUMNS + column, i64(st.board[row, column])
+            out[place] = piece == 1 + seat
+            out[CELLS + place] = piece == 2 - seat
+
+
+@kernel
+def num_dense(st: Record) -> Int:
+    """Return the number of columns."""
+    return i64(COLUMNS)
+
+
+operations.implement(
+    STATE,
+    max_actions=COLUMNS,
+    generate=generate,
+    apply=apply,
+    observe=observe,
+    num_dense=num_dense,
+)

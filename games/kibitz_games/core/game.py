@@ -397,6 +397,56 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         return grid.board_features(view, self.symbols, seat)
 
+    def observe(self, state: State, seat: int, out: Features | None = None) -> Features:
+        """Return ``features(view(state, seat), seat)``, in `out` (float32, contiguous) if given.
+
+        Where the operation `observe` is implemented for `state_type` the numbers come straight
+        from the state, in a microsecond or two; otherwise they go through the view.
+        """
+        if self._offers("observe"):
+            if out is None:
+                out = np.empty(self.observation_shape(state), np.float32)
+            self._calls.observe(state, seat, out)
+            return out
+        seen = self.features(self.view(state, seat), seat)
+        if out is None:
+            return seen
+        out[...] = seen
+        return out
+
+    def observation_shape(self, state: State) -> tuple[int, ...]:
+        """Return the shape of the observations of plays like the one of `state`."""
+        return cast("tuple[int, ...]", self.features(self.view(state, 0), 0).shape)
+
+    # ----------------------------------------------------------------------- dense action numbers
+    # What learners use: from 0 and without holes, as far as options and geometry tell.
+
+    def num_dense_actions(self, state: State) -> int:
+        """Return how many dense action numbers there are in plays like the one of `state`."""
+        if self._offers("num_dense"):
+            return cast(int, self._calls.num_dense(state))
+        return self.num_distinct_actions(state)
+
+    def dense_index(self, state: State, action: int) -> int:
+        """Return the dense number of an action: itself, unless the operation says otherwise."""
+        return cast(int, self._calls.dense_index(state, action))
+
+    def dense_action(self, state: State, index: int) -> int:
+        """Return the action that has a dense number."""
+        return cast(int, self._calls.dense_action(state, index))
+
+    def action_mask(self, state: State) -> np.ndarray[Any, np.dtype[np.int8]]:
+        """Return int8 with 1 for each action that is legal now, by dense number."""
+        mask = np.zeros(self.num_dense_actions(state), np.int8)
+        self._calls.write_mask(state, mask)
+        return mask
+
+    @functools.cache  # noqa: B019 -- games are few and live as long as the program
+    def _offers(self, name: str) -> bool:
+        from kibitz_games.compiled import operations
+
+        return operations.offers(self.state_type, name)
+
     def dump(self, model: Model) -> dict[str, Any]:
         """Return `model` as the JSON object that travels, absent options left out."""
         return model.model_dump(mode="json", by_alias=True, exclude_none=True)

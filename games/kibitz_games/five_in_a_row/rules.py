@@ -38,7 +38,7 @@ import numpy as np
 
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.compiled.operations import Moves, Record
+from kibitz_games.compiled.operations import Moves, Planes, Record
 from kibitz_games.five_in_a_row import geometry as geo
 
 i64 = kernels.int64_cast()
@@ -403,6 +403,53 @@ def winning_row(st: Record, out: Moves) -> Int:
     return length
 
 
+@kernel
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write three planes over the board: own, the other's, and 1 once colours are chosen."""
+    board = st.board
+    size = i64(st.width)
+    area = size * size
+    chosen = 1 - i64(st.unsettled)
+    own = BLACK
+    if chosen != 0 and st.black != seat:
+        own = WHITE
+    other = BLACK + WHITE - own
+    for y in range(size):
+        start, first = i64(ORIGIN + y * PITCH), y * size
+        for x in range(size):
+            out[first + x] = board[start + x] == own
+        for x in range(size):
+            out[area + first + x] = board[start + x] == other
+    for place in range(2 * area, 3 * area):
+        out[place] = chosen
+
+
+@kernel
+def num_dense(st: Record) -> Any:
+    """Return the number of cells, and two more where a colour may have to be chosen."""
+    return i64(st.width) * i64(st.width) + (CHOICES if st.swap != 0 else 0)
+
+
+@kernel
+def dense_index(st: Record, m: Int) -> Any:
+    """Return the place of a cell, row by row; the choices come behind."""
+    size = i64(st.width)
+    if m < CHOICES:
+        return size * size + m
+    row = i64(m - ORIGIN) // PITCH
+    return row * size + (m - ORIGIN - row * PITCH)
+
+
+@kernel
+def dense_action(st: Record, index: Int) -> Any:
+    """Return the cell, or the choice, that has a dense number."""
+    size = i64(st.width)
+    if index >= size * size:
+        return i64(index - size * size)
+    row = i64(index) // size
+    return i64(ORIGIN + row * PITCH + (index - row * size))
+
+
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `kernels.box` gives: the kernels below are called for single states, from Python."""
 
@@ -435,6 +482,10 @@ operations.implement(
     move_score=move_score,
     tactical_moves=tactical_moves,
     compute_key=compute_key,
+    observe=observe,
+    num_dense=num_dense,
+    dense_index=dense_index,
+    dense_action=dense_action,
 )
 
 

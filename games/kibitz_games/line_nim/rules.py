@@ -23,7 +23,7 @@ import numpy as np
 
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.compiled.operations import Moves, Record, Values
+from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 from kibitz_games.line_nim import geometry as geo
 
 i64 = kernels.int64_cast()
@@ -238,6 +238,22 @@ def compute_key(st: Record) -> Any:
     return key
 
 
+@kernel
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write two planes over the map: cells that are free, and cells that are gone."""
+    board = st.board
+    for cell in range(WALL):
+        out[cell] = board[cell] == FREE
+    for cell in range(WALL):
+        out[WALL + cell] = board[cell] >= GONE
+
+
+@kernel
+def num_dense(st: Record) -> Any:
+    """Return the number of lines of the board."""
+    return i64(MAX_ACTIONS)
+
+
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 """What `kernels.box` gives: the kernel below is called for single states, from Python."""
 
@@ -259,6 +275,8 @@ operations.implement(
     move_score=move_score,
     policy_weight=policy_weight,
     compute_key=compute_key,
+    observe=observe,
+    num_dense=num_dense,
 )
 
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.compiled.operations import Moves, Record, Values
+from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 
 i64 = kernels.int64_cast()
 
@@ -219,6 +219,33 @@ def forfeit(st: Record, seat: Int) -> None:
     st.side = -1
 
 
+@kernel
+def points(st: Record, out: Values) -> None:
+    """Write the score of each seat."""
+    for seat in range(SEATS):
+        out[seat] = i64(st.score[seat])
+
+
+@kernel
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write the row and the threshold as shares of the total, and the lead by the length."""
+    length, count = i64(st.length), i64(st.count)
+    total = 1.0 * i64(st.prefix[length])
+    for place in range(count):
+        number = i64(st.prefix[st.edge[place + 1]]) - i64(st.prefix[st.edge[place]])
+        out[place] = number / total
+    for place in range(count, length):
+        out[place] = 0.0
+    out[length] = lead(st, seat) / (1.0 * length)
+    out[length + 1] = min(1.0, i64(st.above) / (1.0 * i64(st.below)) / total)
+
+
+@kernel
+def num_dense(st: Record) -> Any:
+    """Return the number of places at which the row at the start can be merged."""
+    return i64(st.length) - 1
+
+
 operations.implement(
     STATE,
     max_actions=MAX_PLIES,
@@ -230,6 +257,9 @@ operations.implement(
     move_score=move_score,
     set_side_to_move=set_side_to_move,
     compute_key=compute_key,
+    points=points,
+    observe=observe,
+    num_dense=num_dense,
 )
 
 

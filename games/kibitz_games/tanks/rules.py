@@ -56,7 +56,7 @@ import numpy as np
 
 from kibitz_games.compiled import kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
-from kibitz_games.compiled.operations import Moves, Record, Values
+from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 from kibitz_games.tanks import geometry as geo
 
 i64 = kernels.int64_cast()
@@ -568,6 +568,88 @@ def compute_key_in(states: StateArray) -> Any:
     return compute_key(states[0])
 
 
+@kernel
+def points(st: Record, out: Values) -> None:
+    """Write the score of each seat."""
+    for seat in range(SEATS):
+        out[seat] = score(st, i64(seat))
+
+
+PLACES = SIDE * SIDE
+"""Places of the board without its border: the size of a plane."""
+_u64: Any = np.uint64 if kernels.compiled() else int
+"""Unsigned indices spare the test for negative ones, which would keep loops from being vectors."""
+
+
+@kernel
+def _copy_inside(st: Record, seat: Int, codes: Any, trail: Any) -> None:
+    """Write the local board of a seat and the trails without the border.
+
+    A row is copied with a place too many, which the next one writes over: 16 bytes are a vector.
+    """
+    memory, visited = st.memory, st.visited
+    for row in range(SIDE):
+        cell, place = (row + 1) * STRIDE + 1, row * SIDE
+        for column in range(SIDE + 1):
+            codes[_u64(place + column)] = memory[seat, _u64(cell + column)]
+            trail[_u64(place + column)] = visited[_u64(cell + column)]
+
+
+@kernel
+def observe(st: Record, seat: Int, out: Planes) -> None:
+    """Write eleven planes of what `seat` knows: its local board, its trail, its hull, the time.
+
+    A loop for each plane over contiguous memory, because the compiler makes vectors of that.
+    """
+    codes, trail = np.empty(PLACES + 1, np.int8), np.empty(PLACES + 1, np.uint8)
+    _copy_inside(st, seat, codes, trail)
+    own, bit = np.int8(TANK * (seat + 1)), np.uint8(1 << seat)
+    plane = out[:PLACES]
+    for k in range(PLACES):
+        plane[k] = np.float32(codes[k] == UNKNOWN)
+    plane = out[PLACES : 2 * PLACES]
+    for k in range(PLACES):
+        plane[k] = np.float32(codes[k] == FREE)
+    plane = out[2 * PLACES : 3 * PLACES]
+    for k in range(PLACES):
+        plane[k] = np.float32(codes[k] <= ROCK)
+    plane = out[3 * PLACES : 4 * PLACES]
+    for k in range(PLACES):
+        plane[k] = np.float32((codes[k] > FREE) & (codes[k] != own))
+    plane = out[4 * PLACES : 5 * PLACES]
+    for k in range(PLACES):
+        plane[k] = np.float32(codes[k] == own)
+    plane = out[5 * PLACES : 6 * PLACES]
+    for k in range(PLACES):
+        plane[k] = np.float32((trail[k] & bit) != 0)
+    for k in range(6 * PLACES, 10 * PLACES):
+        out[k] = 0.0
+    hull = 6 + i64(st.hull[seat])
+    for k in range(hull * PLACES, (hull + 1) * PLACES):
+        out[k] = 1.0
+    left = np.float32((i64(st.turns) - i64(st.slot)) / (1.0 * i64(st.turns)))
+    for k in range(10 * PLACES, 11 * PLACES):
+        out[k] = left
+
+
+@kernel
+def num_dense(st: Record) -> Any:
+    """Return the number of actions that are ever legal."""
+    return i64(MAX_ACTIONS)
+
+
+@kernel
+def dense_index(st: Record, m: Int) -> Any:
+    """Return the dense number of an action; a skipped turn has none."""
+    return i64(m) - UP
+
+
+@kernel
+def dense_action(st: Record, index: Int) -> Any:
+    """Return the action that has a dense number."""
+    return i64(index) + UP
+
+
 operations.implement(
     STATE,
     max_actions=MAX_ACTIONS,
@@ -578,6 +660,11 @@ operations.implement(
     forfeit=forfeit,
     move_score=move_score,
     compute_key=compute_key,
+    points=points,
+    observe=observe,
+    num_dense=num_dense,
+    dense_index=dense_index,
+    dense_action=dense_action,
 )
 
 

@@ -9,6 +9,7 @@ from kibitz_games.compiled import dispatch, kernels
 from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core import registry
+from kibitz_games.core.game import Game
 
 GAME = registry.get("chinese-checkers")
 
@@ -96,6 +97,19 @@ def test_a_workspace_has_room_for_every_depth_and_extra_fields() -> None:
     assert workspace.stop == workspace.nodes == 0
 
 
+def _run_learners_operations(game: Game, state: Any, plain: dict[str, Any], action: int) -> None:
+    seen = np.full(game.observation_shape(state), np.nan, np.float32)
+    plain["observe"](state, 0, seen.reshape(-1))
+    np.testing.assert_array_equal(seen, game.features(game.view(state, 0), 0))
+    assert plain["num_dense"](state) == game.num_dense_actions(state)
+    if "dense_index" in plain:
+        assert plain["dense_action"](state, plain["dense_index"](state, action)) == action
+    if "points" in plain:
+        counted = np.zeros(op.MAX_SEATS)
+        plain["points"](state, counted)
+        assert tuple(counted[: int(state.seats)]) == game.points(state)
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_operations_run_plainly_for_every_game(name: str) -> None:
     """A misspelt field of a record gives a readable error only in plain mode."""
@@ -114,6 +128,7 @@ def test_operations_run_plainly_for_every_game(name: str) -> None:
         plain["set_side_to_move"](state, plain["set_side_to_move"](state, op.to_act(state)))
     if "policy_weight" in plain:
         assert plain["policy_weight"](state, action) > 0
+    _run_learners_operations(game, state, plain, action)
     if "apply" in plain:
         plain["apply"](state, action)
         return

@@ -1,0 +1,9 @@
+"""Many plays of one game at once, in machine code: for learners, trainers and measurements.
+
+batch    `VectorGame`: reset, step, observe, mask
+kernels  what it does to a slice of the plays, without the interpreter's lock
+"""
+
+from kibitz_games.vector.batch import Rewards as Rewards
+from kibitz_games.vector.batch import Step as Step
+from kibitz_games.vector.batch import VectorGame as VectorGame

@@ -1,0 +1,243 @@
+"""`VectorGame`: a batch of plays of one game that are stepped together.
+
+::
+
+    from kibitz_games.vector import VectorGame
+
+    with VectorGame("five-in-a-row", {"size": 10}, count=512, seed=7) as games:
+        for _ in range(1000):
+            # games.observations [512, 3, 10, 10], games.masks [512, 100], games.seats [512]
+            step = games.step(games.sample())
+            # step.rewards [512, 2], step.over [512]
+
+The observations, the masks and what `step` returns are the batch's own memory, which the next call
+writes over: copy what is to be kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+
+from kibitz_games.compiled import operations, records
+from kibitz_games.core import registry
+from kibitz_games.core.game import Features, Game, Json, State
+from kibitz_games.core.position import Position
+from kibitz_games.vector import kernels
+
+Rewards: TypeAlias = Literal["outcome", "points"]
+"""``outcome``: at the end of a play, 1 for leaving all others behind to -1 for being last.
+``points``: at each step, what each seat has won by the game's own count."""
+Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
+Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
+
+DEALS = 1024
+"""From so many starts a game of chance begins, unless it is said otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What came of a step, for each play."""
+
+    rewards: Features
+    """float32 [count, seats]."""
+    over: Bools
+    """Whether the step ended the play; with `auto_reset` the next one has begun already."""
+
+
+class VectorGame:
+    """`count` plays of one game, side by side; see the module's text.
+
+    A play begins from one of `deals` starts, drawn from `seed`, where chance deals something. The
+    same seed gives the same plays whatever the number of `threads` (None: one for each core).
+    With `auto_reset` a play that ended begins again at once, and what is shown is the new one;
+    without it waits for `reset`, with nothing legal and its `seats` at -1.
+
+    An observation is that of the seat to act, and actions are dense numbers: see
+    `Game.dense_action`. Raises `GameError` or `ValidationError` for a setup that the game does not
+    have, `ValueError` for everything else that cannot be.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        options: Mapping[str, Json] | None = None,
+        seats: int | None = None,
+        *,
+        count: int,
+        seed: int = 0,
+        threads: int | None = None,
+        auto_reset: bool = True,
+        rewards: Rewards = "outcome",
+        deals: int = DEALS,
+    ) -> None:
+        for name, value in (("count", count), ("threads", threads), ("deals", deals)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: expected a number from 1, not {value}")
+        self.game = registry.get(game) if isinstance(game, str) else game
+        self.options = self.game.Options.model_validate(dict(options or {}))
+        self.seats_of_play = min(self.game.info.seats) if seats is None else seats
+        self.count, self.auto_reset, self._deals = count, auto_reset, deals
+        self._threads = min(count, threads or os.cpu_count() or 1)
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._counted = self._check_rewards(rewards)
+        self._allocate(Position(self.game, self.options, self.seats_of_play).state)
+        self.reset(seed)
+
+    def _check_rewards(self, rewards: str) -> bool:
+        """Return whether points are what is rewarded."""
+        if rewards not in get_args(Rewards):
+            expected = " or ".join(get_args(Rewards))
+            raise ValueError(f"rewards: expected {expected}, not {rewards!r}")
+        counts = operations.offers(self.game.state_type, "points")
+        if rewards == "points" and not counts:
+            raise ValueError(f"rewards: {self.game.info.name} counts no points")
+        return rewards == "points"
+
+    def _allocate(self, state: State) -> None:
+        game, count, dtype = self.game, self.count, state.dtype
+        self.num_actions = game.num_dense_actions(state)
+        self.observation_shape = game.observation_shape(state)
+        states = np.zeros(count, dtype)
+        self._raw = states.view(np.uint8).reshape(count, dtype.itemsize)
+        self._states = records.batch(states)
+        self._direct = operations.offers(dtype, "observe")
+        self._moves = np.zeros((count, operations.max_actions(dtype)), np.int32)
+        self._counts, self._episodes = np.zeros(count, np.int32), np.zeros(count, np.int64)
+        self._chances = np.zeros(count, np.uint64)
+        self._points = np.zeros((count, self.seats_of_play))
+        self._actions = np.zeros(count, np.int32)
+        self._over = np.zeros(count, np.bool_)
+        self._rewards = np.zeros((count, self.seats_of_play), np.float32)
+        self.observations = np.zeros((count, *self.observation_shape), np.float32)
+        self._flat = self.observations.reshape(count, -1)
+        self.masks = np.zeros((count, self.num_actions), np.int8)
+        self.seats = np.zeros(count, np.int32)
+
+    # ---------------------------------------------------------------------------- what users call
+
+    def reset(self, seed: int | None = None, chosen: Bools | None = None) -> None:
+        """Let the chosen plays, or all, begin again; a `seed` begins everything anew."""
+        if seed is not None:
+            if chosen is not None:
+                raise ValueError("a seed is for all plays: choose none with it")
+            self._seed(seed)
+        which = np.ones(self.count, np.bool_) if chosen is None else np.asarray(chosen, np.bool_)
+        if which.shape != (self.count,):
+            raise ValueError(f"chosen: expected {self.count} truth values, not {which.shape}")
+        self._run(lambda first, end: self._begin(which, first, end))
+
+    def step(self, actions: Any) -> Step:
+        """Play an action in each play that goes on; those of the others are ignored.
+
+        Raises `ValueError` for an action that is not legal; no play has changed then.
+        """
+        taken = np.ascontiguousarray(actions, np.int32)
+        if taken.shape != (self.count,):
+            raise ValueError(f"actions: expected {self.count} numbers, not {taken.shape}")
+        bad = int(kernels.first_illegal(self.masks, self.seats, taken, 0, self.count))
+        if bad >= 0:
+            raise ValueError(f"actions: {taken[bad]} is not legal in play {bad}")
+        self._run(lambda first, end: self._act(taken, first, end))
+        return Step(self._rewards, self._over)
+
+    def sample(self) -> Ints:
+        """Draw a legal action for each play, all as likely as each other; -1 where it is over."""
+        arrays = (self._chances, self._moves, self._counts, self._actions)
+        self._run(lambda first, end: kernels.sample(*arrays, first, end))
+        return self._actions
+
+    def state(self, play: int) -> State:
+        """Return a copy of the state of a play."""
+        state = records.new(self.game.state_type)
+        records.as_bytes(state)[:] = self._raw[play]
+        return state
+
+    def start(self, play: int, episode: int) -> Position:
+        """Return the position that a play begins from in an episode; the first one is 1."""
+        at = int(kernels.pick(np.uint64(self._key), play, episode, len(self._starts)))
+        return Position(self.game, self.options, self.seats_of_play, seed=self._seeds[at])
+
+    def episode(self, play: int) -> int:
+        """Return how often a play has begun."""
+        return int(self._episodes[play])
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------ what they do
+
+    def _seed(self, seed: int) -> None:
+        """Draw the starts and the random numbers of each play."""
+        source = np.random.default_rng(seed)
+        self._key = int(source.integers(2**63))
+        self._chances[:] = source.integers(0, 2**64, size=self.count, dtype=np.uint64)
+        self._episodes[:] = 0
+        first = self.game.deal(self.options, self.seats_of_play, 0)
+        self._seeds = source.integers(2**53, size=self._deals if first else 1).tolist()
+        starts = [
+            Position(self.game, self.options, self.seats_of_play, seed=each).state
+            for each in self._seeds
+        ]
+        self._starts = np.stack([records.as_bytes(state) for state in starts])
+
+    def _begin(self, which: Bools, first: int, end: int) -> None:
+        self._restart(which, first, end)
+        if self._counted:
+            kernels.reward_points(self._states, self._points, self._rewards, first, end)
+        self._observe(first, end)
+
+    def _restart(self, which: Bools, first: int, end: int) -> None:
+        starts = (self._states, self._raw, self._starts, np.uint64(self._key), self._episodes)
+        shown = (self._moves, self._counts, self.masks, self.seats)
+        everything: Any = (*starts, *shown, which, first, end)
+        kernels.begin(*everything)
+
+    def _act(self, taken: Ints, first: int, end: int) -> None:
+        shown = (self._moves, self._counts, self.masks, self.seats)
+        kernels.act(self._states, taken, *shown, self._over, first, end)
+        if self._counted:
+            kernels.reward_points(self._states, self._points, self._rewards, first, end)
+        else:
+            kernels.reward_outcomes(self._states, self._over, self._rewards, first, end)
+        if self.auto_reset and self._over[first:end].any():
+            self._begin_again(first, end)
+        self._observe(first, end)
+
+    def _begin_again(self, first: int, end: int) -> None:
+        self._restart(self._over, first, end)
+        if self._counted:  # the points that a play begins with are nobody's gain
+            for play in np.flatnonzero(self._over[first:end]) + first:
+                self._points[play] = self.game.points(self.state(int(play)))
+
+    def _observe(self, first: int, end: int) -> None:
+        if self._direct:
+            kernels.observe(self._states, self.seats, self._flat, first, end)
+            return
+        for play in range(first, end):
+            seat = max(int(self.seats[play]), 0)
+            self.game.observe(self.state(play), seat, self.observations[play])
+
+    def _run(self, work: Callable[[int, int], None]) -> None:
+        """Do something to all plays, a slice in each thread."""
+        if self._pool is None:
+            work(0, self.count)
+            return
+        ends = np.linspace(0, self.count, self._threads + 1).astype(int).tolist()
+        for done in [self._pool.submit(work, *each) for each in itertools.pairwise(ends)]:
+            done.result()

@@ -1,0 +1,158 @@
+"""What learners are given straight from the state is what the view says, number by number."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.conformance.laws import epsilon_greedy
+from kibitz_games.core import registry
+from kibitz_games.core.game import TERMINAL, Game, Model, State
+from kibitz_games.core.position import Position
+from tests.games import cases
+
+DATA = Path(__file__).parents[1] / "data"
+PLY = re.compile(r"\s*\d+ seat (\d+)\s+(.*?)\s+of\s+\d+, key ([0-9a-f]{16})")
+
+CASES = [
+    pytest.param(*setup, id=f"{name}-{i}-{setup[2]}")
+    for name in registry.names()
+    for i, setup in enumerate(cases.setups(name))
+]
+
+
+def check_observations(game: Game, state: State) -> None:
+    """Compare with the view for every seat, into memory that was full of something else."""
+    before = state.tobytes()
+    for seat in range(int(state["seats"])):
+        expected = game.features(game.view(state, seat), seat)
+        out = np.full(expected.shape, np.nan, np.float32)
+        assert game.observe(state, seat, out) is out
+        np.testing.assert_array_equal(out, expected)
+        np.testing.assert_array_equal(game.observe(state, seat), expected)
+    assert game.observation_shape(state) == expected.shape
+    assert state.tobytes() == before
+
+
+def check_dense_actions(game: Game, state: State) -> None:
+    """Dense numbers stand for the legal actions, one each, and the mask has them."""
+    count, legal = game.num_dense_actions(state), game.legal(state)
+    numbers = [game.dense_index(state, action) for action in legal]
+    assert all(0 <= number < count for number in numbers)
+    assert [game.dense_action(state, number) for number in numbers] == legal
+    assert np.flatnonzero(game.action_mask(state)).tolist() == sorted(numbers)
+
+
+@pytest.mark.parametrize(("game", "options", "seats"), CASES)
+@pytest.mark.parametrize("leaving", [False, True])
+def test_random_plays(game: Game, options: Model, seats: int, leaving: bool) -> None:
+    play, source = Position(game, options, seats, seed=9), random.Random(9)
+    for ply in range(100_000):
+        if ply < 25 or ply % 41 == 0 or play.to_act == TERMINAL:
+            check_observations(game, play.state)
+            check_dense_actions(game, play.state)
+        if play.to_act == TERMINAL:
+            break
+        if leaving and game.info.drops and source.random() < 0.02:
+            play.forfeit(source.randrange(seats))
+        else:
+            play.push(epsilon_greedy(play.state, play.legal, source, 0.3))
+
+
+def golden_positions(name: str) -> Iterator[Position]:
+    """Yield the position after each ply of a game's golden play."""
+    lines = (DATA / f"playthrough-{name}.txt").read_text().splitlines()
+    seats, deal = int(lines[0].split()[-2]), json.loads(lines[2].removeprefix("deal "))
+    game = registry.get(name)
+    options = game.Options.model_validate_json(lines[1].removeprefix("options "))
+    play = Position(game, options, seats, deal=deal)
+    for line in lines[3:]:
+        if found := PLY.match(line):
+            play.push_move(found[2])
+            assert f"{play.key:016x}" == found[3]
+            yield play
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_golden_plays(name: str) -> None:
+    seen = 0
+    for play in golden_positions(name):
+        if seen < 40 or seen % 41 == 0 or play.to_act == TERMINAL:
+            check_observations(play.game, play.state)
+            check_dense_actions(play.game, play.state)
+        seen += 1
+    assert seen > 5
+
+
+@pytest.mark.parametrize("name", [n for n in registry.names() if registry.get(n).info.hidden])
+def test_worlds_that_are_the_same_for_a_seat_give_it_the_same_numbers(name: str) -> None:
+    game = registry.get(name)
+    play, source, other_worlds = Position(game, seed=5), random.Random(5), 0
+    for _ in range(160):
+        play.push(epsilon_greedy(play.state, play.legal, source))
+        for seat in range(int(play.state["seats"])):
+            world = game.sample(game.view(play.state, seat), source.randrange(2**32))
+            other_worlds += world.tobytes() != play.state.tobytes()
+            np.testing.assert_array_equal(game.observe(world, seat), game.observe(play.state, seat))
+    assert other_worlds > 100
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_shipped_game_has_its_own(name: str) -> None:
+    dtype = registry.get(name).state_type
+    assert op.offers(dtype, "observe")
+    assert op.offers(dtype, "num_dense")
+    game = registry.get(name)
+    counted = bool(game.points(Position(game).state))
+    assert op.offers(dtype, "points") == counted
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_every_dense_number_is_an_action_of_its_own(name: str) -> None:
+    for game, options, seats in cases.setups(name):
+        state = Position(game, options, seats).state
+        count = game.num_dense_actions(state)
+        actions = [game.dense_action(state, number) for number in range(count)]
+        assert len(set(actions)) == count
+        assert [game.dense_index(state, action) for action in actions] == list(range(count))
+        assert max(actions) < game.num_distinct_actions(state)
+
+
+def test_boards_have_no_padding() -> None:
+    five = registry.get("five-in-a-row")
+    sizes = {"size": 10}, {"size": 10, "swap": True}
+    states = [Position(five, five.Options.model_validate(size)).state for size in sizes]
+    assert [five.num_dense_actions(state) for state in states] == [100, 102]
+
+
+def test_a_game_without_the_operation_goes_through_its_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = registry.get("connect-four")
+    play = Position(game)
+    for action in (3, 3, 2):
+        play.push(action)
+    expected = game.observe(play.state, 1)
+    monkeypatch.setattr(type(game), "_offers", lambda self, name: False)
+    np.testing.assert_array_equal(game.observe(play.state, 1), expected)
+    out = np.full(expected.shape, np.nan, np.float32)
+    np.testing.assert_array_equal(game.observe(play.state, 1, out), expected)
+    assert game.num_dense_actions(play.state) == 7
+
+
+def test_points_are_the_games_own_count() -> None:
+    for name in ("tanks", "number-merge"):
+        play, source = Position(registry.get(name), seed=3), random.Random(3)
+        for _ in range(3):
+            play.push(source.choice(play.legal))
+        out = np.full(op.MAX_SEATS, np.nan)
+        op.points(play.state, out)
+        seats = int(play.state["seats"])
+        assert tuple(out[:seats]) == play.game.points(play.state)
