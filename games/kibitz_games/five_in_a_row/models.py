@@ -280,7 +280,7 @@ def view_json(state: np.record) -> bytes:
         opener,
         b"" if unsettled else _COLOURS_JSON[black],
         b'","'.join([drawn[corner : corner + size] for corner in corners]),
-        b",".join([_PAIRS_JSON[cell] for cell in cells]),
+        b",".join(map(_PAIRS_JSON.__getitem__, cells)),
         placed,
         last,
         b',"line":' + to_json(_winning_row(state)) if end == rules.END_FIVE else b"",

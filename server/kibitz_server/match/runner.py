@@ -35,6 +35,7 @@ from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Finished, Move
 from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import PUBLIC, WantedViews
 from kibitz_server.match.checkpoint import next_checkpoint
 from kibitz_server.match.commands import (
@@ -379,19 +380,21 @@ class MatchRunner:
         """Return the match's line in a list, as spectators may see it."""
         state = self.engine.state
         setup = state.setup
-        return MatchBrief(
-            match=setup.match,
-            lobby=setup.lobby,
-            number=setup.number,
-            block=setup.block,
-            game=setup.game,
-            seats=list(state.players),
-            ply=self.spectators.ply if state.result is None else state.ply,
-            time_control=setup.time_control,
-            watchable=self.spectators.open,
-            result=state.result,
-            tag=setup.tag,
-        )
+        values = {
+            "match": setup.match,
+            "lobby": setup.lobby,
+            "number": setup.number,
+            "block": setup.block,
+            "game": setup.game,
+            "seats": list(state.players),
+            "ply": self.spectators.ply if state.result is None else state.ply,
+            "time_control": setup.time_control,
+            "watchable": self.spectators.open,
+            "result": state.result,
+            "tag": setup.tag,
+            "void": False,
+        }
+        return construct(MatchBrief, values)
 
     # --- effects ------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import filelock
 import numpy as np
@@ -253,3 +254,24 @@ def test_warming_changes_nothing(name: str) -> None:
     warm_up_operations(state)
     warm_up(game)
     assert state.tobytes() == before
+
+
+def test_a_reader_gives_what_the_fields_hold() -> None:
+    fields: list[tuple[Any, ...]] = [
+        ("small", np.int32),
+        ("cells", np.uint8, (40,)),
+        ("few", np.int16, (2, 2)),
+        ("many", np.uint16, (50,)),
+        ("large", np.int64),
+    ]
+    kind = kernels.record_type("read", fields, source=__file__)
+    state = kernels.new(kind)
+    state["small"], state["large"], state["cells"] = -3, 1 << 40, range(40)
+    state["few"], state["many"] = [[1, 2], [3, 4]], range(50)
+    large, many, few, small, cells = kernels.RecordReader(
+        kind, "large", "many", "few", "small", "cells"
+    )(state)
+    assert (large, few, small, cells) == (1 << 40, (1, 2, 3, 4), -3, bytes(range(40)))
+    state["many"] = 0
+    assert list(many) == [*range(50)]
+    assert kernels.RecordReader(kind, "small")(state) == [-3]

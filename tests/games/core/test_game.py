@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic_core import to_json
 
 from kibitz_games.connect_four import ConnectFour, Move
 from kibitz_games.core import registry
@@ -87,3 +88,28 @@ def test_a_view_shares_nothing_with_the_state() -> None:
     GAME.play(state, 3)
     assert (before.board[5][3], views.view(state).board[5][3]) == (0, 1)
     assert views.view(views.state(views.view(state))) == views.view(state)
+
+
+def test_a_game_with_views_of_its_own_does_not_inherit_how_others_are_written() -> None:
+    five: Any = registry.get("five-in-a-row")
+
+    class Blank(type(five)):  # type: ignore[misc]
+        def view(self, state: Any, seat: int | None) -> Any:
+            return super().view(state, seat).model_copy(update={"board": []})
+
+    game = Blank()
+    state = game.start(game.Options(), 2, {"first": 0})
+    assert game.view_json(state, None) == to_json(game.dump(game.view(state, None)))
+    assert b'"board":[]' in game.view_json(state, None)
+    assert game.moves_json(state, game.legal(state)) == five.moves_json(state, five.legal(state))
+
+
+def test_a_game_that_plays_by_itself_is_asked_who_acts_next() -> None:
+    class Again(ConnectFour):
+        def to_act(self, state: Any) -> int:
+            return 0
+
+    own = Again()
+    state, usual = own.start(NoOptions(), 2, {}), GAME.start(NoOptions(), 2, {})
+    assert (own.play_turn(state, 3), GAME.play_turn(usual, 3)) == (0, 1)
+    assert state.tobytes() == usual.tobytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_core import to_json
 
 from kibitz_protocol.wire.clocks import (
     EMPTY_CLOCK,
@@ -12,6 +13,7 @@ from kibitz_protocol.wire.clocks import (
     Clock,
     TimeControl,
     after_flag,
+    clocks_json,
     full_clock,
     spend,
     until_flag,
@@ -120,3 +122,8 @@ def test_a_clock_that_is_made_by_arithmetic_is_like_one_that_was_validated() -> 
     made = full_clock(control)
     assert Clock.model_validate_json(made.model_dump_json()) == made
     assert set(made.__dict__) == set(Clock.model_fields)
+
+
+@given(st.lists(st.builds(Clock, main_ms=st.integers(0, MAX_CLOCK_MS), periods=st.integers(0))))
+def test_clocks_are_written_as_their_models_are(clocks: list[Clock]) -> None:
+    assert clocks_json(clocks) == to_json(clocks, exclude_none=True)

@@ -12,6 +12,7 @@ import pytest
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Move, Rejoin, Resign
 from kibitz_protocol.wire.records import (
     Cause,
@@ -987,3 +988,16 @@ def test_who_comes_back_in_the_last_moment_of_its_grace_is_back() -> None:
     loop.advance(1)
     assert play.match.state.result is None
     assert play.match.state.away == {}
+
+
+def test_the_line_of_a_match_is_what_validation_would_have_made() -> None:
+    play = Scenario()
+    play.begin()
+    going = play.runner.brief()
+    play.runner.abort("over")
+    ended = play.runner.brief()
+    assert (going.result, ended.result) == (None, play.runner.engine.state.result)
+    for brief in (going, ended):
+        again = MatchBrief.model_validate_json(encode(brief))
+        assert again == brief
+        assert vars(brief).keys() == MatchBrief.model_fields.keys()
