@@ -7,6 +7,8 @@ WORKERS ?= auto
 
 VENV := .venv
 COMPILED := build/compiled
+WEB_CHECKS := tests/tools/web
+TSC := $(WEB_CHECKS)/node_modules/typescript/bin/tsc
 SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -26,7 +28,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all compiled test-compiled lint format schema docs bench clean anew
+.PHONY: help demo test test-all compiled test-compiled lint format schema web-types web-check docs bench clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -39,6 +41,8 @@ help:
 	@echo 'make lint      ruff, mypy, and who may import whom'
 	@echo 'make format    rewrite the sources as ruff wants them'
 	@echo 'make schema    write docs/protocol from the message models'
+	@echo 'make web-types write the types of the browser client from the message models'
+	@echo 'make web-check check the types of the browser client, with TypeScript from npm'
 	@echo 'make docs      build the documents as a site in site/'
 	@echo 'make bench     measure the server and the searches'
 	@echo 'make clean     remove what make made'
@@ -80,6 +84,7 @@ lint: $(VENV)/.dev
 	$(IN_VENV) -m ruff format --check
 	$(IN_VENV) -m mypy
 	$(VENV)/bin/lint-imports
+	@$(MAKE) --no-print-directory web-check
 
 format: $(VENV)/.dev
 	$(IN_VENV) -m ruff check --fix
@@ -87,6 +92,18 @@ format: $(VENV)/.dev
 
 schema: $(VENV)/.run
 	$(IN_VENV) -m kibitz_protocol.tools.schema
+
+web-types: $(VENV)/.dev
+	$(IN_VENV) -m docs.generate.web_types
+
+# TypeScript checks the modules of the browser client, which themselves need nothing of npm.
+web-check:
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory $(TSC) && node $(TSC) --project $(WEB_CHECKS); \
+	else echo 'the types of the browser client are not checked: there is no npm'; fi
+
+$(TSC): $(WEB_CHECKS)/package.json
+	@npm --prefix $(WEB_CHECKS) install --no-package-lock --loglevel error
+	@touch $@
 
 docs: $(VENV)/.docs
 	@NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict --quiet
@@ -98,7 +115,7 @@ bench: $(VENV)/.dev
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf build dist site demo-records
+	rm -rf build dist site demo-records $(WEB_CHECKS)/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: .run has what kibitz needs to run, .dev the tools of its developers too, .docs mkdocs.

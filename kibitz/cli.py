@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pbrain": ("kibitz.commands.pbrain", "Be an engine for a Gomocup manager."),
     "join": ("kibitz.commands.join", "Sit down at a lobby and play in the terminal."),
     "watch": ("kibitz.commands.watch", "Follow matches, live or from a file."),
+    "lobby": ("kibitz.commands.lobby", "Start, clear or close a lobby that you have opened."),
     "lobbies": ("kibitz.commands.lobbies", "List the open lobbies of a server."),
     "matches": ("kibitz.commands.matches", "List the matches of a server."),
     "ladder": ("kibitz.commands.ladder", "Show how strong the rated players of a server are."),

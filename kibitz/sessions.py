@@ -171,6 +171,26 @@ def account(token: str) -> str:
     return f"token {_digest(token)}"
 
 
+def host_of(server: str, lobby: str) -> StoredSession | None:
+    """Return the guest who opened a lobby from here; None where nobody is known to have.
+
+    The identity is not taken: another process may use it to follow the lobby. Who asks with its
+    secret must take no seat with it.
+    """
+    with contextlib.suppress(OSError):
+        for path in sorted(directory().glob("*.json")):
+            saved = _read(path, _ignore)
+            if (
+                saved is None
+                or saved.resume is None
+                or saved.server.rstrip("/") != server.rstrip("/")
+            ):
+                continue
+            if any(hosted.lobby == lobby for hosted in saved.hosted.values()):
+                return saved
+    return None
+
+
 def take_free_identity(
     server: str, who: str, tell: Tell, *, fresh: bool = False, most: int = 64
 ) -> SavedSession:

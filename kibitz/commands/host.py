@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -211,9 +212,14 @@ class _LobbyHost:
         self._key = hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:32]
 
     async def open(self) -> int:
-        """Open the lobby and leave it to itself."""
-        async with self._client(None) as client:
-            self._opened(await self._open_lobby(client), client.url)
+        """Open the lobby and leave it to itself; who opened it is saved, for `kibitz lobby`."""
+        known = connection.account(self._token_file) is not None
+        with self._saved_for_one() as saved:
+            coming = sessions.connect_saved(saved, self._client, _tell, account=known)
+            async with coming as client:
+                opened = await self._open_lobby(client)
+                saved.store_hosted(opened.lobby, opened.lobby, opened.invite)
+                self._opened(opened, client.url)
         return 0
 
     async def follow(self) -> int:
@@ -244,6 +250,13 @@ class _LobbyHost:
 
     def _client(self, resume: str | None) -> Client:
         return connection.client(self._server, self._name, self._token_file, resume=resume)
+
+    def _saved_for_one(self) -> SavedSession:
+        """Return a session for a lobby that nobody follows: of the name, or of a new guest."""
+        if self._name is not None and connection.account(self._token_file) is None:
+            return self._saved()
+        who = f"guest host {secrets.token_hex(16)}"
+        return SavedSession(self._server, who, _tell, fresh=True)
 
     def _saved(self) -> SavedSession:
         """Return the session of the name that was said, or one for this lobby alone.

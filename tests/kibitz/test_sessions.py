@@ -268,3 +268,21 @@ def test_what_nobody_used_for_long_is_removed(state: Path, told: list[str]) -> N
         assert not old.exists()
         [young] = files(state)
     assert json.loads(young.read_text())["name"] == "ada"
+
+
+def test_the_host_of_a_lobby_is_found_by_server_and_lobby(told: list[str]) -> None:
+    kept("name ada", told)
+    with SavedSession(SERVER, "name ada", told.append) as saved:
+        saved.store_hosted("k", "abc", None)
+        found = sessions.host_of(f"{SERVER}/", "abc")  # also while another process has it
+    assert found is not None
+    assert (found.name, found.resume) == ("ada", "the-secret")
+    assert sessions.host_of(SERVER, "abd") is None
+    assert sessions.host_of("ws://elsewhere:1", "abc") is None
+
+
+def test_damaged_sessions_host_nothing(state: Path, told: list[str]) -> None:
+    assert sessions.host_of(SERVER, "abc") is None
+    kept("name ada", told)
+    files(state)[0].write_text("{")
+    assert sessions.host_of(SERVER, "abc") is None

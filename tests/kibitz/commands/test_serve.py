@@ -96,7 +96,7 @@ def test_a_start_says_how_much_is_set_aside(
     directory = SimpleNamespace(quarantine=SimpleNamespace(count=damaged))
     server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
     config = make_config({"db": "my games.db"}, None)
-    serving._serve(config, as_json=False)(server)
+    serving._serve(config, web=False, as_json=False)(server)
     told = capsys.readouterr().out.splitlines()
     assert len(told) == lines
     if damaged:
@@ -104,8 +104,16 @@ def test_a_start_says_how_much_is_set_aside(
             "set aside as damaged: 3 of its matches and lobbies;"
             " `kibitz db check 'my games.db'` tells which, and why"
         )
-    serving._serve(config, as_json=True)(server)
+    serving._serve(config, web=False, as_json=True)(server)
     assert json.loads(capsys.readouterr().out)["damaged"] == damaged
+
+
+@pytest.mark.parametrize("web", [False, True])
+def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
+    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    serving._serve(make_config({"db": "my games.db"}, None), web=web, as_json=False)(server)
+    assert ("in a browser: http://x/" in capsys.readouterr().out.splitlines()) == web
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -116,9 +124,9 @@ def test_a_start_says_whether_it_is_compiled(
     server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
     config = make_config({"db": "my games.db"}, None)
     monkeypatch.setattr(serving, "is_compiled", lambda: compiled)
-    serving._serve(config, as_json=False)(server)
+    serving._serve(config, web=False, as_json=False)(server)
     assert ("kibitz, compiled, is at ws://x" in capsys.readouterr().out) == compiled
-    serving._serve(config, as_json=True)(server)
+    serving._serve(config, web=False, as_json=True)(server)
     assert json.loads(capsys.readouterr().out)["compiled"] == compiled
 
 

@@ -269,7 +269,7 @@ def test_a_slow_reader_that_goes_on_asking_is_dropped() -> None:
     assert line.transport.aborted
 
 
-# --- what it costs -----------------------------------------------------------------------------------
+# --- what it costs ---------------------------------------------------------------------------
 
 
 def counted(here: PeerRig, quotas: Quotas) -> Connections:

@@ -1,0 +1,135 @@
+"""`kibitz lobby`: what the host of an open lobby asks for, from any terminal of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kibitz import sessions
+from kibitz.options import connection
+from kibitz.options.connection import server_option
+from kibitz.options.lists import ask
+from kibitz.output import echo
+from kibitz_protocol import printable
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.lobbies import LobbyView, Member
+from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews
+
+Question = Callable[[Client], Awaitable[str]]
+
+token_option = click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    help="The token of the account that opened the lobby; KIBITZ_TOKEN has one too.",
+)
+
+
+def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the lobby, and how its host is known."""
+    return click.argument("lobby", metavar="CODE")(server_option(token_option(command)))
+
+
+@click.group(short_help="Start, clear or close a lobby that you have opened.")
+def lobby() -> None:
+    """Do what only the host of a lobby may do.
+
+    The host is who opened it here with `kibitz host`, whose secret is saved, or the account of the
+    token.
+    """
+
+
+@lobby.command()
+@host_options
+def start(lobby: str, server: str, token_file: Path | None) -> None:
+    """Begin the programme of CODE. Every seat must be taken, and everybody ready."""
+
+    async def question(client: Client) -> str:
+        await client.start(lobby)
+        return f"the programme of lobby {lobby} has begun"
+
+    _as_host(lobby, server, token_file, question)
+
+
+@lobby.command()
+@host_options
+@click.argument("player")
+def kick(lobby: str, player: str, server: str, token_file: Path | None) -> None:
+    """Remove PLAYER, a name or the number of a seat, from CODE for good."""
+
+    async def question(client: Client) -> str:
+        view = await _look(client, lobby)
+        member = find_member(view, player)
+        await client.kick(lobby, member.player)
+        return f"{printable.line(member.name)} is removed from lobby {lobby}"
+
+    _as_host(lobby, server, token_file, question)
+
+
+@lobby.command()
+@host_options
+def close(lobby: str, server: str, token_file: Path | None) -> None:
+    """Close CODE; matches that run are finished first."""
+
+    async def question(client: Client) -> str:
+        await client.close_lobby(lobby)
+        return f"lobby {lobby} is closed"
+
+    _as_host(lobby, server, token_file, question)
+
+
+@lobby.command()
+@host_options
+def rematch(lobby: str, server: str, token_file: Path | None) -> None:
+    """Play the finished programme of CODE again, with the seats rotated by one."""
+
+    async def question(client: Client) -> str:
+        await client.rematch(lobby)
+        return f"lobby {lobby} plays its programme again"
+
+    _as_host(lobby, server, token_file, question)
+
+
+def find_member(view: LobbyView, text: str) -> Member:
+    """Return the member of this name, or on the seat of this number, counted from 1.
+
+    Raises `click.UsageError` where there is none. A name comes before a number.
+    """
+    for member in view.members:
+        if member.name.casefold() == text.casefold():
+            return member
+    for member in view.members:
+        if text == str(member.seat + 1):
+            return member
+    there = ", ".join(f"{member.seat + 1} {printable.line(member.name)}" for member in view.members)
+    raise click.UsageError(
+        f"expected a member of lobby {view.lobby} ({there or 'which has none'}), not {text!r}"
+    )
+
+
+async def _look(client: Client, lobby: str) -> LobbyView:
+    """Return the lobby as its host sees it."""
+    await client.join(lobby, role="spectator")
+    async for news in client.news():
+        if isinstance(news, LobbyNews) and news.lobby.lobby == lobby:
+            return news.lobby
+        if isinstance(news, LobbyClosed) and news.lobby == lobby:
+            break
+    raise click.ClickException(f"lobby {lobby} is closed")
+
+
+def _as_host(lobby: str, server: str, token_file: Path | None, question: Question) -> None:
+    """Ask as the host of a lobby, and print the answer."""
+    if connection.account(token_file) is not None:
+        client = connection.client(server, None, token_file)
+    else:
+        saved = sessions.host_of(server, lobby)
+        if saved is None:
+            raise click.ClickException(
+                f"no host of lobby {lobby} on {server} is known here: open lobbies with"
+                " `kibitz host`, or name the host's account with --token-file"
+            )
+        client = connection.client(server, saved.name, None, resume=saved.resume)
+    echo(ask(client, question))

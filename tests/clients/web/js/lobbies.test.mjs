@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { use } from "./use.mjs";
+
+const { Lobbies, changed, standingOrder } = await use("wire/lobbies.js");
+const { freeSeatFor, rights, waitsFor } = await use("wire/lobby_seat.js");
+
+function member(player, seat, ready = true) {
+  return { player, name: player, kind: "human", seat, ready, connected: true };
+}
+
+function line(player, points, more = {}) {
+  return { player, name: player, played: 1, wins: 0, draws: 0, losses: 0, points, ...more };
+}
+
+function lobby(fields = {}) {
+  return {
+    lobby: "L7", host: "p-ada", state: "gathering", round: 1, members: [member("p-ada", 0)],
+    settings: { seats: [{ kind: "reserved", name: "Ada" }, { kind: "open" }] },
+    planned: 2, done: 0, live: [], standings: [], ...fields,
+  };
+}
+
+test("changes take the place of what they name", () => {
+  const view = changed(lobby({ standings: [line("a", 1)] }), {
+    members: [member("p-ben", 1, false)], standings: [line("b", 2)], state: "running", done: 1,
+  });
+  assert.deepEqual(view.members.map((each) => each.player), ["p-ada", "p-ben"]);
+  assert.deepEqual(view.standings.map((each) => each.player), ["b", "a"]);
+  assert.equal(view.state, "running");
+  assert.equal(view.planned, 2);
+  const less = changed(view, { left: ["p-ada"], unranked: ["b"] });
+  assert.deepEqual(less.members.map((each) => each.player), ["p-ben"]);
+  assert.deepEqual(less.standings.map((each) => each.player), ["a"]);
+});
+
+test("a change that is heard twice does no harm, and one of an unknown lobby is passed over", () => {
+  const lobbies = new Lobbies();
+  assert.equal(lobbies.take({ type: "lobby_changed", lobby: "L7", done: 1 }), true);
+  assert.equal(lobbies.views.size, 0);
+  lobbies.take({ type: "lobby", lobby: lobby() });
+  const news = { type: "lobby_changed", lobby: "L7", members: [member("p-ben", 1)] };
+  lobbies.take(news);
+  const once = lobbies.views.get("L7");
+  lobbies.take(news);
+  assert.deepEqual(lobbies.views.get("L7"), once);
+});
+
+test("matches begin and end", () => {
+  const lobbies = new Lobbies();
+  let changes = 0;
+  lobbies.addEventListener("change", () => { changes += 1; });
+  lobbies.take({ type: "lobby", lobby: lobby() });
+  for (let i = 0; i < 2; i++) lobbies.take({ type: "match_started", lobby: "L7", match: { match: "m1" } });
+  assert.equal(lobbies.views.get("L7").live.length, 1);
+  lobbies.take({ type: "match_ended", lobby: "L7", match: { match: "m1" } });
+  assert.equal(lobbies.views.get("L7").live.length, 0);
+  assert.equal(changes, 4);
+  lobbies.take({ type: "lobby_closed", lobby: "L7", reason: "closed" });
+  assert.equal(lobbies.views.size, 0);
+  assert.equal(lobbies.take({ type: "event" }), false);
+});
+
+test("lines are sorted by points, wins, fewer matches, name and key", () => {
+  const lines = [
+    line("e", 1), line("d", 1, { name: "a" }), line("c", 1, { played: 0 }), line("b", 1, { wins: 1 }), line("a", 2),
+  ];
+  assert.deepEqual(lines.sort(standingOrder).map((each) => each.player), ["a", "b", "c", "d", "e"]);
+});
+
+test("who may do what", () => {
+  const host = rights(lobby(), "p-ada", "ada");
+  assert.deepEqual([host.host, host.start, host.close, host.join], [true, true, true, false]);
+  const guest = rights(lobby(), "p-ben", "ben");
+  assert.deepEqual([guest.host, guest.start, guest.join, guest.ready], [false, false, true, false]);
+  assert.equal(rights(lobby({ state: "running" }), "p-ben", "ben").join, false);
+  assert.equal(rights(lobby({ state: "finished" }), "p-ada", "ada").rematch, true);
+});
+
+test("a seat that is kept is its player's", () => {
+  const empty = lobby({ members: [] });
+  assert.equal(freeSeatFor(empty, "ada"), 0);
+  assert.equal(freeSeatFor(empty, "ben"), 1);
+  const full = lobby({ members: [member("p-x", 1)] });
+  assert.equal(freeSeatFor(full, "ben"), null);
+  assert.match(waitsFor(full), /One seat/);
+  assert.match(waitsFor(lobby({ members: [member("a", 0), member("b", 1, false)] })), /Not ready yet: b/);
+});

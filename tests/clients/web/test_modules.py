@@ -1,0 +1,63 @@
+"""The browser client's pure modules, tested in Node; and its stages against those of Python.
+
+Node is a process, so these run in `make test-e2e`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_games.core.drawing import paint_between, stage_of
+from tests.clients.web.node import FOLDER, needs_node, run_node
+from tests.games.core.test_drawing import GOLDENS, golden_play, looks
+
+TESTS = sorted(path.name for path in FOLDER.glob("*.test.mjs"))
+
+
+@pytest.mark.e2e
+@needs_node
+@pytest.mark.parametrize("name", TESTS)
+def test_module(name: str) -> None:
+    done = run_node("--test", name)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "# tests 0" not in done.stdout
+
+
+def test_the_modules_have_tests() -> None:
+    assert len(TESTS) >= 6
+
+
+@pytest.mark.e2e
+@needs_node
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
+def test_a_stage_and_paints_are_in_javascript_what_they_are_in_python(path: Path) -> None:
+    lines = [json.dumps(line) for line in _drawn(path)]
+    done = run_node("stage_law.mjs", stdin="\n".join(lines))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == f"{sum('paint' in line for line in lines)} paints"
+
+
+def _drawn(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield for each viewer of a golden a stage, then paints with the digest of what they make."""
+    first, moves = golden_play(path)
+    assert first.seats is not None
+    for look in looks(first.game, first.seats):
+        position, _ = golden_play(path)
+        scene = look(position)
+        yield {"stage": stage_of(scene)}
+        for move in moves:
+            position.push_move(move)
+            after = look(position)
+            yield {"paint": paint_between(scene, after), "digest": _digest(stage_of(after))}
+            scene = after
+
+
+def _digest(stage: Any) -> str:
+    text = json.dumps(stage, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,121 @@
+"""The files of the browser client as they are served."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import PurePosixPath
+
+import pytest
+
+from kibitz_clients.web.site import (
+    SHELL,
+    STATIC_FILES,
+    WebSite,
+    imported_modules,
+    read_files,
+    web_site,
+)
+from kibitz_server.net.site import SECURITY_HEADERS, Site
+
+FILES = {
+    "app.html": b'<link href="%STATIC%/app.css">\n%PRELOADS%',
+    "app.css": b"a{}",
+    "main.js": b'import { a } from "./wire/a.js";\nimport("./pages/late.js");\n',
+    "wire/a.js": b'// import { x } from "./no.js";\nexport { b } from "../b.js";\n'
+    b'import {\n  c,\n} from "./c.js";\n',
+    "wire/c.js": b'import "../main.js";\n',
+    "b.js": b"export const b = 1;\n",
+    "pages/late.js": b"",
+}
+FIRST_LOAD_BYTES = 200_000
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/host",
+        "/lobby/L7",
+        "/match/m-1_a",
+        "/wall",
+        "/event",
+        "/ladder",
+        "/replay",
+        "/sign-in",
+    ],
+)
+def test_the_paths_of_the_application_have_the_shell(path: str) -> None:
+    file = WebSite(FILES).file(path)
+    assert file is not None
+    assert (file.content_type, file.immutable) == ("text/html; charset=utf-8", False)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/nowhere", "/lobby/", "/lobby/a/b", "/match/../x", "/static/main.js", "/app.html", "//", ""],
+)
+def test_nothing_else_is_there(path: str) -> None:
+    assert WebSite(FILES).file(path) is None
+
+
+def test_files_are_under_the_digest_of_all_of_them() -> None:
+    site, other = WebSite(FILES), WebSite(FILES | {"b.js": b"export const b = 2;\n"})
+    assert site.digest == WebSite(dict(reversed(FILES.items()))).digest != other.digest
+    file = site.file(f"/static/{site.digest}/wire/a.js")
+    assert file is not None
+    assert (file.body, file.immutable) == (FILES["wire/a.js"], True)
+    assert other.file(f"/static/{site.digest}/wire/a.js") is None
+    assert site.file(f"/static/{site.digest}/{SHELL}") is None
+
+
+def test_the_shell_names_the_files_and_what_loads_first() -> None:
+    site = WebSite(FILES)
+    shell = site.file("/")
+    assert shell is not None
+    text = shell.body.decode()
+    assert f'href="/static/{site.digest}/app.css"' in text
+    assert "%" not in text
+    hinted = re.findall(rf'modulepreload" href="/static/{site.digest}/([^"]+)"', text)
+    assert hinted == imported_modules(FILES) == ["main.js", "wire/a.js", "b.js", "wire/c.js"]
+
+
+# --- the files themselves ----------------------------------------------------------------------
+
+
+def test_it_is_what_the_server_serves() -> None:
+    site: Site = web_site()
+    assert site.file("/") is not None
+
+
+def test_the_shell_has_no_inline_script_or_style() -> None:
+    shell = (STATIC_FILES / SHELL).read_text(encoding="utf-8")
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon[a-z]+=|javascript:", shell)
+    assert "'unsafe" not in SECURITY_HEADERS["Content-Security-Policy"]
+
+
+def test_nothing_comes_from_elsewhere_and_no_markup_is_made_of_text() -> None:
+    named = re.compile(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}(?=[/\"'`])")
+    for path, body in read_files(STATIC_FILES).items():
+        text = re.sub(r"http://www\.w3\.org/[^\"]*", "", body.decode())
+        assert not named.search(text), path
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function", text
+        ), path
+        assert not re.search(r'setAttribute\(\s*"style"', text), path
+
+
+def test_every_module_that_is_imported_is_there_and_says_what_it_is() -> None:
+    files = read_files(STATIC_FILES)
+    for path, body in files.items():
+        if PurePosixPath(path).suffix == ".js":
+            assert set(imported_modules(files, path)) <= files.keys()
+            assert body.startswith(b"//"), path
+
+
+def test_the_first_load_is_small() -> None:
+    files = read_files(STATIC_FILES)
+    loaded = {SHELL, "app.css", "icon.svg", *imported_modules(files)}
+    loaded |= set(imported_modules(files, "pages/hall.js"))
+    assert sum(len(files[name]) for name in loaded) <= FIRST_LOAD_BYTES
+    assert sum(len(gzip.compress(files[name])) for name in loaded) <= FIRST_LOAD_BYTES / 3
