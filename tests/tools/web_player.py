@@ -107,9 +107,7 @@ async def _press(page: Page, rng: random.Random) -> int:
             break
         await page.keyboard.press("Tab")
     for _ in range(200):
-        legal = await page.evaluate(
-            "() => document.activeElement.classList.contains('kb-legal')"
-        )
+        legal = await page.evaluate("() => document.activeElement.classList.contains('kb-legal')")
         if legal:
             await page.keyboard.press("Enter")
             return 1

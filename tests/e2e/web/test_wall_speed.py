@@ -39,7 +39,7 @@ async def wall_with_feed(browser: Browser, origin: str, rate: float) -> tuple[Pa
     watched = WatchedPage(page, origin)
     await page.add_init_script(feed_script(GAMES, BOARDS, rate))
     await page.goto(f"{origin}/wall")
-    await expect(page.locator('.live svg')).to_have_count(BOARDS, timeout=PATIENCE_MS)
+    await expect(page.locator(".live svg")).to_have_count(BOARDS, timeout=PATIENCE_MS)
     return page, watched
 
 

@@ -84,11 +84,22 @@ export class BoardGrid extends EventTarget {
     const most = Math.min(MOST, capacity(width, height));
     const changed = this.#slots.update(candidates, most, performance.now());
     if (changed) this.#arrange();
-    const across = String(columns(Math.max(1, this.#slots.slots.length), width, height));
-    if (this.element.style.getPropertyValue("--across") !== across) {
-      this.element.style.setProperty("--across", across);
-    }
+    this.#fit(Math.max(1, this.#slots.slots.length), width, height);
     if (changed) void this.#ask();
+  }
+
+  /**
+   * Say how many tiles stand beside each other, and how large that makes them.
+   * @param {number} count @param {number} width @param {number} height
+   */
+  #fit(count, width, height) {
+    const across = columns(count, width, height);
+    const tile = Math.round(Math.min(width / across, height / Math.ceil(count / across)));
+    const values = { "--across": String(across), "--tile": `${tile}px` };
+    for (const [name, value] of Object.entries(values)) {
+      const { style } = this.element;
+      if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
+    }
   }
 
   /** Make and remove tiles, and put them into their places. */
