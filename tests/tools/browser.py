@@ -70,6 +70,8 @@ class WatchedPage:
             self.problems.append(f"console: {message.text} ({line})")
 
     def _failed(self, request: Request) -> None:
+        if request.failure == "net::ERR_ABORTED":  # the page was left before it came
+            return
         self.problems.append(f"failed: {request.url}: {request.failure}")
 
     def _requested(self, request: Request) -> None:

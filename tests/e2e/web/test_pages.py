@@ -11,6 +11,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.web.conftest import OpenPage, Shoot
 from tests.tools.browser import AXE, DESKTOP, PHONE, axe_violations, transferred_bytes
+from tests.tools.measurements import ReportFigure
 from tests.tools.web_player import YOURS, come_in, host, play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -93,16 +94,17 @@ async def test_a_lobby_and_a_match(
 
 @pytest.mark.parametrize("path", ["/", "/wall"])
 async def test_the_first_load_is_small(
-    open_page: OpenPage, path: str, record_property: object
+    open_page: OpenPage, path: str, report: ReportFigure
 ) -> None:
     page = await open_page("about:blank")
     sizes = await transferred_bytes(page, path)
+    report(f"first load of {path}: {sum(sizes.values()):,} bytes in {len(sizes)} answers")
     assert sum(sizes.values()) <= FIRST_LOAD_BYTES, json.dumps(sizes, indent=2)
     assert len(sizes) > 5, "all that the page needs is counted"
 
 
 async def test_an_address_of_nothing(open_page: OpenPage) -> None:
-    page = await open_page("/match/NOSUCHMATCH")
+    page = await open_page("/match/NOSUCHMATCH", pardoned=("404",))
     await come_in(page, "lost one")
     await expect(page.locator("main")).to_contain_text("cannot be shown")
     await checked(page)

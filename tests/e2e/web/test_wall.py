@@ -36,6 +36,7 @@ async def said_page(running: Running) -> str:
     raise AssertionError(running.log.read_text())
 
 
+@pytest.mark.slow
 async def test_the_demo_is_shown_on_the_wall(
     open_page: OpenPage, plain_kibitz: Kibitz, shoot: Shoot
 ) -> None:
@@ -59,6 +60,7 @@ async def test_the_demo_is_shown_on_the_wall(
     assert "records are in here/" in said
 
 
+@pytest.mark.slow
 async def test_ended_matches_make_room_for_new_ones(
     open_page: OpenPage, plain_kibitz: Kibitz
 ) -> None:

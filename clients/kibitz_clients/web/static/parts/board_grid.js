@@ -10,7 +10,9 @@ import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
 /** @typedef {import("./wall_slots.js").Candidate} Candidate */
 /** @typedef {import("../wire/messages.js").Walled} Walled */
 
-const TICK_MS = 250;
+/** Clocks go on a share of the boards at a time, so that no frame has all of them to draw. */
+const SHARES = 5;
+const TICK_MS = 50;
 
 export class BoardGrid extends EventTarget {
   #slots = new WallSlots();
@@ -22,6 +24,7 @@ export class BoardGrid extends EventTarget {
   /** @type {Candidate[]} */
   #running = [];
   #asked = "";
+  #beat = 0;
   #asking = false;
   #ends = new AbortController();
 
@@ -72,9 +75,11 @@ export class BoardGrid extends EventTarget {
   }
 
   #tick() {
+    this.#beat = (this.#beat + 1) % SHARES;
     const now = performance.now();
-    for (const tile of this.#tiles.values()) tile.tick(now);
-    this.#update();
+    let index = 0;
+    for (const tile of this.#tiles.values()) if (index++ % SHARES === this.#beat) tile.tick(now);
+    if (this.#beat === 0) this.#update();
   }
 
   #update() {
@@ -84,11 +89,22 @@ export class BoardGrid extends EventTarget {
     const most = Math.min(MOST, capacity(width, height));
     const changed = this.#slots.update(candidates, most, performance.now());
     if (changed) this.#arrange();
-    const across = String(columns(Math.max(1, this.#slots.slots.length), width, height));
-    if (this.element.style.getPropertyValue("--across") !== across) {
-      this.element.style.setProperty("--across", across);
-    }
+    this.#fit(Math.max(1, this.#slots.slots.length), width, height);
     if (changed) void this.#ask();
+  }
+
+  /**
+   * Say how many tiles stand beside each other, and how large that makes them.
+   * @param {number} count @param {number} width @param {number} height
+   */
+  #fit(count, width, height) {
+    const across = columns(count, width, height);
+    const tile = Math.round(Math.min(width / across, height / Math.ceil(count / across)));
+    const values = { "--across": String(across), "--tile": `${tile}px` };
+    for (const [name, value] of Object.entries(values)) {
+      const { style } = this.element;
+      if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
+    }
   }
 
   /** Make and remove tiles, and put them into their places. */
