@@ -35,7 +35,7 @@ JOURNAL, BEST = "journal.jsonl", "best.json"
 @click.option(
     "--patience",
     type=int,
-    default=1000,
+    default=10_000,
     show_default=True,
     help="After so many generations without a win begin with a new random population.",
 )

@@ -1,4 +1,4 @@
-"""`kibitz train`: it leaves an array, figures and a journal, goes on, and refuses what cannot be."""
+"""`kibitz train`: what it leaves, that it goes on after an interruption, and what it refuses."""
 
 from __future__ import annotations
 

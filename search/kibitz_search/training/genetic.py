@@ -54,7 +54,7 @@ class Settings:
     generations: int = 8000
     seed: int = 0
     keep_survivors: bool = False
-    patience: int = 1000
+    patience: int = 10_000
 
     def __post_init__(self) -> None:
         least = {"population": SMALLEST, "generations": 1, "seed": 0, "patience": 1}
