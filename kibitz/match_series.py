@@ -359,10 +359,13 @@ def check(plan: MatchSeries) -> None:
 def check_bot(bot: str) -> None:
     """Files are only looked for: their code runs in the process of the bot and nowhere else."""
     from kibitz_bots.catalog import find
+    from kibitz_bots.catalog.from_file import find_trained
     from kibitz_bots.spec import SpecError
+    from kibitz_games.compiled import kernels
 
     if not bot.endswith(".py"):
-        find(bot)
+        kernels.set_mode("plain")  # a file of weights is read by what imports the rules
+        _ = find_trained(bot) or find(bot)
     elif not Path(bot).is_file():
         raise SpecError(f"{bot}: no such file; expected a Python file with a Bot in it")
 

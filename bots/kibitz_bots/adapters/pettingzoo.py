@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+from pettingzoo.utils.env import AECIterable, AECIterator
+from pettingzoo.utils.env_logger import EnvLogger
 
 from kibitz_games.conformance.playthrough import render_text
 from kibitz_games.core import registry
@@ -52,9 +53,7 @@ def env(
     An illegal action ends the episode with a reward of -1 for the agent that took it. Raises
     `GameError`, or pydantic's `ValidationError` for options that the game does not have.
     """
-    raw = GameEnv(game, options, seats, render_mode=render_mode)
-    careful = wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1)
-    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(careful))
+    return CheckedEnv(game, options, seats, render_mode=render_mode)
 
 
 class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
@@ -163,6 +162,82 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         seat = self._seat_of[self.agent_selection]
         self.infos[self.agent_selection] = LazyInfo(self.game, self.play.state, seat)
+
+
+class _CheckedIterator(AECIterator[str, Any, Any]):  # type: ignore[misc]
+    """The agents in the order in which they act, as long as each of them does."""
+
+    def __next__(self) -> str:
+        world: CheckedEnv = self.env
+        agent: str = super().__next__()
+        assert world._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
+        world._has_updated = False
+        return agent
+
+
+class _CheckedIterable(AECIterable[str, Any, Any]):  # type: ignore[misc]
+    def __iter__(self) -> _CheckedIterator:
+        return _CheckedIterator(self.env, self.max_iter)
+
+
+class CheckedEnv(GameEnv):
+    """A play with the checks of PettingZoo's three usual wrappers, which take three times as long.
+
+    Those are `OrderEnforcingWrapper`, `AssertOutOfBoundsWrapper` and `TerminateIllegalWrapper` with
+    -1 for the agent whose action was not legal.
+    """
+
+    _has_reset = _has_updated = False
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new play."""
+        self._has_reset = self._has_updated = True
+        super().reset(seed, options)
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent may know, and what it may do."""
+        if not self._has_reset:
+            EnvLogger.error_observe_before_reset()
+        return super().observe(agent)
+
+    def render(self) -> str | None:
+        """Return the position as characters, where the mode is ``ansi``."""
+        if not self._has_reset:
+            EnvLogger.error_render_before_reset()
+        return super().render()
+
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """Return the agents in the order in which they act."""
+        if not self._has_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return _CheckedIterable(self, max_iter)
+
+    def step(self, action: int | None) -> None:
+        """Take an action; one that is not legal ends the play."""
+        if not self._has_reset:
+            EnvLogger.error_step_before_reset()
+        self._has_updated = True
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        agent = self.agent_selection
+        dead = self.terminations[agent] or self.truncations[agent]
+        known = action is None if dead else self._action_spaces[agent].contains(action)
+        assert known or dead, "action is not in action space"
+        if action is None or dead or self._mask[action]:
+            super().step(action)
+        else:
+            self._end_illegally(agent)
+
+    def _end_illegally(self, agent: str) -> None:
+        EnvLogger.warn_on_illegal_move()
+        self._cumulative_rewards[agent] = 0
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, True)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[agent] = -1.0
+        self._accumulate_rewards()
+        self._deads_step_first()
 
 
 class LazyInfo(dict[str, Any]):

@@ -100,3 +100,27 @@ def test_it_draws_itself() -> None:
     assert picture is not None
     assert "seat 1 N" in picture
     assert GameEnv("chinese-checkers").render() is None
+
+
+def test_what_is_done_in_the_wrong_order_or_out_of_bounds_is_refused() -> None:
+    world = env("connect-four")
+    for early in (lambda: world.step(0), lambda: world.observe("seat_0"), world.agent_iter):
+        with pytest.raises(AssertionError, match="reset"):
+            early()
+    world.reset(seed=0)
+    with pytest.raises(AssertionError, match="not in action space"):
+        world.step(7)
+    agents = iter(world.agent_iter())
+    next(agents)
+    with pytest.raises(AssertionError, match="need to call step"):
+        next(agents)
+
+
+def test_a_view_is_that_of_its_moment_whoever_looks_later() -> None:
+    world = GameEnv("connect-four")
+    world.reset(seed=0)
+    info, view = world.infos["seat_0"], world.game.dump(world.play.view(0))
+    world.step(3)
+    assert dict(info) == {"view": view} == info
+    assert "view" in info
+    assert info.get("view") == info["view"] == view

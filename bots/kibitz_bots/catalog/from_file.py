@@ -1,0 +1,70 @@
+"""Bots of trained weights in a file: ``chinese-checkers/greedy-weights:file=best.json``.
+
+They are not in the list of house bots, since a server lets anybody choose among those, and nobody
+else is to say which files it reads.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, IDDFS, MAXN, Algorithm, mcts
+from kibitz_bots.catalog.personality import EngineSpec, Personality
+from kibitz_bots.spec import BotFactory, SpecError
+
+GAME = "chinese-checkers"
+ALGORITHMS: dict[str, Algorithm] = {
+    f"{GAME}/{each.name}-weights": each for each in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
+}
+"""The search of each name; the evaluation is the file's."""
+
+
+def find_trained(spec: str) -> BotFactory | None:
+    """Return what makes the bots of a file, None for a spec of another kind.
+
+    Raises `SpecError` for a file that is not there, is damaged, or is for something else.
+    """
+    name, _, text = spec.partition(":")
+    if name not in ALGORITHMS:
+        return None
+    algorithm, values = ALGORITHMS[name], dict[str, Any]()
+    path: Path | None = None
+    for part in filter(None, text.split(",")):
+        key, _, value = part.partition("=")
+        if key == "file":
+            path = Path(value)
+        else:
+            values[key] = _read(algorithm, name, key, value)
+    if path is None:
+        raise SpecError(f"{name}: expected the file of its weights, as in {name}:file=best.json")
+    personality = Personality(
+        name,
+        algorithm.summary.format(by=f"by the weights of {path.name}"),
+        EngineSpec(algorithm.load, _loader(path), algorithm.at_once),
+        algorithm.parameters,
+        algorithm=algorithm.name,
+        evaluation="weights",
+        seats=algorithm.seats,
+    )
+    return lambda: personality.make(**values)
+
+
+def _read(algorithm: Algorithm, name: str, key: str, value: str) -> Any:
+    for parameter in algorithm.parameters:
+        if parameter.name == key:
+            return parameter.read(value)
+    known = ", ".join(["file", *(each.name for each in algorithm.parameters)])
+    raise SpecError(f"{name} has no parameter {key!r}; it has {known}")
+
+
+def _loader(path: Path) -> Any:
+    """Return what loads the evaluation of a file, which is read at once."""
+    from kibitz_search.chinese_checkers import weights_file
+    from kibitz_search.training.weights import WeightsError
+
+    try:
+        file = weights_file.read(path)
+    except WeightsError as error:
+        raise SpecError(str(error)) from None
+    return lambda: weights_file.evaluation(file)

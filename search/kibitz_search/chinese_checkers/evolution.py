@@ -1,0 +1,107 @@
+"""The evolution of "Fun With Chinese Checkers": arrays of distances, judged by greedy games.
+
+An individual has a number for each hole of the star, a *distance*: less is better. Its fitness is
+the mean over its games against the judge of ``500 - p`` for a game won in `p` plies, all players'
+counted, and of minus the distance that is left for one that is lost. Two games; where they add up
+to `PROMISING` or more, five.
+
+What the report leaves open, and what is done here:
+
+- ``p`` counts the plies of all players: its 72.6 plies for two and 106.6 for three players are 36.3
+  and 35.5 own moves, which agree.
+- How far a loser was from winning is measured by the judge's array (`by_own`: by its own). "The
+  same evaluation function that drives the bot" may be either bot's. By its own array a population
+  need not come closer to a win, only lower its numbers, which it does: it reaches positive fitness
+  in games that it loses, and no wins, while the report says that positive fitness means games won.
+- The individual begins every second game of two, and every third of three.
+- Of equal moves any is taken, drawn at random: with none at random five games would be one.
+- A game in which nobody finishes is begun again, `RESTARTS` times at most; then it is lost.
+- Start and goal holes begin with the numbers of the judge by hand (see `evaluation.hand`), which
+  the report has as a figure only; ours is made by its description.
+- With three players both opponents are the judge, and whoever finishes first has won.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_search.chinese_checkers.hole_games import (
+    GOAL,
+    LOST_BY,
+    PLIES,
+    WON,
+    Array,
+    HoleGames,
+    distances,
+)
+from kibitz_search.chinese_checkers.hole_games import RESTARTS as RESTARTED
+from kibitz_search.training.genetic import Settings, Template
+
+WORTH = 500.0
+PROMISING = 300.0
+FEW, MANY = 2, 5
+RESTARTS = 10
+KIND = "hole-distances"
+JUDGES = ("hand", "euclid", "stragglers")
+"""The evaluations with one weight a hole; mobility has none, and judges as a bot: `kibitz play`."""
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """What came of the games of a population, per individual."""
+
+    fitness: Array
+    wins: Array
+    games: Array
+    plies: Array
+    """The mean of the games that were won, nan without one."""
+    restarts: Array
+
+
+def template() -> Template:
+    """Return what individuals begin with."""
+    shape = geo.geometry("star", geo.COMMON["star"])
+    each = geo.usual_pegs("star", geo.COMMON["star"])
+    goal, home = list(shape.home(GOAL, each)), list(shape.home(0, each))
+    start = np.full(shape.holes, np.nan)
+    start[goal + home] = distances("hand")[goal + home]
+    free = np.zeros(shape.holes, np.bool_)
+    free[goal] = True
+    return Template(start, free)
+
+
+def evaluate(games: HoleGames, settings: Settings, population: Array, generation: int) -> Fitness:
+    """Return the fitness of each individual; it depends on nothing but the arguments."""
+    seeds = _seeds(settings, generation, len(population))
+    two = games.play(population, seeds[:, 0].tolist(), 0, FEW)
+    promising = np.flatnonzero(_scores(two).sum(axis=1) >= PROMISING)
+    played = np.full(len(population), float(FEW))
+    totals = _totals(two)
+    if len(promising):
+        more = games.play(population[promising], seeds[promising, 1].tolist(), FEW, MANY - FEW)
+        totals[:, promising] += _totals(more)
+        played[promising] = MANY
+    score, wins, plies, restarts = totals
+    with np.errstate(invalid="ignore"):
+        return Fitness(score / played, wins, played, plies / wins, restarts)
+
+
+def _scores(came: Array) -> Array:
+    found: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
+    return found
+
+
+def _totals(came: Array) -> Array:
+    won = came[..., WON]
+    parts = (_scores(came), won, won * came[..., PLIES], came[..., RESTARTED])
+    return np.stack([part.sum(axis=1) for part in parts])
+
+
+def _seeds(
+    settings: Settings, generation: int, count: int
+) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    source = np.random.default_rng([settings.seed, generation, 2])
+    return source.integers(0, 2**63, size=(count, 2))

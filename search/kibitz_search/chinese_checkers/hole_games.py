@@ -1,0 +1,226 @@
+"""Games between players that look one move ahead by an array of numbers, in machine code.
+
+Each player takes the move after which the numbers of its pegs' holes add up to the least, that is
+the move that takes the most off; of equal ones any, drawn at random. The first who finishes has
+won. The rules are the game's, with ``win=full``: only own pegs fill a goal, as the report on
+Chinese Checkers has it, where a peg that was left behind prevents a win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
+from kibitz_games.compiled import kernels, records
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core import registry
+from kibitz_games.vector.kernels import mix
+from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+
+i64 = kernels.int64_cast()
+u64: Any = np.uint64 if kernels.compiled() else int
+_STEP, _MASK, _S32 = u64(0x9E3779B97F4A7C15), u64(2**64 - 1), u64(32)
+
+GOAL = 3
+"""Arrays are written for the player whose goal is this corner; others see the star turned."""
+WON, PLIES, LOST_BY, RESTARTS = range(4)
+"""The columns of what came of a game."""
+
+
+@kernel
+def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
+    """Return the move that takes the most off, any of equal ones."""
+    holes, n = i64(st.holes), i64(op.generate(st, moves))
+    best, equal, chosen = -1e300, u64(0), i64(moves[0])
+    for k in range(n):
+        m = i64(moves[k])
+        gain = 0.0
+        if m < holes * holes:
+            origin = rules.source_hole(st, m)
+            gain = own[origin] - own[m - origin * holes]
+        if gain > best:
+            best, equal, chosen = gain, u64(1), m
+        elif gain == best:
+            equal += u64(1)
+            chance[0] = (u64(chance[0]) + _STEP) & _MASK
+            if ((mix(u64(chance[0])) >> _S32) * equal) >> _S32 == u64(0):
+                chosen = m
+    return chosen
+
+
+@kernel
+def _play_out(st: op.Record, arrays: Any, moves: Any, chance: Any) -> Int:
+    """Play until somebody finishes, and return who; -1 where the play ends otherwise."""
+    while st.placed == 0 and st.side >= 0:
+        op.play(st, _greedy_move(st, arrays[st.side], moves, chance))
+    for seat in range(st.seats):
+        if st.rank[seat] == 1 and st.placed > 0:
+            return i64(seat)
+    return i64(-1)
+
+
+@kernel
+def _distance(st: op.Record, own: Any, seat: Int) -> Any:
+    """Return the sum of the numbers of a seat's pegs."""
+    total = 0.0
+    for slot in range(st.each):
+        total += own[st.pegs[seat, slot]]
+    return total
+
+
+@kernel
+def play_games(
+    states: Any,
+    raw: Any,
+    start: Any,
+    arrays: Any,
+    turned: Any,
+    others: Any,
+    first_game: Int,
+    games: Int,
+    most_restarts: Int,
+    by_own: Any,
+    chances: Any,
+    out: Any,
+    first: Int,
+    end: Int,
+) -> None:
+    """Play `games` games of each individual from `first` up to before `end`.
+
+    `turned` [seats, holes] says where a seat finds the number of a hole in an individual's array;
+    `others` [seats, holes] has what the opponents play by. The individual's seat is the game's
+    number modulo the seats. How far it was from winning is measured by its own array where
+    `by_own` says so, and by its opponents' otherwise.
+    """
+    seats, holes = others.shape[0], others.shape[1]
+    moves = np.empty(rules.MAX_ACTIONS, np.int32)
+    tables = np.zeros((seats, holes))
+    for i in range(first, end):
+        st = states[i]
+        for game in range(games):
+            seat = i64((first_game + game) % seats)
+            for other in range(seats):
+                for hole in range(holes):
+                    tables[other, hole] = others[other, hole]
+            for hole in range(holes):
+                tables[seat, hole] = arrays[i, turned[seat, hole]]
+            restarts = i64(0)
+            raw[i, :] = start
+            winner = _play_out(st, tables, moves, chances[i])
+            while winner < 0 and restarts < most_restarts:
+                restarts += 1
+                raw[i, :] = start
+                winner = _play_out(st, tables, moves, chances[i])
+            out[i, game, WON] = 1.0 if winner == seat else 0.0
+            out[i, game, PLIES] = i64(st.ply)
+            measure = tables if by_own else others
+            out[i, game, LOST_BY] = _distance(st, measure[seat], seat)
+            out[i, game, RESTARTS] = restarts
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Where each seat finds the number of a hole in an array that is written for `GOAL`."""
+
+    turned: np.ndarray[Any, np.dtype[np.int64]]
+
+    @classmethod
+    def of(cls, shape: geo.Geometry, corners: Sequence[int]) -> Rotation:
+        """Return the rotations that bring each seat's goal to `GOAL`."""
+        rows = [turned_holes(shape, (corner + 3) % geo.CORNERS) for corner in corners]
+        return cls(np.array(rows, np.int64))
+
+
+def turned_holes(shape: geo.Geometry, goal: int) -> list[int]:
+    """Return where a player with another goal finds the number of each hole."""
+    return _turns(shape, (GOAL - goal) % geo.CORNERS)
+
+
+def _turns(shape: geo.Geometry, sixths: int) -> list[int]:
+    """Return the hole that each hole becomes when the star is turned clockwise."""
+    last = shape.points[-1][1]
+    found = []
+    for x, y in shape.points:
+        # Cube coordinates around the centre: a sixth of a turn permutes and negates them.
+        row = y - last / 2
+        q, r = (x - row) / 2, row
+        s = -q - r
+        for _ in range(sixths):
+            q, r, s = -r, -s, -q
+        found.append(shape.ids[(round(2 * q + r), round(r + last / 2))])
+    return found
+
+
+class HoleGames:
+    """Plays arrays against a fixed one, with 2 to 6 seats on the usual star.
+
+    `opponent` is an array of distances for `GOAL`. A game in which nobody can finish is begun
+    again, at most `most_restarts` times, and is lost then.
+    """
+
+    def __init__(
+        self,
+        opponent: Array,
+        seats: int = 2,
+        *,
+        threads: int = 1,
+        most_restarts: int = 10,
+        by_own: bool = False,
+    ) -> None:
+        game = registry.get("chinese-checkers")
+        options = game.Options.model_validate({"win": "full"})
+        self._start: Any = game.start(options, seats, {})
+        self.shape = geo.geometry(*geo.ALL[int(self._start.geometry)])
+        self.seats, self.most_restarts, self._by_own = seats, most_restarts, by_own
+        self._rotation = Rotation.of(self.shape, self._start.corner[:seats].tolist())
+        self._others = np.ascontiguousarray(opponent[self._rotation.turned])
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def play(self, arrays: Array, seeds: Sequence[int], first_game: int, games: int) -> Array:
+        """Return what came of `games` games of each array: see `WON` and the others.
+
+        `seeds` has a number for each array; the same number gives the same games.
+        """
+        count, dtype = len(arrays), self._start.dtype
+        states = np.zeros(count, dtype)
+        raw = states.view(np.uint8).reshape(count, dtype.itemsize)
+        out = np.zeros((count, games, 4))
+        chances = np.array(seeds, np.uint64).reshape(count, 1)
+        everything: Any = (
+            *(records.batch(states), raw, records.as_bytes(self._start)),
+            *(np.ascontiguousarray(arrays), self._rotation.turned, self._others),
+            *(first_game, games, self.most_restarts, self._by_own, chances, out),
+        )
+        kernel: Any = play_games
+        if self._pool is None:
+            kernel(*everything, 0, count)
+            return out
+        ends = np.linspace(0, count, self._threads + 1).astype(int).tolist()
+        for done in [self._pool.submit(kernel, *everything, *each) for each in pairwise(ends)]:
+            done.result()
+        return out
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+def distances(name: str) -> Array:
+    """Return one of the game's evaluations, by a weight a hole, as an array for `GOAL`."""
+    game = registry.get("chinese-checkers")
+    record: Any = EVALUATIONS[name](game.start(game.Options(), 2, {}))
+    holes = geo.geometry("star", geo.COMMON["star"]).holes
+    found: Array = -np.asarray(record["weights"][GOAL, :holes], np.float64)
+    return found

@@ -1,0 +1,130 @@
+"""The journal of a training run: JSON Lines, one for each generation, each with a check sum.
+
+The first line is the run's header. A ``generation`` line tells what came of a generation; every
+so often a ``population`` line has the population that a generation begins with. Everything random
+is drawn from the seed and the generation, so a run that was cut off at any byte goes on from the
+last population and comes to the same numbers; the generations that are computed a second time are
+compared with their lines. Only the last line can be torn, and it is cut off.
+
+    JournalError   the file cannot be gone on with; says file, line and what was expected
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+SCHEMA = "kibitz-training/1"
+
+
+class JournalError(ValueError):
+    """A journal that cannot be read or gone on with; `str()` is fit for a person."""
+
+
+@dataclass
+class Progress:
+    """What a journal says."""
+
+    header: dict[str, Any]
+    generations: list[dict[str, Any]] = field(default_factory=list)
+    populations: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """By the generation that they begin."""
+    length: int = 0
+    """Bytes that are whole lines."""
+
+
+def encode(entry: Mapping[str, Any]) -> bytes:
+    """Return an entry as its line."""
+    text = json.dumps(entry, separators=(",", ":"), sort_keys=True)
+    return f"{zlib.crc32(text.encode()):08x} {text}\n".encode()
+
+
+def parse(data: bytes, name: str) -> Progress:
+    """Read a journal; `name` is for messages. A torn last line is left out."""
+    lines = data.split(b"\n")[:-1]
+    if not lines:
+        raise JournalError(f"{name}: expected the journal of a training run, not an empty file")
+    entries = [_entry(line, number, name) for number, line in enumerate(lines, 1)]
+    header = entries[0]
+    if header.get("schema") != SCHEMA:
+        raise JournalError(f"{name}, line 1: expected the header of a run ({SCHEMA})")
+    progress = Progress(header, length=sum(map(len, lines)) + len(lines))
+    for number, entry in enumerate(entries[1:], 2):
+        _take(progress, entry, f"{name}, line {number}")
+    return progress
+
+
+def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
+    """Return the entry of a whole line."""
+    digits, _, text = line.partition(b" ")
+    if digits != b"%08x" % zlib.crc32(text):
+        raise JournalError(f"{name}, line {number}: damaged, its check sum does not agree")
+    try:
+        entry = json.loads(text)
+    except (ValueError, RecursionError):
+        entry = None
+    if not isinstance(entry, dict):
+        raise JournalError(f"{name}, line {number}: expected a JSON object")
+    return entry
+
+
+def _take(progress: Progress, entry: dict[str, Any], where: str) -> None:
+    expected = len(progress.generations)
+    match entry:
+        case {"kind": "generation", "generation": int(number)} if number == expected:
+            progress.generations.append(entry)
+        case {"kind": "population", "generation": int(number)} if number == expected:
+            progress.populations[number] = entry
+        case _:
+            raise JournalError(f"{where}: expected generation {expected}, or its population")
+
+
+class Journal:
+    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal."""
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        wanted = json.loads(json.dumps({"schema": SCHEMA, **header}))
+        self.path = path
+        data = path.read_bytes() if path.exists() else b""
+        if b"\n" in data:
+            self.progress = parse(data, str(path))
+            _compare(self.progress.header, wanted, str(path))
+        elif data and not encode(wanted).startswith(data):
+            raise JournalError(f"{path}: expected the journal of a training run")
+        else:
+            self.progress = Progress(wanted)
+        self._file: BinaryIO = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115
+        self._file.truncate(self.progress.length)
+        self._file.seek(self.progress.length)
+        if self.progress.length == 0:
+            self.append(wanted)
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Write an entry through to the operating system: what ends the process loses nothing."""
+        self._file.write(encode(entry))
+        self._file.flush()
+
+    def sync(self) -> None:
+        """Wait until all of it is on the disk."""
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._file.close()
+
+
+def _compare(found: Mapping[str, Any], wanted: Mapping[str, Any], name: str) -> None:
+    """Raise `JournalError` where a journal is that of a run with other settings."""
+    for key in sorted({*found, *wanted}):
+        if found.get(key) != wanted.get(key):
+            raise JournalError(
+                f"{name}: the run was begun with {key} = {found.get(key)!r}, "
+                f"not {wanted.get(key)!r}; give another --out, or the same settings"
+            )

@@ -1,0 +1,59 @@
+"""Greedy games of arrays, and the fitness that the report makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kibitz_search.chinese_checkers import evolution, hole_games
+from kibitz_search.chinese_checkers.hole_games import HoleGames, distances
+from kibitz_search.training.genetic import Settings, first_population
+
+
+@pytest.mark.parametrize("seats", [2, 3, 6])
+def test_arrays_are_turned_so_that_every_seat_plays_alike(seats: int) -> None:
+    games = HoleGames(distances("hand"), seats)
+    for seat in range(seats):
+        turned = games._rotation.turned[seat]
+        assert sorted(turned.tolist()) == list(range(121))
+        goal = np.flatnonzero(np.isin(turned, games.shape.home(hole_games.GOAL, 10)))
+        corner = int(games._start.goal[seat])
+        assert goal.tolist() == list(games.shape.home(corner, 10))
+
+
+def test_equal_players_win_half_and_results_depend_on_the_seed_alone() -> None:
+    arrays = np.stack([distances("hand")] * 3)
+    one, two = HoleGames(distances("hand")), HoleGames(distances("hand"), threads=2)
+    came = one.play(arrays, [1, 2, 1], 0, 200)
+    np.testing.assert_array_equal(came, two.play(arrays, [1, 2, 1], 0, 200))
+    two.close()
+    np.testing.assert_array_equal(came[0], came[2])
+    assert not np.array_equal(came[0], came[1])
+    assert 0.4 < came[..., hole_games.WON].mean() < 0.6
+    assert 70 < came[..., hole_games.PLIES].mean() < 150
+
+
+def test_stuck_pairs_begin_again_so_often_and_no_more() -> None:
+    stuck = np.zeros(121)
+    stuck[list(HoleGames(stuck).shape.home(0, 10))] = -1  # its pegs stay at home for ever
+    came = HoleGames(distances("hand"), most_restarts=3).play(stuck[None], [1], 0, 2)[0]
+    assert came[:, hole_games.WON].tolist() == [0, 0]
+    assert came[:, hole_games.RESTARTS].tolist() == [3, 3]
+    assert (came[:, hole_games.LOST_BY] > 100).all()
+
+
+def test_fitness_is_two_games_or_five_and_counts_all_plies() -> None:
+    games, settings = HoleGames(distances("euclid")), Settings(population=3)
+    bad = first_population(settings, evolution.template())[0]
+    judged = evolution.evaluate(games, settings, np.stack([bad, distances("stragglers")]), 7)
+    assert judged.games.tolist()[0] == evolution.FEW
+    assert judged.fitness[0] < 0
+    assert judged.games[1] == evolution.MANY
+    assert judged.fitness[1] > 0
+
+
+def test_individuals_begin_with_the_hand_made_start_and_goal() -> None:
+    template = evolution.template()
+    assert int(np.isnan(template.start).sum()) == 101
+    shape = HoleGames(distances("hand")).shape
+    assert np.flatnonzero(template.free).tolist() == list(shape.home(hole_games.GOAL, 10))
