@@ -473,8 +473,8 @@ class MatchViews:
         """Return `your_turn` framed."""
         state, views = self.state, self.present()
         game, seat, clocks = state.game, state.to_act, state.clocks
-        if left_ms is None:
-            left_ms = state.left_ms
+        if left_ms is None and clocks is not None and state.result is None:
+            left_ms = until_flag(state.setup.time_control, clocks[seat])
         drawn = wanted == "drawn"
         legal, count = self._legal(drawn)
         seen = b"" if drawn or wanted == "none" else b',"view":' + views.json(seat)
