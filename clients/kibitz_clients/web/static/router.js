@@ -17,6 +17,8 @@ const ROUTES = /** @type {const} */ ([
   [/^\/sign-in$/, "sign_in"],
 ]);
 
+const YOUNG_MS = 10_000;
+
 /**
  * Return the page of a path, null where there is none.
  * @param {string} path
@@ -72,19 +74,39 @@ export class Router {
       return;
     }
     try {
-      /** @type {{show: Show}} */
-      const module = await import(`./pages/${route.page}.js`);
+      const module = await this.#load(route.page);
       if (turn !== this.#turn) return;
       const room = document.createElement("div");
       room.className = `page page-${route.page.replace("_", "-")}`;
       this.root.replaceChildren(room);
       const leave = await module.show(room, this.app, route.params);
-      if (turn === this.#turn) this.#leave = leave ?? (() => {});
-      else leave?.();
+      if (turn !== this.#turn) {
+        leave?.();
+        return;
+      }
+      this.#leave = leave ?? (() => {});
+      if (turn > 1 && !this.root.contains(document.activeElement)) {
+        this.root.focus({ preventScroll: true }); // so that the keyboard goes on from here
+      }
     } catch (error) {
       if (turn !== this.#turn) return;
       console.error(error);
       this.#explain("This page could not be shown", error instanceof Error ? error.message : "");
+    }
+  }
+
+  /**
+   * Load the module of a page. After an upgrade of the server the files of before are gone: then the
+   * whole application is loaded anew, unless it was loaded just now.
+   * @param {string} page
+   * @returns {Promise<{show: Show}>}
+   */
+  async #load(page) {
+    try {
+      return await import(`./pages/${page}.js`);
+    } catch (error) {
+      if (performance.now() > YOUNG_MS && navigator.onLine) location.reload();
+      throw error;
     }
   }
 

@@ -220,7 +220,7 @@ class LobbyPage {
       may.ready && (member?.ready
         ? button("Not ready after all", { type: "ready", ready: false })
         : button("I am ready", { type: "ready" }, "primary")),
-      may.start && button("Start now", { type: "start" }),
+      may.start && !waitsFor(view) && button("Start now", { type: "start" }, "primary"),
       may.rematch && button("Rematch, with the seats rotated", { type: "rematch" }, "primary"),
       member && sure("Leave", { type: "leave" }, leaving),
       may.close && sure("Close the lobby", { type: "close" }, "Close the lobby? Matches that run are finished first."),

@@ -26,17 +26,15 @@ export class KeyedList {
    * @param {T[]} items
    */
   show(items) {
-    const lines = new Map();
+    // All lines before any place: one that is made anew takes the place of its old element.
+    this.#lines = new Map(items.map((item) => [this.key(item), this.#line(item)]));
     /** @type {Element | null} */
     let next = this.list.firstElementChild;
-    for (const item of items) {
-      const line = this.#line(item);
-      lines.set(this.key(item), line);
-      if (line.element === next) next = next.nextElementSibling;
-      else this.list.insertBefore(line.element, next);
+    for (const { element } of this.#lines.values()) {
+      if (element === next) next = next.nextElementSibling;
+      else this.list.insertBefore(element, next);
     }
-    this.#lines = lines;
-    for (const element of [...this.list.children].slice(items.length)) element.remove();
+    for (const element of [...this.list.children].slice(this.#lines.size)) element.remove();
   }
 
   /** @param {T} item */

@@ -25,7 +25,7 @@ export function matchCard(match, app, thumbnails) {
       board && h("div", { class: "thumbnail", "aria-hidden": "true" }, board),
       h("p", { class: "tags" }, h("strong", { class: "grow" }, app.games.title(match.game)), moves),
       h("ol", { class: "match-seats" }, match.seats.map((player, seat) =>
-        h("li", null, seatMark(seat), h("span", { class: "name grow" }, player.name), kindMark(player.kind))))));
+        h("li", null, seatMark(seat), h("span", { class: "name grow", title: player.name }, player.name), kindMark(player.kind))))));
   return Object.assign(card, { update });
 }
 

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+import { use } from "./use.mjs";
+
+const { Connection, Refusal } = await use("wire/connection.js");
+const URL_ = "ws://games.example:8765/ws";
+const LIMITS = { frame_bytes: 16384, messages_per_second: 20, burst: 40, lobbies: 4 };
+
+/** The other end of a websocket, in the test's hands. */
+class FakeSocket {
+  static all = [];
+  sent = [];
+  closed = false;
+
+  constructor(url) {
+    this.url = url;
+    FakeSocket.all.push(this);
+  }
+
+  static get last() {
+    return FakeSocket.all.at(-1);
+  }
+
+  send(text) {
+    this.sent.push(JSON.parse(text));
+  }
+
+  close() {
+    this.closed = true;
+  }
+
+  says(message) {
+    this.onmessage?.({ data: JSON.stringify(message) });
+  }
+
+  /** Take what was sent since the last call. */
+  take() {
+    return this.sent.splice(0);
+  }
+
+  welcomes(fields = {}) {
+    this.onopen();
+    const [hello] = this.take();
+    this.says({
+      type: "welcome", re: hello.id, version: 1, player: "p", name: "ada", kind: "human",
+      resume: "the-secret", server: "kibitz", limits: LIMITS, seats: [], lobbies: [], ...fields,
+    });
+    return hello;
+  }
+}
+
+class FakeStore {
+  kept = new Map();
+  getItem(key) {
+    return this.kept.get(key) ?? null;
+  }
+  setItem(key, value) {
+    this.kept.set(key, value);
+  }
+  removeItem(key) {
+    this.kept.delete(key);
+  }
+}
+
+beforeEach(() => {
+  FakeSocket.all = [];
+  globalThis.WebSocket = FakeSocket;
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
+});
+
+function connection(hello = { name: "ada" }, storage = new FakeStore()) {
+  return { made: new Connection({ url: URL_, hello, storage }), storage };
+}
+
+test("hello, and the secret for coming back", async () => {
+  const { made, storage } = connection();
+  const opened = made.open();
+  assert.equal(made.phase, "connecting");
+  const hello = FakeSocket.last.welcomes();
+  assert.deepEqual([hello.kind, hello.views, hello.name], ["human", "drawn", "ada"]);
+  assert.equal((await opened).name, "ada");
+  assert.equal(made.phase, "open");
+  assert.deepEqual([...storage.kept], [["kibitz.resume.games.example:8765", "the-secret"]]);
+});
+
+test("who was here before comes with the secret, and with a token comes as its owner", async () => {
+  const { made, storage } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  const again = new Connection({ url: URL_, storage });
+  assert.equal(again.knowsWho, true);
+  void again.open();
+  const hello = FakeSocket.last.welcomes();
+  assert.deepEqual([hello.resume, hello.name, hello.token], ["the-secret", undefined, undefined]);
+  const owner = new Connection({ url: URL_, hello: { token: "a-token" }, storage });
+  void owner.open();
+  const other = FakeSocket.last.welcomes();
+  assert.deepEqual([other.token, other.resume], ["a-token", undefined]);
+});
+
+test("answers find their requests, in any order, and refusals reject", async () => {
+  const { made } = connection();
+  void made.open();
+  const socket = FakeSocket.last;
+  socket.welcomes();
+  const first = made.request({ type: "list_games" });
+  const second = made.request({ type: "join", lobby: "x" });
+  const [one, two] = socket.take();
+  assert.ok(two.id > one.id);
+  socket.says({ type: "refused", re: two.id, code: "full", message: "no room", hint: "wait" });
+  socket.says({ type: "games", re: one.id, games: [] });
+  assert.deepEqual((await first).games, []);
+  await assert.rejects(second, (error) => error instanceof Refusal && error.code === "full" && error.hint === "wait");
+});
+
+test("after a loss: a growing pause, the secret, rejoins, then what may be sent again", async () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  const move = made.request({ type: "move", match: "m1", ply: 3, action: {} });
+  const hosting = made.request({ type: "host", settings: {} });
+  const lost = assert.rejects(hosting, (error) => error.code === "unanswered");
+  const [sent] = FakeSocket.last.take();
+  FakeSocket.last.onclose({ code: 1006, reason: "" });
+  await lost;
+  assert.equal(made.phase, "waiting");
+  assert.equal(FakeSocket.all.length, 1);
+  mock.timers.tick(200);
+  assert.equal(FakeSocket.all.length, 2);
+  made.addEventListener("welcome", () => void made.request({ type: "rejoin", match: "m1" }));
+  const hello = FakeSocket.last.welcomes({ seats: ["m1"] });
+  assert.equal(hello.resume, "the-secret");
+  const [rejoin, again] = FakeSocket.last.take();
+  assert.equal(rejoin.type, "rejoin");
+  assert.deepEqual(again, sent);
+  FakeSocket.last.says({ type: "done", re: again.id, seq: 4 });
+  assert.equal((await move).seq, 4);
+});
+
+test("pauses grow, with chance in them, and end with a bound", () => {
+  const { made } = connection();
+  made.open().catch(() => {});
+  const pauses = [];
+  for (let i = 0; i < 9; i++) {
+    FakeSocket.last.onclose({ code: 1006, reason: "" });
+    pauses.push(made.retryAt - Date.now());
+    mock.timers.tick(Math.ceil(pauses.at(-1)));
+    assert.equal(FakeSocket.all.length, i + 2);
+  }
+  assert.ok(pauses[0] <= 150 && pauses[0] >= 75);
+  assert.ok(pauses.every((pause) => pause <= 5_000));
+  assert.ok(pauses.at(-1) >= 2_500);
+});
+
+test("a farewell says how long to stay away", () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  FakeSocket.last.says({ type: "farewell", code: "unavailable", message: "bye", retry_after_ms: 3_000 });
+  FakeSocket.last.onclose({ code: 1012, reason: "" });
+  made.retryNow();
+  mock.timers.tick(2_900);
+  assert.equal(FakeSocket.all.length, 1);
+  mock.timers.tick(400);
+  assert.equal(FakeSocket.all.length, 2);
+});
+
+test("a seat that another window took is left to it", async () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  const asked = assert.rejects(made.request({ type: "list_games" }), (error) => error.code === "replaced");
+  FakeSocket.last.onclose({ code: 4000, reason: "" });
+  await asked;
+  mock.timers.tick(60_000);
+  assert.deepEqual([made.phase, FakeSocket.all.length], ["closed", 1]);
+  await assert.rejects(made.request({ type: "list_games" }));
+  const back = made.open();
+  assert.equal(FakeSocket.last.welcomes().resume, "the-secret");
+  await back;
+});
+
+test("a secret that is not known any more is forgotten", async () => {
+  const { made, storage } = connection({});
+  storage.setItem("kibitz.resume.games.example:8765", "an-old-secret");
+  const opened = assert.rejects(made.open(), (error) => error.code === "unauthorized");
+  FakeSocket.last.onopen();
+  const [hello] = FakeSocket.last.take();
+  FakeSocket.last.says({ type: "refused", re: hello.id, code: "unauthorized", message: "who?" });
+  await opened;
+  assert.deepEqual([storage.kept.size, made.knowsWho, made.phase], [0, false, "closed"]);
+});
+
+test("a server that is busy is asked again later", () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.onopen();
+  const [hello] = FakeSocket.last.take();
+  FakeSocket.last.says({ type: "refused", re: hello.id, code: "unavailable", message: "", retry_after_ms: 500 });
+  assert.equal(made.phase, "waiting");
+  mock.timers.tick(800);
+  assert.equal(FakeSocket.all.length, 2);
+});
+
+test("a request that came too fast is sent again, one that may not be is refused", async () => {
+  const { made } = connection();
+  void made.open();
+  const socket = FakeSocket.last;
+  socket.welcomes();
+  const listing = made.request({ type: "list_games" });
+  const kicking = assert.rejects(made.request({ type: "kick", lobby: "x", player: "y" }));
+  const [list, kick] = socket.take();
+  const refusal = { type: "refused", code: "rate_limited", message: "slow", retry_after_ms: 1 };
+  socket.says({ ...refusal, re: kick.id });
+  await kicking;
+  socket.says({ ...refusal, re: list.id });
+  await new Promise((resolve) => setImmediate(resolve));
+  const until = performance.now() + 3_000;
+  while (!socket.sent.length && performance.now() < until) {
+    await new Promise((resolve) => setImmediate(resolve));
+    mock.timers.tick(50);
+  }
+  assert.equal(socket.take()[0].id, list.id);
+  socket.says({ type: "games", re: list.id, games: [] });
+  await listing;
+});
+
+test("without storage the player is known while the page is open", async () => {
+  const broken = { getItem() { throw new Error("no"); }, setItem() { throw new Error("no"); }, removeItem() { throw new Error("no"); } };
+  const { made } = connection({ name: "ada" }, broken);
+  void made.open();
+  FakeSocket.last.welcomes();
+  FakeSocket.last.onclose({ code: 1006, reason: "" });
+  mock.timers.tick(200);
+  assert.equal(FakeSocket.last.welcomes().resume, "the-secret");
+});
+
+test("news go to who listens, and to nobody's harm", () => {
+  const { made } = connection();
+  const news = [];
+  made.addEventListener("news", ({ detail }) => news.push(detail.type));
+  void made.open();
+  FakeSocket.last.welcomes();
+  FakeSocket.last.says({ type: "event", match: "m" });
+  FakeSocket.last.says({ type: "something_newer", x: 1 });
+  FakeSocket.last.says({ type: "refused", re: 0, code: "malformed", message: "" });
+  FakeSocket.last.says({ type: "done", re: 99 });
+  assert.deepEqual(news, ["event", "something_newer", "refused"]);
+});
