@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options import match as options_match
 from kibitz.output import echo, echo_json
@@ -26,14 +27,17 @@ from kibitz_arena.journal import JournalError
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.results import Results
-from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
 from kibitz_arena.runner.hosting import START_SECONDS, ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
-from kibitz_arena.runner.publish import publish
+from kibitz_arena.runner.publish import publish, replay_page
 from kibitz_arena.runner.tournament_runner import TournamentRunner
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_bots.adapters.external_program import WithProgram
+from kibitz_clients import replay
+from kibitz_clients.render import html
+from kibitz_protocol import printable
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 
@@ -87,6 +91,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 )
 @options_match.isolation_option
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="The page, here too.")
+@click.option("--pages", is_flag=True, help="A page that replays it for every game, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell how it goes.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell of every game.")
@@ -182,6 +187,8 @@ def _write_results(
 ) -> int:
     """Write and print the results, and return the exit status."""
     results = Results.of(runner.tournament, state)
+    if given["pages"]:
+        _write_replay_pages(results, runner)
     publish(results, runner.directory, given["html"])
     width = max(80, shutil.get_terminal_size((100, 24)).columns)
     if given["as_json"]:
@@ -194,6 +201,23 @@ def _write_results(
     if runner.failure is not None:
         echo(f"Error: {runner.failure}", err=True)
     return _exit_status(runner, state, resume)
+
+
+def _write_replay_pages(results: Results, runner: TournamentRunner) -> None:
+    """Write the page of every game that has a record and no page; a failure stops nothing."""
+    games, missing = load_games("plain"), 0
+    for game in results.games:
+        record = runner.directory.path / (game.record or "")
+        page = replay_page(record)
+        if not record.is_file() or page.is_file():
+            continue
+        try:
+            write_atomically(page, html.render_html(replay.load_record(record, games)))
+        except (OSError, ValueError) as error:
+            missing += 1
+            runner.display.say(f"game {game.tag} has no page: {printable.line(str(error))}")
+    if missing:
+        echo(f"{missing} games have no page to replay them", err=True)
 
 
 def _tell_reports(results: Results, directory: TournamentDirectory) -> None:

@@ -34,8 +34,12 @@ SHADES: Final = 5
 """Shades of a cell between an even score and a perfect one; `report.css` has a class for each."""
 
 
-def render_html(results: Results, records: Mapping[str, str]) -> str:
+def render_html(
+    results: Results, records: Mapping[str, str], pages: Mapping[str, str] | None = None
+) -> str:
     """Return the page; `records` has the path of a game's record, from the page's folder, by tag.
+
+    `pages` has the paths of the pages that replay games, where there are some.
 
     The same results make the same page, byte for byte.
     """
@@ -45,6 +49,7 @@ def render_html(results: Results, records: Mapping[str, str]) -> str:
     return environment.get_template("report.html.j2").render(
         results=results,
         records=records,
+        pages=pages or {},
         style=_source(environment, "report.css"),
         script=_source(environment, "report.js"),
         facts=_facts(results),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from kibitz_arena.report import export
@@ -12,20 +13,37 @@ from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
 
 
 def publish(results: Results, folder: TournamentDirectory, html: Path | None) -> None:
-    """Write the results into the event's directory, and the page to `html` too."""
+    """Write the results into the event's directory, and the page to `html` too.
+
+    The page links the record of every game, and the page that replays it where that is beside it.
+    """
     folder.write("results.json", export.results_json(results))
     folder.write("results.csv", export.ratings_csv(results))
     folder.write("games.csv", export.games_csv(results))
-    folder.write("results.html", render_html(results, _records(results, folder, folder.path)))
+    folder.write("results.html", _page(results, folder, folder.path))
     if html is not None:
-        write_atomically(html, render_html(results, _records(results, folder, html.parent)))
+        write_atomically(html, _page(results, folder, html.parent))
 
 
-def _records(results: Results, folder: TournamentDirectory, seen_from: Path) -> dict[str, str]:
-    """Return the paths of the records that are there, from a page's folder, by tag."""
-    here = seen_from.resolve()
-    return {
-        game.tag: Path(os.path.relpath((folder.path / game.record).resolve(), here)).as_posix()
+def replay_page(record: Path) -> Path:
+    """Return where the page that replays a record is, if there is one."""
+    return record.with_suffix(".html")
+
+
+def _page(results: Results, folder: TournamentDirectory, seen_from: Path) -> str:
+    records = {
+        game.tag: folder.path / game.record
         for game in results.games
         if game.record is not None and (folder.path / game.record).is_file()
+    }
+    pages = {tag: replay_page(path) for tag, path in records.items()}
+    pages = {tag: path for tag, path in pages.items() if path.is_file()}
+    return render_html(results, _paths(records, seen_from), _paths(pages, seen_from))
+
+
+def _paths(files: Mapping[str, Path], seen_from: Path) -> dict[str, str]:
+    """Return the paths of files from the folder of a page."""
+    here = seen_from.resolve()
+    return {
+        tag: Path(os.path.relpath(path.resolve(), here)).as_posix() for tag, path in files.items()
     }

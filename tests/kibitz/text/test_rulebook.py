@@ -29,6 +29,16 @@ def test_a_game_of_another_server_has_none_whatever_it_is_called() -> None:
     assert rulebook.page("") is None
 
 
+def test_every_page_is_html_that_does_nothing_and_leads_nowhere() -> None:
+    fragments = rulebook.fragments()
+    assert sorted(fragments) == sorted(registry.names())
+    for name, html in fragments.items():
+        assert html.startswith(f"<h1>{registry.get(name).info.title}</h1>\n")
+        for tag in ("<a", "<img", "<script", "<style", "style="):
+            assert tag not in html
+    assert "<table>" in fragments["chinese-checkers"]
+
+
 def test_an_installed_package_has_the_pages_too() -> None:
     """They are packed where `rules` looks for them, and the image has them to pack."""
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]

@@ -3,7 +3,7 @@
 import { Layout } from "./geometry.js";
 import { expected, marksAbove, marksBelow } from "./marks.js";
 import { svg } from "./svg.js";
-import { movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
+import { hasVehicles, movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").Paint} Paint */
@@ -69,9 +69,8 @@ export class Drawing {
         return former === undefined || movesGround(former, cell);
       });
     if (anew) return false;
-    const { vehicles } = this.scenery;
+    if (hasVehicles(Object.values(after.cells)) !== this.scenery.vehicles) return false;
     this.scenery = { ...this.scenery, stage: after };
-    if (!vehicles && sceneryOf(after, this.scenery.layout).vehicles) return false;
     for (const [name] of changed) if (this.points.has(name)) this.#cell(name);
     if (paint.labels) this.#labels();
     if (paint.marks || changed.length) this.#marks();

@@ -4,7 +4,7 @@
 import { Layout, outline } from "./geometry.js";
 import { emblemPath, look } from "./shapes.js";
 import { circlePath, hexagonPath, num, squarePath, svg } from "./svg.js";
-import { movesGround, sceneryOf, shapeOf, stoneOf, themeOf, THEMES, words } from "./themes.js";
+import { hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, THEMES, words } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").Paint} Paint */
@@ -74,7 +74,7 @@ export class Thumbnail {
         const former = before.cells[name];
         return former === undefined || movesGround(former, after.cells[name]);
       });
-    if (anew) return false;
+    if (anew || hasVehicles(Object.values(after.cells)) !== this.scenery.vehicles) return false;
     this.scenery = { ...this.scenery, stage: after };
     this.#cells(changed.filter((name) => this.scenery.layout.points.has(name)));
     if (paint.marks) this.#marks();

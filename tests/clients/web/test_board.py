@@ -1,0 +1,103 @@
+"""The board in a real browser: every golden drawn by paints is what its stages are drawn as.
+
+Every paint is applied; what that makes is compared with a new drawing of the stage after each
+seventh and the last of fifty, since a whole board costs far more than a paint.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kibitz_clients.web import site
+from kibitz_clients.web.bundle import bundle
+from kibitz_games.core.drawing import paint_between, stage_of
+from tests.games.core.test_drawing import GOLDENS, golden_play, looks
+
+playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
+CHROMIUM = os.environ.get("KIBITZ_TEST_CHROMIUM") or shutil.which("chromium")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+ENTRY = b"""import { define } from "./board/board.js";
+define();
+const made = (stage, compact) => {
+  const board = document.createElement("kibitz-board");
+  board.compact = compact;
+  document.body.append(board);
+  board.stage = stage;
+  return board;
+};
+// The parts of a path may come in any order.
+const sorted = (markup) => markup.replace(/ d="([^"]*)"/, (words, d) =>
+  ` d="${d.split(/(?=M)/).sort().join("")}"`);
+const layers = (board) => [...board.querySelectorAll("svg > *")].map((layer) =>
+  [layer.getAttribute("class"), layer.getAttribute("d"), ...[...layer.children]
+    .map((each) => sorted(each.outerHTML)).filter((each) => !each.includes('d=""')).sort()]);
+window.differences = (stages, paints, compact) => {
+  const painted = made(stages[0], compact);
+  const found = [];
+  paints.forEach((paint, i) => {
+    painted.paint(paint, { animate: false });
+    if (i % 7 && i !== paints.length - 1) return;
+    const whole = made(stages[i + 1], compact);
+    const [one, other] = [painted, whole].map((board) => JSON.stringify(layers(board)));
+    if (one !== other) found.push([i + 1, compact, one, other]);
+    whole.remove();
+  });
+  painted.remove();
+  return found;
+};
+window.counted = (stage, compact) => made(stage, compact).querySelectorAll("*").length;
+"""
+
+
+def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Yield the stages of a golden, and the paints between them, for each of its viewers."""
+    first, moves = golden_play(path)
+    assert first.seats is not None
+    for look in looks(first.game, first.seats):
+        position, _ = golden_play(path)
+        scenes = [look(position)]
+        for move in moves:
+            position.push_move(move)
+            scenes.append(look(position))
+        pairs = itertools.pairwise(scenes)
+        yield (
+            [json.loads(json.dumps(stage_of(scene))) for scene in scenes],
+            [json.loads(json.dumps(paint_between(*pair))) for pair in pairs],
+        )
+
+
+@pytest.mark.e2e
+@needs_chromium
+@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
+async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) -> None:
+    files = site.read_files(site.STATIC_FILES) | {"test.js": ENTRY}
+    async with playwright.async_playwright() as engine:
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = await engine.chromium.launch(executable_path=CHROMIUM, args=flags)
+        page = await browser.new_page()
+        trouble: list[str] = []
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        await page.set_content("<!doctype html><body></body>")
+        await page.evaluate(bundle(files, "test.js"))
+        for stages, paints in drawn(path):
+            # The last stage of a long play is drawn in pieces: a page takes messages of some size.
+            for start in range(0, len(paints), 50):
+                part = [stages[start : start + 51], paints[start : start + 50]]
+                for compact in (False, True):
+                    call = "([stages, paints, compact]) => differences(stages, paints, compact)"
+                    assert await page.evaluate(call, [*part, compact]) == []
+            # A wall has two hundred thumbnails: each piece is one element, grounds are shared.
+            cells = len(stages[0]["cells"])
+            count = "stage => counted(stage, true)"
+            assert await page.evaluate(count, stages[-1]) <= cells + 25
+        await browser.close()
+    assert trouble == []
