@@ -36,7 +36,7 @@ from pydantic_core import to_json
 from kibitz_games.core.drawing import paint_between, stage_of
 from kibitz_games.core.game import Game, Model, State
 from kibitz_games.core.scene import Scene
-from kibitz_protocol.wire.clocks import Clock, clocks_json
+from kibitz_protocol.wire.clocks import Clock, clocks_json, until_flag
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
