@@ -393,6 +393,7 @@ class MatchRunner:
             "result": state.result,
             "tag": setup.tag,
             "void": False,
+            "order": None,
         }
         return construct(MatchBrief, values)
 
