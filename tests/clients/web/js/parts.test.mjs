@@ -49,3 +49,15 @@ test("a token in what was pasted", () => {
   assert.equal(tokenIn("https://x.example/#token=a%2Bb"), "a+b");
   assert.equal(tokenIn("https://x.example/lobby/L7#invite=q&token=t1"), "t1");
 });
+
+test("a refused form is told in its own words", async () => {
+  const { withoutPaths } = await use("parts/refusals.js");
+  assert.equal(
+    withoutPaths("settings.programme.0.games: a block is 2 matches; or rotate=false (--no-rotate)"),
+    "Game 1, games: a block is 2 matches; or rotate=false",
+  );
+  assert.equal(withoutPaths("settings.programme.2.options.dead_board_draw: no"), "Game 3, dead board draw: no");
+  assert.equal(withoutPaths("settings.seats.1.bot: unknown"), "Seat 2: unknown");
+  assert.equal(withoutPaths("settings.spectating.delay_plies: too many"), "Spectating delay plies: too many");
+  assert.equal(withoutPaths("the name is taken"), "The name is taken");
+});

@@ -2,6 +2,7 @@
 
 import { h, fill } from "../parts/dom.js";
 import { ItemForm } from "../parts/item_form.js";
+import { withoutPaths } from "../parts/refusals.js";
 import { SeatForm } from "../parts/seat_form.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -159,7 +160,7 @@ class HostForm {
       if (mine) await this.#sit(lobby);
       await this.app.navigate(`/lobby/${lobby}`);
     } catch (error) {
-      fill(this.trouble, error instanceof Error ? error.message : String(error));
+      fill(this.trouble, withoutPaths(error instanceof Error ? error.message : String(error)));
       this.trouble.scrollIntoView({ block: "center" });
     } finally {
       this.submit.disabled = false;
@@ -227,6 +228,9 @@ function accessFields() {
   ]);
   const seat = number("Seat whose view they see", 1, 1, 16);
   const late = number("Moves that they see it late", 0, 0, 1000);
+  const comments = choice("Who sees comments during a match", [
+    ["spectators", "those who watch"], ["everybody", "the players too"], ["none", "nobody: there are none"],
+  ]);
   const rated = check("Rated: counts on the ladder for accounts and house bots", false);
   const start = check("Start when everybody is ready, without the host", true);
   const atOnce = number("Matches at the same time", 4, 1, 1000);
@@ -236,7 +240,7 @@ function accessFields() {
   return {
     main: joinable.element,
     more: h("div", { class: "stack" }, listed.element, watchable.element, start.element, rated.element,
-      h("div", { class: "fields" }, mode.element, seat.element, late.element, atOnce.element)),
+      h("div", { class: "fields" }, mode.element, seat.element, late.element, comments.element, atOnce.element)),
     /** @returns {Partial<LobbySettings>} */
     value: () => ({
       joinable: /** @type {"open"} */ (joinable.input.value),
@@ -249,6 +253,7 @@ function accessFields() {
         mode: /** @type {"public"} */ (mode.input.value),
         seat: mode.input.value === "shoulder" ? Number(seat.input.value) - 1 : undefined,
         delay_plies: Number(late.input.value),
+        comments: /** @type {"everybody"} */ (comments.input.value),
       },
     }),
   };

@@ -259,7 +259,7 @@ class LobbyPage {
             ? h("span", { class: "grow" }, kindMark(member.kind), h("strong", { class: "name" }, member.name),
               member.player === view.host && h("span", { class: "muted" }, " (host)"))
             : h("span", { class: "grow muted" }, emptySeat(spec)),
-          member && h("span", { class: `tag ${member.ready ? "is-ready" : ""}` },
+          member && h("span", { class: `tag ${member.ready && member.connected ? "is-ready" : ""}` },
             !member.connected ? "away" : member.ready ? "✓ ready" : "not ready"),
           failed && h("span", { class: "trouble small-text" }, failed.reason),
           may.host && member && member.player !== view.host &&
