@@ -62,8 +62,8 @@ class RequestDeclined(Exception):
 class MatchArchive:
     """What a server knows of its matches' past."""
 
-    def __init__(self, hall: Directory, jobs: JobQueue) -> None:
-        self._hall = hall
+    def __init__(self, directory: Directory, jobs: JobQueue) -> None:
+        self._directory = directory
         self._jobs = jobs
         self._positions = PositionCache()
         self._reports: LRUCache[tuple[str, int | None], MatchReport] = LRUCache(CACHE_BYTES)
@@ -74,7 +74,7 @@ class MatchArchive:
     async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
         """Tell a player of its own seats and the host of all, when the match is over."""
         key = request.match
-        if key in self._hall.matches:
+        if key in self._directory.matches:
             raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
         closed, setup, game = self._closed_match(key)
         hosts = self._hosts(identity.key, setup.lobby)
@@ -113,13 +113,13 @@ class MatchArchive:
         """Whether a player is the host of a lobby, which may be closed by now."""
         if lobby is None:
             return False
-        room = self._hall.lobbies.get(lobby) or self._hall.closing.get(lobby)
-        if room is not None:
-            return room.engine.state.host.player == player
+        running = self._directory.lobbies.get(lobby) or self._directory.closing.get(lobby)
+        if running is not None:
+            return running.engine.state.host.player == player
         try:
-            closed = self._hall.store.closed(lobby)
+            closed = self._directory.store.closed(lobby)
         except StoreError as error:
-            self._hall.quarantine.add("lobby", lobby, error)
+            self._directory.quarantine.add("lobby", lobby, error)
             return False
         return (
             closed is not None
@@ -131,11 +131,11 @@ class MatchArchive:
 
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
         """Return events as this viewer may see them."""
-        table = self._hall.matches.get(request.match)
-        if table is None or table.engine.state.result is not None:
+        runner = self._directory.matches.get(request.match)
+        if runner is None or runner.engine.state.result is not None:
             found = await self._history_of_finished(peer, identity, request)
         else:
-            found = await self._history_of_running(table, peer, identity, request)
+            found = await self._history_of_running(runner, peer, identity, request)
         return EventList(
             re=request.id,
             match=request.match,
@@ -164,17 +164,17 @@ class MatchArchive:
         return found
 
     async def _history_of_running(
-        self, table: MatchRunner, peer: Peer, identity: Identity, request: History
+        self, runner: MatchRunner, peer: Peer, identity: Identity, request: History
     ) -> Page:
-        viewer = viewer_of(table, peer)
+        viewer = viewer_of(runner, peer)
         if viewer is None:
             raise RequestDeclined(Code.NOT_WATCHABLE, "watch or rejoin the match first")
-        if request.first > table.stream.durable:
+        if request.first > runner.stream.durable:
             return NO_EVENTS
-        own, match = table.seat_of(peer), table.engine.state
+        own, match = runner.seat_of(peer), runner.engine.state
         async with self._job_turn(peer, identity):
             return await self._page(
-                match.game, match.setup, table, request, viewer, own, peer.views
+                match.game, match.setup, runner, request, viewer, own, peer.views
             )
 
     async def _page(
@@ -187,7 +187,7 @@ class MatchArchive:
         own: int | None,
         wanted: WantedViews,
     ) -> Page:
-        """Read and fold a page, of a closed stream by its number or of a running table."""
+        """Read and fold a page, of a closed stream by its number or of a running match."""
         first = max(1, request.first)
         match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
         last = first + request.count  # one more than is told says whether there are more
@@ -195,7 +195,7 @@ class MatchArchive:
             seated = own is not None
             newest = source.stream.durable if seated else source.spectators.seq
             last = min(last, newest)
-            lines = await self._hall.store.lines(source.stream, match.seq + 1, last)
+            lines = await self._directory.store.lines(source.stream, match.seq + 1, last)
         else:
             lines = await self._entries(setup.match, source, match.seq + 1, last)
         return await asyncio.to_thread(
@@ -213,17 +213,17 @@ class MatchArchive:
     # --- matches that are taken up again ------------------------------------------------------
 
     async def finished(self, peer: Peer, identity: Identity, match: str) -> MatchRunner:
-        """Return the table of a match that was over before it is asked for, to who sat at it."""
+        """Return the runner of a match that was over before it is asked for, to who sat at it."""
         closed, _, game = self._closed_match(match)
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat at this match")
         async with self._job_turn(peer, identity):
-            table = self._hall.recently_finished.get(match)
-            if table is None:
+            runner = self._directory.recently_finished.get(match)
+            if runner is None:
                 lines = await self._entries(match, closed.number, 1, LAST_ENTRY)
                 state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])
-                table = self._hall.add_finished(MatchEngine(state), len(lines))
-        return table
+                runner = self._directory.add_finished(MatchEngine(state), len(lines))
+        return runner
 
     # --- small questions --------------------------------------------------------------------
 
@@ -237,26 +237,26 @@ class MatchArchive:
 
     async def _entries(self, key: str, number: int, first: int, last: int) -> list[bytes]:
         try:
-            return await self._hall.store.entries(number, first, last)
+            return await self._directory.store.entries(number, first, last)
         except StoreError as error:
             raise self._damaged(key, error) from error
 
     def _damaged(self, key: str, error: StoreError) -> RequestDeclined:
         """Set a match aside; the reason itself may tell what is hidden in it."""
-        self._hall.quarantine.add("match", key, error)
+        self._directory.quarantine.add("match", key, error)
         return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
 
     def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
         try:
-            closed = self._hall.store.closed(key)
+            closed = self._directory.store.closed(key)
         except StoreError as error:
             raise self._damaged(key, error) from error
         if closed is None or closed.kind != "match":
-            if self._hall.quarantine.reason(key) is not None:
+            if self._directory.quarantine.reason(key) is not None:
                 raise RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
             raise RequestDeclined(Code.NO_SUCH_MATCH, f"no match {key!r}")
         setup = record.read_setup(closed.head)
-        game = self._hall.games.get(setup.game)
+        game = self._directory.games.get(setup.game)
         if game is None:
             raise RequestDeclined(Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
         return closed, setup, game

@@ -25,7 +25,7 @@ RETRY_PAUSE_S = 1.0
 
 
 class ReloadContext(Protocol):
-    """What is needed of the hall."""
+    """What is needed of the directory."""
 
     loop: AbstractEventLoop
     store: Store
@@ -35,13 +35,13 @@ class ReloadContext(Protocol):
     def draining(self) -> bool: ...
 
     def match_reloaded(self, former: MatchRunner, stored: Stored) -> None:
-        """Put another table in the place of one that was lost."""
+        """Put another runner in the place of one that was lost."""
 
     def match_unreadable(self, former: MatchRunner, error: StoreError) -> None:
         """Give up a match: the disk has nothing of it, or nothing that can be read."""
 
     def lobby_reloaded(self, former: LobbyRunner, stored: Stored) -> None:
-        """Put another room in the place of one that was lost."""
+        """Put another runner in the place of one that was lost."""
 
     def lobby_unreadable(self, former: LobbyRunner, error: StoreError) -> None:
         """Give up a lobby: the disk has nothing of it, or nothing that can be read."""

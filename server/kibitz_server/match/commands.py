@@ -34,7 +34,7 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A seat's player went away: ``left`` for good, otherwise with the table's grace."""
+    """A seat's player went away: ``left`` for good, otherwise with the match's grace."""
 
     seat: int
     reason: Literal["left", "disconnect", "crash"]

@@ -95,19 +95,19 @@ class RunnerContext(Protocol):
     @property
     def metrics(self) -> MoveMetrics: ...
 
-    def match_over(self, table: MatchRunner) -> None:
+    def match_over(self, runner: MatchRunner) -> None:
         """The match is over, durably, and everybody was told."""
 
-    def match_log_lost(self, table: MatchRunner, error: StoreError) -> None:
-        """The log could not be written: load the match again, `table` is of no use any more."""
+    def match_log_lost(self, runner: MatchRunner, error: StoreError) -> None:
+        """The log could not be written: load the match again, `runner` is of no use any more."""
 
     def rate(self, setup: Setup, result: Result) -> None:
         """Count a match on the ladder, in the batch that closes its log."""
 
-    def write_checkpoint(self, table: MatchRunner) -> None:
+    def write_checkpoint(self, runner: MatchRunner) -> None:
         """Write a checkpoint of the match, in the batch of its last entry."""
 
-    def want_substitute(self, table: MatchRunner, want: WantSubstitute) -> None:
+    def want_substitute(self, runner: MatchRunner, want: WantSubstitute) -> None:
         """Find a house bot, then `replace` or `forfeit` the seat."""
 
 
@@ -541,7 +541,7 @@ class MatchRunner:
                 seats.append((seat, peer.views))
                 if peer.views == "drawn":
                     drawn = True
-        watched = {} if delayed else spectators.outboxes
+        watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out: what raises has told nobody anything.
         frames, shown = view.frames(line, seats, spectators.viewer, watched.values())
         self.engine.views.drawn = drawn or "drawn" in shown
@@ -554,8 +554,8 @@ class MatchRunner:
         if asker is not None and answer:
             asker.send_queue.send(answer)
         if watched:
-            for outbox, wanted in watched.items():
-                outbox.send_droppable(shown[wanted], spectators)
+            for queue, wanted in watched.items():
+                queue.send_droppable(shown[wanted], spectators)
         if delayed:
             spectators.delay(view, self._durable_at)
 
@@ -743,6 +743,6 @@ def viewer_of(runner: MatchRunner, peer: Peer) -> int | None:
     seat = runner.seat_of(peer)
     if seat is not None:
         return seat
-    if peer.send_queue in runner.spectators.outboxes:
+    if peer.send_queue in runner.spectators.queues:
         return runner.spectators.viewer if runner.spectators.viewer is not None else PUBLIC
     return None

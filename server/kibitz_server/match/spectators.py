@@ -32,7 +32,7 @@ class Spectators:
     otherwise it hands every entry to `delay`.
     """
 
-    __slots__ = ("_clock", "_engine", "_new", "_when_settled", "delayed", "outboxes", "viewer")
+    __slots__ = ("_clock", "_engine", "_new", "_when_settled", "delayed", "queues", "viewer")
 
     def __init__(self, engine: MatchEngine, settled: WhenSettled, clock: Callable[[], int]) -> None:
         self._engine = engine
@@ -46,7 +46,7 @@ class Spectators:
             DelayedView(engine.state, self.viewer) if late and self.viewer is not None else None
         )
         """What delayed spectators see, None without a delay and when the match is over."""
-        self.outboxes: dict[SendQueue, WantedViews] = {}
+        self.queues: dict[SendQueue, WantedViews] = {}
         self._new: set[SendQueue] | None = None
         """Those that wait for their first snapshot."""
 
@@ -64,45 +64,45 @@ class Spectators:
     def ply(self) -> int:
         return self._engine.state.ply if self.delayed is None else self.delayed.ply
 
-    def add(self, outbox: SendQueue, wanted: WantedViews) -> None:
+    def add(self, queue: SendQueue, wanted: WantedViews) -> None:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
-        self.outboxes[outbox] = wanted
-        outbox.caught_up(self)
-        outbox.send(self._snapshot("watching", wanted))
+        self.queues[queue] = wanted
+        queue.caught_up(self)
+        queue.send(self._snapshot("watching", wanted))
 
-    def add_waiting(self, outbox: SendQueue, wanted: WantedViews) -> None:
-        """Show the match from the snapshot on that the outbox asks for in its turn."""
-        self.outboxes[outbox] = wanted
+    def add_waiting(self, queue: SendQueue, wanted: WantedViews) -> None:
+        """Show the match from the snapshot on that the queue asks for in its turn."""
+        self.queues[queue] = wanted
         if wanted == "drawn":
             self._engine.views.drawn = True
         if self._new is None:
             self._new = set()
-        self._new.add(outbox)
-        outbox.skip(self)
+        self._new.add(queue)
+        queue.skip(self)
 
-    def remove(self, outbox: SendQueue) -> None:
-        self.outboxes.pop(outbox, None)
-        self._take_new(outbox)
-        outbox.caught_up(self)
+    def remove(self, queue: SendQueue) -> None:
+        self.queues.pop(queue, None)
+        self._take_new(queue)
+        queue.caught_up(self)
 
-    def send_snapshot(self, outbox: SendQueue) -> None:
+    def send_snapshot(self, queue: SendQueue) -> None:
         """Tell a spectator who was too slow, or waits for its turn, where the match is now."""
-        self._when_settled(lambda: self._resend_snapshot(outbox))
+        self._when_settled(lambda: self._resend_snapshot(queue))
 
-    def _resend_snapshot(self, outbox: SendQueue) -> None:
-        wanted = self.outboxes.get(outbox)
+    def _resend_snapshot(self, queue: SendQueue) -> None:
+        wanted = self.queues.get(queue)
         if wanted is None:
-            outbox.caught_up(self)
-        elif not outbox.paused:
-            outbox.caught_up(self)
-            why: SnapshotReason = "watching" if self._take_new(outbox) else "lagged"
-            outbox.send(self._snapshot(why, wanted))
+            queue.caught_up(self)
+        elif not queue.paused:
+            queue.caught_up(self)
+            why: SnapshotReason = "watching" if self._take_new(queue) else "lagged"
+            queue.send(self._snapshot(why, wanted))
 
-    def _take_new(self, outbox: SendQueue) -> bool:
-        """Forget that an outbox waits for its first snapshot; return whether it did."""
-        if self._new is None or outbox not in self._new:
+    def _take_new(self, queue: SendQueue) -> bool:
+        """Forget that an queue waits for its first snapshot; return whether it did."""
+        if self._new is None or queue not in self._new:
             return False
-        self._new.remove(outbox)
+        self._new.remove(queue)
         self._new = self._new or None
         return True
 
@@ -136,13 +136,13 @@ class Spectators:
 
     def send(self, frame: Callable[[WantedViews], bytes]) -> None:
         """Send each spectator what must not be dropped, by what it wants of the views."""
-        for outbox, wanted in self.outboxes.items():
-            outbox.send(frame(wanted))
+        for queue, wanted in self.queues.items():
+            queue.send(frame(wanted))
 
     def _send_event(self, view: EntryView) -> None:
-        _, frames = view.frames(b"", (), self.viewer, self.outboxes.values())
-        for outbox, wanted in self.outboxes.items():
-            outbox.send_droppable(frames[wanted], self)
+        _, frames = view.frames(b"", (), self.viewer, self.queues.values())
+        for queue, wanted in self.queues.items():
+            queue.send_droppable(frames[wanted], self)
 
     def _snapshot(self, why: SnapshotReason, wanted: WantedViews) -> bytes:
         if self.viewer is None:

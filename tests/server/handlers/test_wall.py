@@ -162,5 +162,5 @@ def test_who_leaves_in_the_middle_is_forgotten(server: VirtualServer) -> None:
     server.advance(1)
     for key in keys:
         runner = server.directory.matches[key]
-        assert (runner.watchers, runner.spectators.outboxes) == ({}, {})
+        assert (runner.watchers, runner.spectators.queues) == ({}, {})
         assert runner.spectators._new is None

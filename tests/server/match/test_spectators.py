@@ -52,10 +52,10 @@ class SpectatorScenario:
         """Show a durable entry as a match's runner does."""
         spectators = self.spectators
         if spectators.delayed is None:
-            wanted = spectators.outboxes.values()
+            wanted = spectators.queues.values()
             _, frames = view.frames(b"", (), spectators.viewer, wanted)
-            for queue in spectators.outboxes:
-                queue.send_droppable(frames[spectators.outboxes[queue]], spectators)
+            for queue in spectators.queues:
+                queue.send_droppable(frames[spectators.queues[queue]], spectators)
         spectators.delay(view, self.loop.clock())
 
     def screen(self) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def test_frames_of_one_turn_are_written_at_once() -> None:
     assert scenario.wire.writes == 1
 
 
-def test_one_callback_serves_all_outboxes() -> None:
+def test_one_callback_serves_all_queues() -> None:
     loop = FakeLoop()
     cork = WriteBatcher(loop.loop)
     wires = [FakeTransport() for _ in range(5)]
@@ -116,7 +116,7 @@ def test_nothing_comes_between_what_was_missed_and_the_snapshot() -> None:
     assert scenario.sent() == b"snapshot;event;"
 
 
-def test_a_closed_outbox_sends_and_keeps_nothing() -> None:
+def test_a_closed_queue_sends_and_keeps_nothing() -> None:
     scenario, match = Scenario(), FakeSource()
     scenario.queue.send(b"a")
     scenario.queue.close()
@@ -130,7 +130,7 @@ class ClosedTransport(FakeTransport):
         raise RuntimeError("closed for writing")
 
 
-def test_an_outbox_that_cannot_be_written_to_takes_nothing_from_the_others() -> None:
+def test_an_queue_that_cannot_be_written_to_takes_nothing_from_the_others() -> None:
     loop = FakeLoop()
     cork = WriteBatcher(loop.loop)
     wires = [ClosedTransport(), FakeTransport()]
