@@ -242,8 +242,8 @@ async def watch_reference(host: str, port: int, count: int, meter: Meter) -> lis
     return watchers
 
 
-async def greet(host: str, port: int, meter: Meter, name: str) -> KibitzPlayer:
-    """Open a connection to kibitz and say hello."""
+async def greet(host: str, port: int, meter: Meter, name: str, views: str = "turn") -> KibitzPlayer:
+    """Open a connection to kibitz and say hello; `views` is what it wants to see of matches."""
     player = KibitzPlayer(await connect(host, port), meter)
     await player.request(
         type="hello",
@@ -251,6 +251,7 @@ async def greet(host: str, port: int, meter: Meter, name: str) -> KibitzPlayer:
         name=name,
         kind="bot",
         capabilities={"games": [], "at_once": 1000},
+        views=views,
     )
     return player
 
@@ -343,12 +344,12 @@ async def gather_in_parts(
 
 
 async def watch_kibitz(
-    host: str, port: int, count: int, meter: Meter, match: str, tag: str
+    host: str, port: int, count: int, meter: Meter, match: str, tag: str, views: str = "turn"
 ) -> list[Player]:
     """Let `count` spectators watch one match."""
 
     async def watch(name: str) -> Player:
-        guest = await greet(host, port, meter, name)
+        guest = await greet(host, port, meter, name, views)
         await guest.request(type="watch", match=match)
         guest.connection.on_text = Watcher(guest.connection, meter).on_text
         return guest

@@ -312,8 +312,13 @@ async def flat(quick: bool) -> Figures:
 # --- spectators -----------------------------------------------------------------------------------
 
 
-async def deliveries(name: ServerName, watchers: int, seconds: float) -> Figures:
-    """CPU per delivery: one drawn match, with and without its spectators."""
+async def deliveries(
+    name: ServerName, watchers: int, seconds: float, views: str = "turn"
+) -> Figures:
+    """CPU per delivery: one drawn match, with and without its spectators.
+
+    `views` is what kibitz's spectators want to see: ``turn`` for text, ``drawn`` for pictures.
+    """
     with subject(name) as server:
         meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
         players = await seat(server, 1, meter, DRAWN)
@@ -322,7 +327,7 @@ async def deliveries(name: ServerName, watchers: int, seconds: float) -> Figures
             first = players[0]
             assert isinstance(first, KibitzPlayer)
             crowd: Sequence[Player] = await watch_kibitz(
-                HOST, server.port, watchers, meter, first.matches[-1], "w"
+                HOST, server.port, watchers, meter, first.matches[-1], "w", views
             )
         else:
             crowd = await watch_reference(HOST, server.port, watchers, meter)
@@ -333,6 +338,8 @@ async def deliveries(name: ServerName, watchers: int, seconds: float) -> Figures
         "deliveries a second": meter.deliveries / seconds,
         "share of what was due": meter.deliveries / (meter.moves * watchers),
         "CPU us a delivery": extra / watchers,
+        "p99 of the players alone, ms": alone.p99_ms,
+        "p99 of the players watched, ms": watched.p99_ms,
     }
 
 
@@ -340,8 +347,12 @@ async def spectators(quick: bool) -> Figures:
     seconds = 2 if quick else 8
     names: tuple[ServerName, ...] = ("sansio", "kibitz") if quick else ("reference", *LAYERS)
     rows: Figures = {name: await deliveries(name, 1000, seconds) for name in names}
-    bare = rows["sansio"]["CPU us a delivery"]
-    rows["kibitz / sans-I/O, CPU a delivery"] = rows["kibitz"]["CPU us a delivery"] / bare
+    rows["kibitz, drawing"] = await deliveries("kibitz", 1000, seconds, "drawn")
+    bare, text, drawn = (
+        rows[name]["CPU us a delivery"] for name in ("sansio", "kibitz", "kibitz, drawing")
+    )
+    rows["kibitz / sans-I/O, CPU a delivery"] = text / bare
+    rows["drawing / text, CPU a delivery"] = drawn / text
     return rows
 
 
