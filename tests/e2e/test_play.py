@@ -138,4 +138,4 @@ def test_an_engine_that_cannot_start_ends_the_series_with_its_reason(kibitz: Kib
     assert done.returncode == 1
     assert "engine crashed at its first turn: no new matches begin" in done.stderr
     assert "no weights here" in done.stderr
-    assert done.stderr.count(" begins: ") <= 6
+    assert done.stderr.count(" begins: ") <= 20  # those that were on their way; not all 200

@@ -107,7 +107,7 @@ def test_c_says_where_it_cannot_play(compiled: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "this game lists no legal moves\n")
 
 
-@pytest.mark.parametrize(("number", "last"), [(0, "truncation"), (1, "over")])
+@pytest.mark.parametrize(("number", "last"), [(0, "step"), (1, "truncation"), (2, "over")])
 def test_the_environments_of_the_page_run_to_their_end(number: int, last: str) -> None:
     pytest.importorskip("pettingzoo")
     blocks = re.findall(r"^```python\n(.*?)^```", LEARNING.read_text(), re.M | re.S)

@@ -20,6 +20,9 @@ def machine(tmp_path: Path) -> Path:
         pytest.skip("no make on this machine")
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
+    web_tools = Path("tests/tools/web/package.json")
+    (tmp_path / web_tools).parent.mkdir(parents=True)
+    shutil.copy(ROOT / web_tools, tmp_path / web_tools)
     (tmp_path / "bin").mkdir()
     for tool in TOOLS:
         if found := shutil.which(tool):

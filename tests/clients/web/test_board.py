@@ -77,7 +77,14 @@ def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
 
 @pytest.mark.e2e
 @needs_chromium
-@pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        # The longest play, seen by six: minutes in a browser. `test_modules` has its paints too.
+        pytest.param(path, marks=pytest.mark.slow if "tanks" in path.stem else (), id=path.stem)
+        for path in GOLDENS
+    ],
+)
 async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) -> None:
     files = site.read_files(site.STATIC_FILES) | {"test.js": ENTRY}
     async with playwright.async_playwright() as engine:

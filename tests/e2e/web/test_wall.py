@@ -90,7 +90,8 @@ async def test_the_page_of_an_event_follows_it(
         "game: connect-four\n"
         "entrants:\n"
         + "".join(f"  - name: {name}\n    bot: connect-four/{bot}\n" for name, bot in ENTRANTS)
-        + "games: 20\ntime-control: 60+1\nconcurrency: 3\nclaims:\n"
+        # More than are played while the page is looked at, however fast the machine is.
+        + "games: 2000\ntime-control: 60+1\nconcurrency: 3\nclaims:\n"
         "  - Ada scores at least 60% against Bob\n  - Cyd never loses to Bob\n"
     )
     with plain_kibitz.start("arena", "cup.yaml") as event:

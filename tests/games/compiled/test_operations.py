@@ -128,7 +128,8 @@ def test_operations_run_plainly_for_every_game(name: str) -> None:
         plain["set_side_to_move"](state, plain["set_side_to_move"](state, op.to_act(state)))
     if "policy_weight" in plain:
         assert plain["policy_weight"](state, action) > 0
-    _run_learners_operations(game, state, plain, action)
+    if "observe" in plain:
+        _run_learners_operations(game, state, plain, action)
     if "apply" in plain:
         plain["apply"](state, action)
         return
