@@ -344,7 +344,7 @@ async def deliveries(
 
 
 async def spectators(quick: bool) -> Figures:
-    seconds = 2 if quick else 8
+    seconds = 5 if quick else 8  # the first pings to a crowd are a part of it
     names: tuple[ServerName, ...] = ("sansio", "kibitz") if quick else ("reference", *LAYERS)
     rows: Figures = {name: await deliveries(name, 1000, seconds) for name in names}
     rows["kibitz, drawing"] = await deliveries("kibitz", 1000, seconds, "drawn")
