@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.app import Config, running, with_loop
@@ -130,6 +132,45 @@ async def test_a_drain_says_farewell_and_the_match_goes_on_after_it(tmp_path: Pa
         assert snapshot["seq"] > moved["seq"]
         again = await bob.next("your_turn")
         assert (await bob.move(again))["type"] == "done"
+
+
+async def test_a_move_into_a_drain_is_not_refused_and_the_next_server_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, disk = Config(db=tmp_path / "k.db"), asyncio.Event()
+    async with (
+        running(config, GAMES) as server,
+        connected(server.url) as ada,
+        connected(server.url) as bob,
+    ):
+        secret = (await ada.hello("ada"))["resume"]
+        await bob.hello("bob")
+        lobby = await seated(server.url, [ada, bob])
+        turn = await ada.next("your_turn")
+        monkeypatch.setattr(server._store, "flush", disk.wait)
+        draining = asyncio.create_task(server.drain())
+        await asyncio.sleep(0)
+        move = {"match": turn["match"], "ply": turn["ply"], "action": turn["legal"][0]}
+        for fields in ({"type": "move", **move}, {"type": "leave", "lobby": lobby}):
+            await ada.socket.send(json.dumps({"id": 90, **fields}))
+        ping = await ada.socket.ping()
+        await asyncio.wait_for(ping, 5)
+        disk.set()
+        await draining
+        said = [json.loads(frame) async for frame in frames(ada)]
+        assert [each["type"] for each in said if "re" in each] == []
+        assert said[-1]["type"] == "farewell"
+    async with running(config, GAMES) as server, connected(server.url) as ada:
+        await ada.ask("hello", versions=[1], resume=secret)
+        await ada.ask("rejoin", match=turn["match"])
+        assert (await ada.move(await ada.next("your_turn")))["type"] == "done"
+
+
+async def frames(client: JsonClient) -> AsyncIterator[str | bytes]:
+    """Yield what a client is still sent, until its connection is closed."""
+    with contextlib.suppress(ConnectionClosed):
+        while True:
+            yield await client.socket.recv()
 
 
 async def test_stuck_readers_do_not_hold_up_a_drain(tmp_path: Path) -> None:

@@ -143,13 +143,12 @@ class Directory:
         return self.open and self.store.healthy
 
     def stop(self) -> None:
-        """Begin nothing more and let every match stand as it is."""
+        """Begin nothing more and let every match and lobby stand as it is."""
         self._draining = self.recovery.draining = True
         self.hall.stop()
-        for match in self.matches.values():
-            match.suspend()
-        for lobby in self.lobbies.values():
-            lobby.suspend()
+        for runner in [*self.matches.values(), *self.lobbies.values()]:
+            runner.suspend()
+            runner.pending.leave_unanswered()
 
     def send_farewell(self) -> None:
         """Tell everybody that the server goes down, and close their connections."""

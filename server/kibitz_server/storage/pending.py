@@ -260,6 +260,14 @@ class PendingQueue(Generic[_Runner]):
         else:
             self._postponed.append(request)
 
+    def leave_unanswered(self) -> None:
+        """Answer no request that comes from now on: the server goes down.
+
+        Its connections are closed soon, and clients ask the next server what was not answered.
+        """
+        if self._postponed is None:
+            self._postponed = []
+
     def retry_postponed(self, runner: _Runner) -> None:
         """Carry out the requests that were postponed on the runner that has taken over."""
         postponed, self._postponed = self._postponed or [], []
