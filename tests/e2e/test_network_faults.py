@@ -105,8 +105,8 @@ async def test_many_matches_behind_a_bad_network_and_a_server_that_is_killed(
             asyncio.timeout(280),
             fleet_of(proxy.url, matches, drawn_matches(12), seed=seed, pause=0.2) as fleet,
         ):
-            for _ in range(3):
-                await fleet.moved(fleet.moves + 1000)
+            for quarter in (1, 2, 3):
+                await fleet.moved(matches * 144 * quarter // 4)
                 server.kill()
                 await asyncio.to_thread(server.start)
             await fleet.finished(matches)
