@@ -9,13 +9,17 @@ What the report leaves open, and what is done here:
 
 - ``p`` counts the plies of all players: its 72.6 plies for two and 106.6 for three players are 36.3
   and 35.5 own moves, which agree.
-- How far a loser was from winning is measured by the judge's array (`by_own`: by its own). "The
-  same evaluation function that drives the bot" may be either bot's. By its own array a population
-  need not come closer to a win, only lower its numbers, which it does: it reaches positive fitness
-  in games that it loses, and no wins, while the report says that positive fitness means games won.
-- The individual begins every second game of two, and every third of three.
+- How far a loser was from winning is measured by the judge's array (`own_distance`: by its own).
+  "The same evaluation function that drives the bot" may be either bot's. By its own array a
+  population need not come closer to a win, only lower its numbers, which it does: it reaches
+  positive fitness in games that it loses, and no wins, while the report says that positive fitness
+  means games won.
+- The individual begins every second game of two, and every third of three; `begins` changes that.
 - Of equal moves any is taken, drawn at random: with none at random five games would be one.
-- A game in which nobody finishes is begun again, `RESTARTS` times at most; then it is lost.
+- A game in which nobody finishes is begun again, `restarts` times at most; then it is lost from as
+  far as the start (`stuck`: from where its pegs are then). Who leaves a peg at home, so that the
+  judge cannot win, has all the time there is to bring up the others: by where they are, such a
+  population is near a win for ever, and never wins.
 - Start and goal holes begin with the numbers of the judge by hand (see `evaluation.hand`), which
   the report has as a figure only; ours is made by its description.
 - With three players both opponents are the judge, and whoever finishes first has won.
@@ -32,18 +36,17 @@ from kibitz_search.chinese_checkers.hole_games import (
     GOAL,
     LOST_BY,
     PLIES,
+    RESTARTS,
     WON,
     Array,
     HoleGames,
     distances,
 )
-from kibitz_search.chinese_checkers.hole_games import RESTARTS as RESTARTED
 from kibitz_search.training.genetic import Settings, Template
 
 WORTH = 500.0
 PROMISING = 300.0
 FEW, MANY = 2, 5
-RESTARTS = 10
 KIND = "hole-distances"
 JUDGES = ("hand", "euclid", "stragglers")
 """The evaluations with one weight a hole; mobility has none, and judges as a bot: `kibitz play`."""
@@ -96,7 +99,7 @@ def _scores(came: Array) -> Array:
 
 def _totals(came: Array) -> Array:
     won = came[..., WON]
-    parts = (_scores(came), won, won * came[..., PLIES], came[..., RESTARTED])
+    parts = (_scores(came), won, won * came[..., PLIES], came[..., RESTARTS])
     return np.stack([part.sum(axis=1) for part in parts])
 
 

@@ -8,7 +8,7 @@ Chinese Checkers has it, where a peg that was left behind prevents a win.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,6 +35,12 @@ GOAL = 3
 """Arrays are written for the player whose goal is this corner; others see the star turned."""
 WON, PLIES, LOST_BY, RESTARTS = range(4)
 """The columns of what came of a game."""
+_BEGINS: dict[str, Callable[[int], range]] = {
+    "turns": lambda seats: range(seats),
+    "individual": lambda seats: range(1),
+    "judge": lambda seats: range(1, seats),
+}
+"""The seats of an individual, game by game, by who begins."""
 
 
 @kernel
@@ -86,9 +92,11 @@ def play_games(
     arrays: Any,
     turned: Any,
     others: Any,
+    own_seats: Any,
     first_game: Int,
     games: Int,
     most_restarts: Int,
+    stuck_is_start: Any,
     by_own: Any,
     chances: Any,
     out: Any,
@@ -98,9 +106,10 @@ def play_games(
     """Play `games` games of each individual from `first` up to before `end`.
 
     `turned` [seats, holes] says where a seat finds the number of a hole in an individual's array;
-    `others` [seats, holes] has what the opponents play by. The individual's seat is the game's
-    number modulo the seats. How far it was from winning is measured by its own array where
-    `by_own` says so, and by its opponents' otherwise.
+    `others` [seats, holes] has what the opponents play by. The individual takes `own_seats` in
+    turn, game by game. How far it was from winning is measured by its own array where `by_own` says
+    so, and by its opponents' otherwise; after as many restarts as there may be, it is as far as at
+    the start where `stuck_is_start` says so.
     """
     seats, holes = others.shape[0], others.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
@@ -108,7 +117,7 @@ def play_games(
     for i in range(first, end):
         st = states[i]
         for game in range(games):
-            seat = i64((first_game + game) % seats)
+            seat = i64(own_seats[(first_game + game) % len(own_seats)])
             for other in range(seats):
                 for hole in range(holes):
                     tables[other, hole] = others[other, hole]
@@ -123,6 +132,8 @@ def play_games(
                 winner = _play_out(st, tables, moves, chances[i])
             out[i, game, WON] = 1.0 if winner == seat else 0.0
             out[i, game, PLIES] = i64(st.ply)
+            if winner < 0 and stuck_is_start:
+                raw[i, :] = start
             measure = tables if by_own else others
             out[i, game, LOST_BY] = _distance(st, measure[seat], seat)
             out[i, game, RESTARTS] = restarts
@@ -165,7 +176,8 @@ class HoleGames:
     """Plays arrays against a fixed one, with 2 to 6 seats on the usual star.
 
     `opponent` is an array of distances for `GOAL`. A game in which nobody can finish is begun
-    again, at most `most_restarts` times, and is lost then.
+    again, at most `most_restarts` times, and is lost then. `begins` says whose the first seat is:
+    everybody's in "turns", the "individual"'s, or the "judge"'s, who is the opponent.
     """
 
     def __init__(
@@ -175,13 +187,17 @@ class HoleGames:
         *,
         threads: int = 1,
         most_restarts: int = 10,
+        stuck_is_start: bool = True,
         by_own: bool = False,
+        begins: str = "turns",
     ) -> None:
         game = registry.get("chinese-checkers")
         options = game.Options.model_validate({"win": "full"})
         self._start: Any = game.start(options, seats, {})
         self.shape = geo.geometry(*geo.ALL[int(self._start.geometry)])
         self.seats, self.most_restarts, self._by_own = seats, most_restarts, by_own
+        self._stuck_is_start = stuck_is_start
+        self._own_seats = np.array(_BEGINS[begins](seats), np.int64)
         self._rotation = Rotation.of(self.shape, self._start.corner[:seats].tolist())
         self._others = np.ascontiguousarray(opponent[self._rotation.turned])
         self._threads = threads
@@ -199,8 +215,9 @@ class HoleGames:
         chances = np.array(seeds, np.uint64).reshape(count, 1)
         everything: Any = (
             *(records.batch(states), raw, records.as_bytes(self._start)),
-            *(np.ascontiguousarray(arrays), self._rotation.turned, self._others),
-            *(first_game, games, self.most_restarts, self._by_own, chances, out),
+            *(np.ascontiguousarray(arrays), self._rotation.turned, self._others, self._own_seats),
+            *(first_game, games, self.most_restarts, self._stuck_is_start, self._by_own),
+            *(chances, out),
         )
         kernel: Any = play_games
         if self._pool is None:

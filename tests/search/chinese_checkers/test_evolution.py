@@ -42,6 +42,27 @@ def test_stuck_pairs_begin_again_so_often_and_no_more() -> None:
     assert (came[:, hole_games.LOST_BY] > 100).all()
 
 
+def test_who_is_stuck_is_as_far_from_a_win_as_at_the_start_or_where_it_is() -> None:
+    judge = distances("hand")
+    stuck = judge.copy()
+    shape = HoleGames(judge).shape
+    stuck[list(shape.home(0, 10))[:1]] = -99  # one peg stays at home
+    start = judge[list(shape.home(0, 10))].sum()
+    for as_at_start in (True, False):
+        games = HoleGames(judge, most_restarts=1, stuck_is_start=as_at_start)
+        lost_by = games.play(stuck[None], [1], 0, 4)[0, :, hole_games.LOST_BY]
+        assert (lost_by == start).all() if as_at_start else (lost_by < start / 2).all()
+
+
+@pytest.mark.parametrize(
+    ("begins", "seats", "expected"),
+    [("turns", 3, [0, 1, 2]), ("individual", 3, [0]), ("judge", 3, [1, 2]), ("judge", 2, [1])],
+)
+def test_who_begins(begins: str, seats: int, expected: list[int]) -> None:
+    games = HoleGames(distances("hand"), seats, begins=begins)
+    assert games._own_seats.tolist() == expected
+
+
 def test_fitness_is_two_games_or_five_and_counts_all_plies() -> None:
     games, settings = HoleGames(distances("euclid")), Settings(population=3)
     bad = first_population(settings, evolution.template())[0]
