@@ -45,7 +45,7 @@ def test_an_interrupted_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
 def test_the_best_is_tested_against_the_judges(tmp_path: Path) -> None:
     done = call(tmp_path, f"{GENETIC}:generations=2,seats=3,test=20")
     assert done.exit_code == 0
-    for judge in ("hand", "euclid", "stragglers"):
+    for judge in ("hand", "euclid", "stragglers", "mobility"):
         assert f"against {judge}: won " in done.output
 
 
@@ -86,7 +86,7 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
         ("nim", "no experiment 'nim'"),
         (f"{GENETIC}:population=1", "population: expected a whole number from 2 to 10000, not '1'"),
         (f"{GENETIC}:seats=two", "seats: expected a whole number from 2 to 6, not 'two'"),
-        (f"{GENETIC}:judge=me", "judge: expected hand or euclid or stragglers, not 'me'"),
+        (f"{GENETIC}:judge=me", "judge: expected hand or euclid or stragglers or mobility"),
         (f"{GENETIC}:popultion=3", "no parameter 'popultion'; there are seats, population,"),
         (f"{GENETIC}:seats", "seats: expected seats=value, not 'seats'"),
         (f"{GENETIC}:seats=2,seats=2", "seats: expected it once, not twice"),

@@ -15,7 +15,7 @@ class GeneticParameters(Parameters):
     seats: int = Field(2, ge=2, le=6, description="players; all but one are the judge")
     population: int = Field(20, ge=2, le=10_000, description="individuals in a generation")
     generations: int = Field(8000, ge=1, le=1_000_000, description="when the run ends")
-    judge: Literal["hand", "euclid", "stragglers"] = Field(
+    judge: Literal["hand", "euclid", "stragglers", "mobility"] = Field(
         "hand", description="the evaluation that they play against"
     )
     begins: Literal["turns", "individual", "judge"] = Field(
@@ -26,8 +26,13 @@ class GeneticParameters(Parameters):
     )
     lowest: int = Field(1, ge=-25, le=100, description="the least number of a random individual")
     highest: int = Field(24, ge=-25, le=100, description="the largest number of one")
+    fixed: Literal["apart", "judge"] = Field(
+        "apart",
+        description="the numbers that are not random, of start and goal holes: the hand-tuned "
+        "ones, apart so that the random ones lie between, or as the judge has them",
+    )
     patience: int = Field(
-        10_000,
+        500,
         ge=1,
         le=1_000_000,
         description="generations without a win after which it begins anew",
@@ -36,7 +41,7 @@ class GeneticParameters(Parameters):
         False, description="whether a loser's way is measured by its own array, not by the judge's"
     )
     restarts: int = Field(
-        10, ge=0, le=1000, description="how often a game that nobody can win is begun again"
+        3, ge=0, le=1000, description="how often a game that nobody can win is begun again"
     )
     stuck: Literal["start", "left"] = Field(
         "start",

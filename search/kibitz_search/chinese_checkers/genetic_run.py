@@ -17,7 +17,7 @@ import numpy as np
 
 from kibitz_search.chinese_checkers import evolution
 from kibitz_search.chinese_checkers.experiments import GeneticParameters
-from kibitz_search.chinese_checkers.hole_games import GOAL, PLIES, WON, HoleGames, distances
+from kibitz_search.chinese_checkers.hole_games import GOAL, PLIES, WON, HoleGames, against
 from kibitz_search.training import figures, genetic, journal, weights
 from kibitz_search.training import run as training
 from kibitz_search.training.experiment import TrainingRun
@@ -52,8 +52,8 @@ def _settings(parameters: GeneticParameters, seed: int) -> genetic.Settings:
 
 
 def _games(parameters: GeneticParameters, threads: int) -> HoleGames:
-    return HoleGames(
-        distances(parameters.judge),
+    return against(
+        parameters.judge,
         parameters.seats,
         threads=threads,
         most_restarts=parameters.restarts,
@@ -68,7 +68,7 @@ def _evolve(
 ) -> tuple[training.Stage, list[Entry]]:
     """Go on with the run to its end; return the last stage, and every generation."""
     header = parameters.model_dump(exclude=_NOT_OF_THE_RUN) | {"seed": given.seed}
-    template = evolution.template()
+    template = evolution.template(settings, apart=parameters.fixed == "apart")
     with journal.Journal(given.out / JOURNAL, {"game": "chinese-checkers", **header}) as file:
         history = list(file.progress.generations)
         stage, known = training.resume(settings, template, file), len(history)
@@ -136,7 +136,7 @@ def _tested(
 ) -> Iterator[str]:
     count = parameters.test
     for judge in evolution.JUDGES:
-        with closing(HoleGames(distances(judge), parameters.seats, threads=given.threads)) as games:
+        with closing(against(judge, parameters.seats, threads=given.threads)) as games:
             came = games.play(best[np.newaxis], [given.seed + 1], 0, count)[0]
         won = came[:, WON] > 0
         low, high = wilson(int(won.sum()), count)

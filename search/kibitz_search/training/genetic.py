@@ -53,7 +53,7 @@ class Settings:
     generations: int = 8000
     seed: int = 0
     keep_survivors: bool = False
-    patience: int = 10_000
+    patience: int = 500
     lowest: int = 1
     highest: int = 24
     """The random numbers of a first population, both included."""

@@ -19,7 +19,8 @@ from kibitz_search.training.genetic import (
 from kibitz_search.training.journal import Journal, JournalError
 
 EVERY = 25
-"""Generations between two populations in the journal: what is computed again at most."""
+"""Generations between two populations in the journal, after which it is on the disk: what is
+computed again at most, should the machine lose its power."""
 
 
 class Judged(Protocol):
@@ -136,6 +137,7 @@ def run(
             and (number >= len(known))
         ):
             journal.append(_population(stage))
+            journal.sync()
         stage, entry = advance(settings, template, stage, evaluate)
         if number >= len(known):
             journal.append(entry)
