@@ -58,12 +58,18 @@ def begin(settings: Settings, template: Template) -> Stage:
     return Stage(0, population, population[0], -np.inf, 0, 0)
 
 
-def resume(settings: Settings, template: Template, journal: Journal) -> Stage:
-    """Return the last stage that a journal has whole, or the beginning."""
-    if not journal.progress.populations:
+def resume(
+    settings: Settings, template: Template, journal: Journal, before: int | None = None
+) -> Stage:
+    """Return the last stage that a journal has whole, or the beginning.
+
+    With `before` it is the last one that is not after this generation.
+    """
+    there = [number for number in journal.progress.populations if before is None or number <= before]
+    if not there:
         return begin(settings, template)
-    number, entry = max(journal.progress.populations.items())
-    numbers = len(template.start)
+    number = max(there)
+    entry, numbers = journal.population(number), len(template.start)
     population = _array(entry, "population", (settings.population, numbers), journal)
     best = _array(entry, "best", (numbers,), journal)
     try:
@@ -71,6 +77,18 @@ def resume(settings: Settings, template: Template, journal: Journal) -> Stage:
     except (KeyError, TypeError, ValueError):
         raise JournalError(f"{journal.path}: expected what a population line has") from None
     return Stage(number, population, best, *rest)
+
+
+def fittest_of(
+    settings: Settings, template: Template, journal: Journal, evaluate: Evaluate, generation: int
+) -> Array:
+    """Return the fittest individual of a generation, computed from the population before it."""
+    stage = resume(settings, template, journal, generation)
+    while stage.generation < generation:
+        stage, _ = advance(settings, template, stage, evaluate)
+    judged = evaluate(stage.population, generation)
+    found: Array = stage.population[int(np.argmax(judged.fitness))]
+    return found
 
 
 def _array(entry: dict[str, Any], name: str, shape: tuple[int, ...], journal: Journal) -> Array:
