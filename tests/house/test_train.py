@@ -15,7 +15,7 @@ from kibitz.commands.train import train
 from kibitz_search.experiments import EXPERIMENTS
 
 GENETIC = "chinese-checkers/genetic"
-CHARTS = ("fitness.svg", "wins.svg", "array.svg")
+CHARTS = ("fitness.svg", "wins.svg", "array-first.svg", "array-fittest.svg", "array-best.svg")
 
 
 def call(out: Path, spec: str = GENETIC, *words: str) -> Result:
@@ -33,8 +33,9 @@ def test_an_interrupted_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
     (tmp_path / "two" / "best.json").unlink()
     assert call(tmp_path / "two", spec, seed).exit_code == 0
     assert journal.read_bytes() == expected
-    files = [json.loads((tmp_path / name / "best.json").read_text()) for name in ("one", "two")]
-    assert files[0] | {"command": "", "date": ""} == files[1] | {"command": "", "date": ""}
+    for name in ("fittest.json", "best.json"):
+        files = [json.loads((tmp_path / out / name).read_text()) for out in ("one", "two")]
+        assert files[0] | {"command": "", "date": ""} == files[1] | {"command": "", "date": ""}
     assert files[1]["command"] == (
         f"kibitz train {GENETIC}:population=10,generations=40,test=0 --seed 5 --out two"
     )
@@ -46,7 +47,7 @@ def test_the_best_is_tested_against_the_judges(tmp_path: Path) -> None:
     done = call(tmp_path, f"{GENETIC}:generations=2,seats=3,test=20")
     assert done.exit_code == 0
     for judge in ("hand", "euclid", "stragglers", "mobility"):
-        assert f"against {judge}: won " in done.output
+        assert f"best.json against {judge}: won " in done.output
 
 
 def test_a_damaged_journal_is_named(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def evaluate(games: HoleGames, settings: Settings, population: Array, generation
     """Return the fitness of each individual; it depends on nothing but the arguments."""
     seeds = _seeds(settings, generation, len(population))
     two = games.play(population, seeds[:, 0].tolist(), 0, FEW)
-    promising = np.flatnonzero(_scores(two).sum(axis=1) >= PROMISING)
+    promising = np.flatnonzero(scores(two).sum(axis=1) >= PROMISING)
     played = np.full(len(population), float(FEW))
     totals = _totals(two)
     if len(promising):
@@ -103,14 +103,15 @@ def evaluate(games: HoleGames, settings: Settings, population: Array, generation
         return Fitness(score / played, wins, played, plies / wins, restarts)
 
 
-def _scores(came: Array) -> Array:
+def scores(came: Array) -> Array:
+    """Return what the report gives for each game, of what came of it (`hole_games`)."""
     found: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
     return found
 
 
 def _totals(came: Array) -> Array:
     won = came[..., WON]
-    parts = (_scores(came), won, won * came[..., PLIES], came[..., RESTARTS])
+    parts = (scores(came), won, won * came[..., PLIES], came[..., RESTARTS])
     return np.stack([part.sum(axis=1) for part in parts])
 
 

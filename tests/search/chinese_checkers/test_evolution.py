@@ -101,5 +101,5 @@ def test_individuals_begin_with_the_hand_made_start_and_goal(apart: bool) -> Non
     assert np.flatnonzero(template.free).tolist() == goal
     for holes in (goal, home):
         assert len(set((template.start - judge)[holes].round(9))) == 1
-    assert (template.start[goal].max() == 2) is apart
-    assert (template.start[home].min() == 31) is apart
+    assert (float(template.start[goal].max()) == 2.0) is apart
+    assert (float(template.start[home].min()) == 31.0) is apart
