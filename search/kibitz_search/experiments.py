@@ -9,10 +9,13 @@ from __future__ import annotations
 import difflib
 
 from kibitz_search.chinese_checkers import experiments as chinese_checkers
+from kibitz_search.tanks import experiments as tanks
 from kibitz_search.training import parameters
 from kibitz_search.training.experiment import Experiment, ParameterError, Parameters
 
-EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (*chinese_checkers.EXPERIMENTS,)}
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each for each in (*chinese_checkers.EXPERIMENTS, *tanks.EXPERIMENTS)
+}
 """Every experiment by its name, ``GAME/NAME``."""
 
 
