@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("kibitz.commands.demo", "Show the whole thing on one screen."),
     "play": ("kibitz.commands.play", "Let bots play each other, here and now."),
     "arena": ("kibitz.commands.arena", "Hold a whole event: tournaments with ratings."),
-    "train": ("kibitz.commands.train", "Evolve the weights of a bot by play."),
+    "train": ("kibitz.commands.train", "Train a bot by an experiment that anybody can run again."),
     "serve": ("kibitz.commands.serve", "Run a server."),
     "host": ("kibitz.commands.host", "Open a lobby with a programme of matches."),
     "bot": ("kibitz_bots.process", "Connect a bot to a server."),

@@ -3,65 +3,119 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import filelock
 import pytest
 from click.testing import CliRunner, Result
 
 from kibitz.commands.train import train
+from kibitz_search.experiments import EXPERIMENTS
+
+GENETIC = "chinese-checkers/genetic"
+CHARTS = ("fitness.svg", "wins.svg", "array-first.svg", "array-fittest.svg", "array-best.svg")
 
 
-def call(out: Path, *words: str) -> Result:
-    return CliRunner().invoke(train, ["chinese-checkers", "--out", str(out), "--test=0", *words])
+def call(out: Path, spec: str = GENETIC, *words: str) -> Result:
+    return CliRunner().invoke(train, [spec, "--out", str(out), *words])
 
 
 def test_an_interrupted_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
-    words = ("--generations=40", "--population=10", "--seed=5")
-    assert call(tmp_path / "one", *words).exit_code == 0
-    assert call(tmp_path / "two", "--threads=1", *words).exit_code == 0
+    spec, seed = f"{GENETIC}:generations=40,population=10,test=0", "--seed=5"
+    assert call(tmp_path / "one", spec, seed).exit_code == 0
+    assert call(tmp_path / "two", spec, seed, "--threads=1").exit_code == 0
     journal = tmp_path / "two" / "journal.jsonl"
     expected = journal.read_bytes()
     assert (tmp_path / "one" / "journal.jsonl").read_bytes() == expected
     journal.write_bytes(expected[: len(expected) * 2 // 3])
     (tmp_path / "two" / "best.json").unlink()
-    assert call(tmp_path / "two", *words).exit_code == 0
+    assert call(tmp_path / "two", spec, seed).exit_code == 0
     assert journal.read_bytes() == expected
-    files = [json.loads((tmp_path / name / "best.json").read_text()) for name in ("one", "two")]
-    assert files[0]["hash"] == files[1]["hash"]
-    assert files[0]["weights"] == files[1]["weights"]
-    for name in ("fitness.svg", "wins.svg", "array.svg"):
+    for name in ("fittest.json", "best.json"):
+        files = [json.loads((tmp_path / out / name).read_text()) for out in ("one", "two")]
+        assert files[0] | {"command": "", "date": ""} == files[1] | {"command": "", "date": ""}
+    assert files[1]["command"] == (
+        f"kibitz train {GENETIC}:population=10,generations=40,test=0 --seed 5 --out two"
+    )
+    for name in CHARTS:
         assert (tmp_path / "two" / name).read_text().endswith("</svg>\n")
 
 
 def test_the_best_is_tested_against_the_judges(tmp_path: Path) -> None:
-    done = call(tmp_path, "--generations=2", "--seats=3", "--test=20")
+    done = call(tmp_path, f"{GENETIC}:generations=2,seats=3,test=20")
     assert done.exit_code == 0
-    for judge in ("hand", "euclid", "stragglers"):
-        assert f"against {judge}: won " in done.output
+    for judge in ("hand", "euclid", "stragglers", "mobility"):
+        assert f"best.json against {judge}: won " in done.output
 
 
 def test_a_damaged_journal_is_named(tmp_path: Path) -> None:
-    assert call(tmp_path, "--generations=3").exit_code == 0
+    spec = f"{GENETIC}:generations=3,test=0"
+    assert call(tmp_path, spec).exit_code == 0
     path = tmp_path / "journal.jsonl"
     path.write_bytes(path.read_bytes().replace(b"mean", b"moan", 1))
-    done = call(tmp_path, "--generations=3")
+    done = call(tmp_path, spec)
     assert done.exit_code == 1
     assert f"{path}, line 3: damaged, its check sum does not agree" in done.output
 
 
 def test_other_settings_in_the_same_directory_are_refused(tmp_path: Path) -> None:
-    assert call(tmp_path, "--generations=3").exit_code == 0
-    done = call(tmp_path, "--generations=3", "--population=30")
+    spec = f"{GENETIC}:generations=3,test=0"
+    assert call(tmp_path, spec).exit_code == 0
+    done = call(tmp_path, f"{spec},population=30")
     assert done.exit_code == 1
     assert "was begun with population = 20, not 30" in done.output
+    assert call(tmp_path, spec.replace("=3", "=4")).exit_code == 0
+
+
+def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
+    with filelock.FileLock(tmp_path / "lock"):
+        done = call(tmp_path)
+    assert done.exit_code == 1
+    assert f"{tmp_path}: another run is going on here" in done.output
 
 
 @pytest.mark.parametrize(
-    "words", [["--population=1"], ["--generations=0"], ["--patience=0"], ["--seed=-1"]]
+    ("spec", "sentence"),
+    [
+        (
+            "chinese-checkers/genetics",
+            "no experiment 'chinese-checkers/genetics'; expected one that `kibitz train --list` "
+            "shows; did you mean chinese-checkers/genetic?",
+        ),
+        ("nim", "no experiment 'nim'"),
+        (f"{GENETIC}:population=1", "population: expected a whole number from 2 to 10000, not '1'"),
+        (f"{GENETIC}:seats=two", "seats: expected a whole number from 2 to 6, not 'two'"),
+        (f"{GENETIC}:judge=me", "judge: expected hand or euclid or stragglers or mobility"),
+        (f"{GENETIC}:popultion=3", "no parameter 'popultion'; there are seats, population,"),
+        (f"{GENETIC}:seats", "seats: expected seats=value, not 'seats'"),
+        (f"{GENETIC}:seats=2,seats=2", "seats: expected it once, not twice"),
+        (f"{GENETIC}:lowest=9,highest=3", "highest: expected at least the lowest, 9"),
+    ],
 )
-def test_impossible_parameters_are_mistakes_of_the_command_line(
-    tmp_path: Path, words: list[str]
+def test_what_cannot_be_is_a_mistake_of_the_command_line(
+    tmp_path: Path, spec: str, sentence: str
 ) -> None:
-    done = call(tmp_path, *words)
+    done = call(tmp_path / "run", spec)
     assert done.exit_code == 2
-    assert "expected a number from" in done.output
+    assert sentence in " ".join(done.output.split())
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_list_names_every_experiment_with_its_parameters() -> None:
+    done = CliRunner().invoke(train, ["--list"])
+    assert done.exit_code == 0
+    for name, experiment in EXPERIMENTS.items():
+        assert f"{name}  {experiment.summary}" in done.output
+    assert "  population=20\n      individuals in a generation (a whole number" in done.output
+
+
+@pytest.mark.e2e
+def test_the_table_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\nimport kibitz.commands.train, kibitz_search.experiments\n"
+        "sys.exit(' '.join({'numpy', 'numba', 'asyncio'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -29,11 +29,11 @@ MAY_NAME_A_GAME = (
     "bots/kibitz_bots/catalog/",
     "bots/kibitz_bots/adapters/gomocup_client.py",
     "bots/kibitz_bots/adapters/gomocup_server.py",
-    "kibitz/commands/train.py",
+    "search/kibitz_search/experiments.py",
     "kibitz/demo_programme.py",
 )
 """The table of games, the catalogue of bots, a protocol that is spoken for one game only (its
-engines here, our bots there), the evolution of one game's report, the demo."""
+engines here, our bots there), the table of experiments, the demo."""
 OWN_FOLDERS = ("games/kibitz_games", "search/kibitz_search", "bots/kibitz_bots")
 """Where a game has a folder of its own name."""
 

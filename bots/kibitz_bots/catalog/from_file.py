@@ -1,4 +1,5 @@
-"""Bots of trained weights in a file: ``chinese-checkers/greedy-weights:file=best.json``.
+"""Bots of trained weights in a file, as ``chinese-checkers/greedy-weights:file=best.json`` and
+``tanks/ann-weights:file=best.json``.
 
 They are not in the list of house bots, since a server lets anybody choose among those, and nobody
 else is to say which files it reads.
@@ -6,14 +7,17 @@ else is to say which files it reads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, IDDFS, MAXN, Algorithm, mcts
+from kibitz_bots.catalog.parameters import SEED, Parameter
 from kibitz_bots.catalog.personality import EngineSpec, Personality
 from kibitz_bots.spec import BotFactory, SpecError
 
 GAME = "chinese-checkers"
+TANKS = "tanks/ann-weights"
 ALGORITHMS: dict[str, Algorithm] = {
     f"{GAME}/{each.name}-weights": each for each in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
 }
@@ -26,18 +30,12 @@ def find_trained(spec: str) -> BotFactory | None:
     Raises `SpecError` for a file that is not there, is damaged, or is for something else.
     """
     name, _, text = spec.partition(":")
+    if name == TANKS:
+        return _find_network(text)
     if name not in ALGORITHMS:
         return None
-    algorithm, values = ALGORITHMS[name], dict[str, Any]()
-    path: Path | None = None
-    for part in filter(None, text.split(",")):
-        key, _, value = part.partition("=")
-        if key == "file":
-            path = Path(value)
-        else:
-            values[key] = _read(algorithm, name, key, value)
-    if path is None:
-        raise SpecError(f"{name}: expected the file of its weights, as in {name}:file=best.json")
+    algorithm = ALGORITHMS[name]
+    path, values = _given(name, text, algorithm.parameters)
     personality = Personality(
         name,
         algorithm.summary.format(by=f"by the weights of {path.name}"),
@@ -50,11 +48,46 @@ def find_trained(spec: str) -> BotFactory | None:
     return lambda: personality.make(**values)
 
 
-def _read(algorithm: Algorithm, name: str, key: str, value: str) -> Any:
-    for parameter in algorithm.parameters:
+def _find_network(text: str) -> BotFactory:
+    """Return what makes the bots of a network of Tanks, of the kind that the file says."""
+    from kibitz_search.tanks import weights_file
+    from kibitz_search.training.weights import WeightsError
+
+    path, values = _given(TANKS, text, (SEED,))
+    try:
+        file = weights_file.read(path)
+    except WeightsError as error:
+        raise SpecError(str(error)) from None
+    personality = Personality(
+        TANKS,
+        f"the network of {path.name}",
+        EngineSpec(lambda: weights_file.player(file), lambda: weights_file.evaluation(file), 16),
+        (SEED,),
+        algorithm="network",
+        evaluation="weights",
+    )
+    return lambda: personality.make(**values)
+
+
+def _given(name: str, text: str, known: Sequence[Parameter]) -> tuple[Path, dict[str, Any]]:
+    """Return the file and the values of the other parameters, or raise `SpecError`."""
+    path, values = None, dict[str, Any]()
+    for part in filter(None, text.split(",")):
+        key, _, value = part.partition("=")
+        if key == "file":
+            path = Path(value)
+        else:
+            values[key] = _read(known, name, key, value)
+    if path is None:
+        raise SpecError(f"{name}: expected the file of its weights, as in {name}:file=best.json")
+    return path, values
+
+
+def _read(parameters: Sequence[Parameter], name: str, key: str, value: str) -> Any:
+    for parameter in parameters:
         if parameter.name == key:
             return parameter.read(value)
-    known = ", ".join(["file", *(each.name for each in algorithm.parameters)])
+    known = ", ".join(["file", *(each.name for each in parameters)])
     raise SpecError(f"{name} has no parameter {key!r}; it has {known}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from kibitz_bots.catalog.matrix import GREEDY, Evaluations, mcts, pair
@@ -39,6 +39,29 @@ def _hunter() -> Evaluation:
     return hunter
 
 
+def _eyes() -> type[Search]:
+    from kibitz_search.tanks.networks import EyesNetwork
+
+    return EyesNetwork
+
+
+def _report_network() -> type[Search]:
+    from kibitz_search.tanks.networks import ReportNetwork
+
+    return ReportNetwork
+
+
+def _shipped(name: str) -> Callable[[], Evaluation]:
+    """Return what loads a network that comes with the package."""
+
+    def load() -> Evaluation:
+        from kibitz_search.tanks.weights_file import shipped
+
+        return shipped(name)
+
+    return load
+
+
 EVALUATIONS = Evaluations(load=_load, summaries={"hand": "by points, new places and lines of fire"})
 
 PERSONALITIES = (
@@ -67,5 +90,29 @@ PERSONALITIES = (
         (SEED,),
         algorithm="astar",
         evaluation="hunter",
+    ),
+    Personality(
+        f"{_GAME}/ann",
+        "a small network that looks from its tank, by an evolution strategy",
+        EngineSpec(_eyes, _shipped("ann"), at_once=16),
+        (SEED,),
+        algorithm="network",
+        evaluation="ann",
+    ),
+    Personality(
+        f"{_GAME}/ann-report",
+        "the report's network by the report's evolution, which reads the codes of its local board",
+        EngineSpec(_report_network, _shipped("ann-report"), at_once=16),
+        (SEED,),
+        algorithm="network",
+        evaluation="ann-report",
+    ),
+    Personality(
+        f"{_GAME}/ann-report-scaled",
+        "the same, which reads a tenth of the codes",
+        EngineSpec(_report_network, _shipped("ann-report-scaled"), at_once=16),
+        (SEED,),
+        algorithm="network",
+        evaluation="ann-report-scaled",
     ),
 )

@@ -9,15 +9,23 @@ What the report leaves open, and what is done here:
 
 - ``p`` counts the plies of all players: its 72.6 plies for two and 106.6 for three players are 36.3
   and 35.5 own moves, which agree.
-- How far a loser was from winning is measured by the judge's array (`by_own`: by its own). "The
-  same evaluation function that drives the bot" may be either bot's. By its own array a population
-  need not come closer to a win, only lower its numbers, which it does: it reaches positive fitness
-  in games that it loses, and no wins, while the report says that positive fitness means games won.
-- The individual begins every second game of two, and every third of three.
+- How far a loser was from winning is measured by the judge's array (`own_distance`: by its own).
+  "The same evaluation function that drives the bot" may be either bot's. By its own array a
+  population need not come closer to a win, only lower its numbers, which it does: it reaches
+  positive fitness in games that it loses, and no wins, while the report says that positive fitness
+  means games won.
+- The individual begins every second game of two, and every third of three; `begins` changes that.
 - Of equal moves any is taken, drawn at random: with none at random five games would be one.
-- A game in which nobody finishes is begun again, `RESTARTS` times at most; then it is lost.
+- A game in which nobody finishes is begun again, `restarts` times at most; then it is lost from as
+  far as the start (`stuck`: from where its pegs are then). Who leaves a peg at home, so that the
+  judge cannot win, has all the time there is to bring up the others: by where they are, such a
+  population is near a win for ever, and never wins.
 - Start and goal holes begin with the numbers of the judge by hand (see `evaluation.hand`), which
-  the report has as a figure only; ours is made by its description.
+  the report has as a figure only; ours is made by its description. They are moved `apart`, so that
+  all random numbers lie between: pegs leave every start hole for any other, and any other for
+  every goal hole. Where random numbers are lower than those of the goal, as they are with the
+  judge's own, pegs stop short of it for ever: with 20 individuals nobody had won in generation
+  3,000, with 100 nobody in 1,000; the report's first win is in generation 51.
 - With three players both opponents are the judge, and whoever finishes first has won.
 """
 
@@ -32,21 +40,20 @@ from kibitz_search.chinese_checkers.hole_games import (
     GOAL,
     LOST_BY,
     PLIES,
+    RESTARTS,
     WON,
     Array,
     HoleGames,
     distances,
 )
-from kibitz_search.chinese_checkers.hole_games import RESTARTS as RESTARTED
 from kibitz_search.training.genetic import Settings, Template
 
 WORTH = 500.0
 PROMISING = 300.0
 FEW, MANY = 2, 5
-RESTARTS = 10
 KIND = "hole-distances"
-JUDGES = ("hand", "euclid", "stragglers")
-"""The evaluations with one weight a hole; mobility has none, and judges as a bot: `kibitz play`."""
+JUDGES = ("hand", "euclid", "stragglers", "mobility")
+"""The evaluations that the best array is tested against."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +68,20 @@ class Fitness:
     restarts: Array
 
 
-def template() -> Template:
-    """Return what individuals begin with."""
+def template(settings: Settings, *, apart: bool = True) -> Template:
+    """Return what individuals begin with.
+
+    The start and goal holes have the judge's numbers by hand, moved `apart` so far that all random
+    numbers lie between them.
+    """
     shape = geo.geometry("star", geo.COMMON["star"])
     each = geo.usual_pegs("star", geo.COMMON["star"])
     goal, home = list(shape.home(GOAL, each)), list(shape.home(0, each))
-    start = np.full(shape.holes, np.nan)
-    start[goal + home] = distances("hand")[goal + home]
+    start, by_hand = np.full(shape.holes, np.nan), distances("hand")
+    start[goal + home] = by_hand[goal + home]
+    if apart:
+        start[goal] += settings.lowest - 1 - by_hand[goal].max()
+        start[home] += settings.highest + 1 - by_hand[home].min()
     free = np.zeros(shape.holes, np.bool_)
     free[goal] = True
     return Template(start, free)
@@ -77,7 +91,7 @@ def evaluate(games: HoleGames, settings: Settings, population: Array, generation
     """Return the fitness of each individual; it depends on nothing but the arguments."""
     seeds = _seeds(settings, generation, len(population))
     two = games.play(population, seeds[:, 0].tolist(), 0, FEW)
-    promising = np.flatnonzero(_scores(two).sum(axis=1) >= PROMISING)
+    promising = np.flatnonzero(scores(two).sum(axis=1) >= PROMISING)
     played = np.full(len(population), float(FEW))
     totals = _totals(two)
     if len(promising):
@@ -89,14 +103,15 @@ def evaluate(games: HoleGames, settings: Settings, population: Array, generation
         return Fitness(score / played, wins, played, plies / wins, restarts)
 
 
-def _scores(came: Array) -> Array:
+def scores(came: Array) -> Array:
+    """Return what the report gives for each game, of what came of it (`hole_games`)."""
     found: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
     return found
 
 
 def _totals(came: Array) -> Array:
     won = came[..., WON]
-    parts = (_scores(came), won, won * came[..., PLIES], came[..., RESTARTED])
+    parts = (scores(came), won, won * came[..., PLIES], came[..., RESTARTS])
     return np.stack([part.sum(axis=1) for part in parts])
 
 

@@ -1,5 +1,7 @@
 """Games between players that look one move ahead by an array of numbers, in machine code.
 
+The opponents may look one move ahead by an evaluation that is no such array, too.
+
 Each player takes the move after which the numbers of its pegs' holes add up to the least, that is
 the move that takes the most off; of equal ones any, drawn at random. The first who finishes has
 won. The rules are the game's, with ``win=full``: only own pegs fill a goal, as the report on
@@ -8,7 +10,7 @@ Chinese Checkers has it, where a peg that was left behind prevents a win.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +25,8 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core import registry
 from kibitz_games.vector.kernels import mix
-from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
+from kibitz_search.algorithms.interface import Evaluation
+from kibitz_search.chinese_checkers.evaluation import EVALUATIONS, hand
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
@@ -35,6 +38,21 @@ GOAL = 3
 """Arrays are written for the player whose goal is this corner; others see the star turned."""
 WON, PLIES, LOST_BY, RESTARTS = range(4)
 """The columns of what came of a game."""
+BY_EVALUATION = ("mobility",)
+"""Judges that have more than a weight for every hole."""
+_BEGINS: dict[str, Callable[[int], range]] = {
+    "turns": lambda seats: range(seats),
+    "individual": lambda seats: range(1),
+    "judge": lambda seats: range(1, seats),
+}
+"""The seats of an individual, game by game, by who begins."""
+
+
+@kernel
+def _one_of(chance: Any, count: Any) -> Any:
+    """Return whether the last of `count` equal ones is drawn."""
+    chance[0] = (u64(chance[0]) + _STEP) & _MASK
+    return ((mix(u64(chance[0])) >> _S32) * count) >> _S32 == u64(0)
 
 
 @kernel
@@ -52,17 +70,43 @@ def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
             best, equal, chosen = gain, u64(1), m
         elif gain == best:
             equal += u64(1)
-            chance[0] = (u64(chance[0]) + _STEP) & _MASK
-            if ((mix(u64(chance[0])) >> _S32) * equal) >> _S32 == u64(0):
+            if _one_of(chance, equal):
                 chosen = m
     return chosen
 
 
 @kernel
-def _play_out(st: op.Record, arrays: Any, moves: Any, chance: Any) -> Int:
-    """Play until somebody finishes, and return who; -1 where the play ends otherwise."""
+def _judged_move(st: op.Record, ev: op.Record, moves: Any, chance: Any) -> Int:
+    """Return the move after which an evaluation says the most to the mover, any of equal ones."""
+    seat, n = i64(st.side), i64(op.generate(st, moves))
+    best, equal, chosen = -1e300, u64(0), i64(moves[0])
+    for k in range(n):
+        m = i64(moves[k])
+        op.play(st, m)
+        worth = op.evaluate(ev, st, seat)
+        op.undo(st, m)
+        if worth > best:
+            best, equal, chosen = worth, u64(1), m
+        elif worth == best:
+            equal += u64(1)
+            if _one_of(chance, equal):
+                chosen = m
+    return chosen
+
+
+@kernel
+def _play_out(
+    st: op.Record, arrays: Any, judged: Any, ev: op.Record, own: Int, moves: Any, chance: Any
+) -> Int:
+    """Play until somebody finishes, and return who; -1 where the play ends otherwise.
+
+    All but `own` play by the evaluation `ev` where `judged` says so, and by their arrays otherwise.
+    """
     while st.placed == 0 and st.side >= 0:
-        op.play(st, _greedy_move(st, arrays[st.side], moves, chance))
+        if judged and st.side != own:
+            op.play(st, _judged_move(st, ev, moves, chance))
+        else:
+            op.play(st, _greedy_move(st, arrays[st.side], moves, chance))
     for seat in range(st.seats):
         if st.rank[seat] == 1 and st.placed > 0:
             return i64(seat)
@@ -86,9 +130,13 @@ def play_games(
     arrays: Any,
     turned: Any,
     others: Any,
+    judged: Any,
+    ev: op.Record,
+    own_seats: Any,
     first_game: Int,
     games: Int,
     most_restarts: Int,
+    stuck_is_start: Any,
     by_own: Any,
     chances: Any,
     out: Any,
@@ -98,9 +146,11 @@ def play_games(
     """Play `games` games of each individual from `first` up to before `end`.
 
     `turned` [seats, holes] says where a seat finds the number of a hole in an individual's array;
-    `others` [seats, holes] has what the opponents play by. The individual's seat is the game's
-    number modulo the seats. How far it was from winning is measured by its own array where
-    `by_own` says so, and by its opponents' otherwise.
+    `others` [seats, holes] has what the opponents play by, unless they are `judged` to play by the
+    evaluation `ev`. The individual takes `own_seats` in
+    turn, game by game. How far it was from winning is measured by its own array where `by_own` says
+    so, and by its opponents' otherwise; after as many restarts as there may be, it is as far as at
+    the start where `stuck_is_start` says so.
     """
     seats, holes = others.shape[0], others.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
@@ -108,7 +158,7 @@ def play_games(
     for i in range(first, end):
         st = states[i]
         for game in range(games):
-            seat = i64((first_game + game) % seats)
+            seat = i64(own_seats[(first_game + game) % len(own_seats)])
             for other in range(seats):
                 for hole in range(holes):
                     tables[other, hole] = others[other, hole]
@@ -116,13 +166,15 @@ def play_games(
                 tables[seat, hole] = arrays[i, turned[seat, hole]]
             restarts = i64(0)
             raw[i, :] = start
-            winner = _play_out(st, tables, moves, chances[i])
+            winner = _play_out(st, tables, judged, ev, seat, moves, chances[i])
             while winner < 0 and restarts < most_restarts:
                 restarts += 1
                 raw[i, :] = start
-                winner = _play_out(st, tables, moves, chances[i])
+                winner = _play_out(st, tables, judged, ev, seat, moves, chances[i])
             out[i, game, WON] = 1.0 if winner == seat else 0.0
             out[i, game, PLIES] = i64(st.ply)
+            if winner < 0 and stuck_is_start:
+                raw[i, :] = start
             measure = tables if by_own else others
             out[i, game, LOST_BY] = _distance(st, measure[seat], seat)
             out[i, game, RESTARTS] = restarts
@@ -164,8 +216,10 @@ def _turns(shape: geo.Geometry, sixths: int) -> list[int]:
 class HoleGames:
     """Plays arrays against a fixed one, with 2 to 6 seats on the usual star.
 
-    `opponent` is an array of distances for `GOAL`. A game in which nobody can finish is begun
-    again, at most `most_restarts` times, and is lost then.
+    `opponent` is an array of distances for `GOAL`; with an `evaluation` the opponents play by that,
+    and the array only says how far a loser was from winning. A game in which nobody can finish is
+    begun again, at most `most_restarts` times, and is lost then. `begins` says whose the first seat
+    is: everybody's in "turns", the "individual"'s, or the "judge"'s, who is the opponent.
     """
 
     def __init__(
@@ -175,14 +229,21 @@ class HoleGames:
         *,
         threads: int = 1,
         most_restarts: int = 10,
+        stuck_is_start: bool = True,
         by_own: bool = False,
+        begins: str = "turns",
+        evaluation: Evaluation | None = None,
     ) -> None:
         game = registry.get("chinese-checkers")
         options = game.Options.model_validate({"win": "full"})
         self._start: Any = game.start(options, seats, {})
         self.shape = geo.geometry(*geo.ALL[int(self._start.geometry)])
         self.seats, self.most_restarts, self._by_own = seats, most_restarts, by_own
+        self._stuck_is_start = stuck_is_start
+        self._own_seats = np.array(_BEGINS[begins](seats), np.int64)
         self._rotation = Rotation.of(self.shape, self._start.corner[:seats].tolist())
+        self._judged = evaluation is not None
+        self._evaluation: Any = (evaluation or hand)(self._start)
         self._others = np.ascontiguousarray(opponent[self._rotation.turned])
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
@@ -200,7 +261,9 @@ class HoleGames:
         everything: Any = (
             *(records.batch(states), raw, records.as_bytes(self._start)),
             *(np.ascontiguousarray(arrays), self._rotation.turned, self._others),
-            *(first_game, games, self.most_restarts, self._by_own, chances, out),
+            *(self._judged, self._evaluation, self._own_seats),
+            *(first_game, games, self.most_restarts, self._stuck_is_start, self._by_own),
+            *(chances, out),
         )
         kernel: Any = play_games
         if self._pool is None:
@@ -217,8 +280,18 @@ class HoleGames:
             self._pool.shutdown()
 
 
+def against(judge: str, seats: int = 2, **options: Any) -> HoleGames:
+    """Return games against an evaluation by its name, with the options of `HoleGames`.
+
+    One that is a weight for every hole plays by them, all others look one move ahead.
+    """
+    made = EVALUATIONS[judge]
+    evaluation = made if judge in BY_EVALUATION else None
+    return HoleGames(distances(judge), seats, evaluation=evaluation, **options)
+
+
 def distances(name: str) -> Array:
-    """Return one of the game's evaluations, by a weight a hole, as an array for `GOAL`."""
+    """Return the weights of the holes of an evaluation as an array for `GOAL`."""
     game = registry.get("chinese-checkers")
     record: Any = EVALUATIONS[name](game.start(game.Options(), 2, {}))
     holes = geo.geometry("star", geo.COMMON["star"]).holes

@@ -1,46 +1,55 @@
-"""Charts of a training run as SVG, without any library."""
+"""Figures of a training run as SVG, without any library.
+
+They bring their own ground, so that they are read on a light page and on a dark one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 320, 64, 16, 32, 40
-MOST_POINTS = 720
-"""A line has a point for each pixel at most: the mean of what falls on it."""
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 340, 56, 20, 56, 44
+MOST_POINTS = 240
+"""A line has so many points at most, each the mean of what falls on it."""
+GROUND, INK, FAINT, GRID = "#ffffff", "#1b2530", "#5a6775", "#e3e7ec"
+LINES = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8a4fa3")
+"""The colours of a chart's lines."""
+LOWEST, HIGHEST = (8, 48, 107), (236, 243, 250)
+"""The colours of the smallest and of the largest value on dots."""
 
 
-def line_chart(title: str, values: Sequence[float], *, across: str, up: str) -> str:
-    """Return a chart of values over their indices, with the scale of both axes."""
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    if low == high:
-        low, high = low - 1, high + 1
-    last = max(len(values) - 1, 1)
-    points = " ".join(
-        f"{_x(index, last):.1f},{_y(value, low, high):.1f}" for index, value in _thinned(values)
-    )
-    marks = [low + (high - low) * part / 4 for part in range(5)]
-    grid = "".join(
-        f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(mark, low, high):.1f}" '
-        f'y2="{_y(mark, low, high):.1f}" stroke="#ddd"/>'
-        f'<text x="{LEFT - 6}" y="{_y(mark, low, high) + 4:.1f}" '
-        f'text-anchor="end">{mark:.4g}</text>'
-        for mark in marks
-    )
-    numbers = "".join(
-        f'<text x="{_x(last * part // 4, last):.1f}" y="{HEIGHT - BOTTOM + 16}" '
-        f'text-anchor="middle">{last * part // 4}</text>'
-        for part in range(5)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'font-family="sans-serif" font-size="12"><title>{escape(title)}</title>'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{grid}{numbers}'
-        f'<text x="{LEFT}" y="18" font-size="14">{escape(title)}</text>'
-        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{escape(across)}</text>'
-        f'<text x="{WIDTH - RIGHT}" y="18" text-anchor="end">{escape(up)}</text>'
-        f'<polyline fill="none" stroke="#1f5fa8" stroke-width="1.2" points="{points}"/></svg>\n'
-    )
+def line_chart(
+    title: str,
+    values: Sequence[float] | Mapping[str, Sequence[float]],
+    *,
+    across: str,
+    up: str = "",
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
+    """Return a chart of values over their indices: one line, or several by their names.
+
+    `across` and `up` say what the axes are. The scale is from `low` to `high` where they are given,
+    and what the values need otherwise.
+    """
+    series = values if isinstance(values, Mapping) else {"": values}
+    thinned = {name: _thinned(values) for name, values in series.items()}
+    shown = [value for points in thinned.values() for _, value in points] or [0.0]
+    marks = _marks(min(shown) if low is None else low, max(shown) if high is None else high)
+    last = max([len(line) - 1 for line in series.values()] + [1])
+    steps = [mark for mark in _marks(0, last) if mark <= last]
+    parts = [
+        *(_level(mark, marks) for mark in marks),
+        *(_column(mark, last) for mark in steps),
+        *(
+            _line(points, last, marks, colour)
+            for points, colour in zip(thinned.values(), LINES, strict=False)
+        ),
+        _legend(list(series)),
+        _text(WIDTH - RIGHT, HEIGHT - 10, escape(across), "end"),
+        _text(WIDTH - RIGHT, 43, escape(up), "end"),
+    ]
+    return _picture(title, WIDTH, HEIGHT, parts)
 
 
 def _thinned(values: Sequence[float]) -> list[tuple[float, float]]:
@@ -52,35 +61,112 @@ def _thinned(values: Sequence[float]) -> list[tuple[float, float]]:
     ]
 
 
-def _x(index: float, last: int) -> float:
+def _marks(low: float, high: float) -> list[float]:
+    """Return round numbers, four or more, the first at most `low` and the last at least `high`."""
+    if high <= low:
+        low, high = low - 1, high + 1
+    step = 10.0 ** _digits((high - low) / 4)
+    step *= max(factor for factor in (1, 2, 2.5, 5) if step * factor <= (high - low) / 4)
+    first = low // step
+    marks = [step * first]
+    while marks[-1] < high - step * 1e-9:
+        marks.append(step * (first + len(marks)))
+    return marks
+
+
+def _digits(number: float) -> int:
+    """Return the power of ten that a number begins with."""
+    return int(f"{number:e}".partition("e")[2])
+
+
+def _level(mark: float, marks: Sequence[float]) -> str:
+    y = _y(mark, marks)
+    line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{GRID}"/>'
+    return line + _text(LEFT - 8, y + 4, f"{mark:,.6g}", "end")
+
+
+def _column(mark: float, last: float) -> str:
+    return _text(_x(mark, last), HEIGHT - BOTTOM + 18, f"{mark:,.6g}", "middle")
+
+
+def _line(
+    points: Sequence[tuple[float, float]], last: float, marks: Sequence[float], colour: str
+) -> str:
+    places = " ".join(f"{_x(at, last):.1f},{_y(value, marks):.1f}" for at, value in points)
+    return (
+        f'<polyline fill="none" stroke="{colour}" stroke-width="1.8" stroke-linejoin="round" '
+        f'points="{places}"/>'
+    )
+
+
+def _legend(names: Sequence[str]) -> str:
+    """Return the names of the lines, one beside the other under the title."""
+    if len(names) < 2:
+        return ""
+    parts, at = [], LEFT
+    for name, colour in zip(names, LINES, strict=False):
+        parts.append(f'<rect x="{at}" y="37" width="16" height="4" rx="2" fill="{colour}"/>')
+        parts.append(_text(at + 22, 43, escape(name), "start"))
+        at += 22 + 7 * len(name) + 24
+    return "".join(parts)
+
+
+def _x(index: float, last: float) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * index / last
 
 
-def _y(value: float, low: float, high: float) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
+def _y(value: float, marks: Sequence[float]) -> float:
+    share = (value - marks[0]) / (marks[-1] - marks[0])
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(max(share, 0.0), 1.0)
 
 
 def dot_chart(title: str, places: Sequence[tuple[float, float]], values: Sequence[float]) -> str:
-    """Return dots at places, the brighter the smaller their value, with the values on them."""
-    low, high = min(values), max(values)
-    size, margin = 34, 30
-    left, top = min(x for x, _ in places), min(y for _, y in places)
+    """Return dots at places, the darker the smaller their value, with the values on them.
+
+    The shade is that of the value's rank, so that a few far away leave the others apart.
+    """
+    size, margin, top = 34, 34, 64
+    left, first = min(x for x, _ in places), min(y for _, y in places)
     width = (max(x for x, _ in places) - left) * size + 2 * margin
-    height = (max(y for _, y in places) - top) * size + 2 * margin + 20
-    dots = []
-    for (x, y), value in zip(places, values, strict=True):
-        share = (value - low) / (high - low) if high > low else 0.0
-        grey = round(245 - 205 * share)
-        ink = "#000" if grey > 128 else "#fff"
-        cx, cy = margin + (x - left) * size, margin + 20 + (y - top) * size
-        dots.append(
-            f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="15" fill="rgb({grey},{grey},{grey})" '
-            f'stroke="#555"/><text x="{cx:.1f}" y="{cy + 3:.1f}" text-anchor="middle" '
-            f'fill="{ink}">{value:.3g}</text>'
+    height = (max(y for _, y in places) - first) * size + margin + top
+    ranks = {value: at for at, value in enumerate(sorted(set(values)))}
+    dots = [
+        _dot(
+            margin + (x - left) * size,
+            top + (y - first) * size,
+            value,
+            ranks[value] / max(len(ranks) - 1, 1),
         )
+        for (x, y), value in zip(places, values, strict=True)
+    ]
+    return _picture(title, round(width), round(height), dots)
+
+
+def _dot(x: float, y: float, value: float, share: float) -> str:
+    shade = [round(a + (b - a) * share) for a, b in zip(LOWEST, HIGHEST, strict=True)]
+    ink = INK if share > 0.55 else GROUND
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'font-family="sans-serif" font-size="9"><title>{escape(title)}</title>'
-        f'<rect width="100%" height="100%" fill="#fff"/>'
-        f'<text x="10" y="18" font-size="13">{escape(title)}</text>{"".join(dots)}</svg>\n'
+        f'<circle cx="{x:g}" cy="{y:g}" r="15.5" fill="rgb({",".join(map(str, shade))})" '
+        f'stroke="#8fa3b8" stroke-width="0.7"/>'
+        f'<text x="{x:g}" y="{y + 3.6:g}" text-anchor="middle" font-size="10" '
+        f'fill="{ink}">{_short(value)}</text>'
+    )
+
+
+def _short(value: float) -> str:
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text.replace("-", "−")
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{FAINT}">{text}</text>'
+
+
+def _picture(title: str, width: int, height: int, parts: Sequence[str]) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'font-family="system-ui, sans-serif" font-size="12"><title>{escape(title)}</title>'
+        f'<rect width="{width}" height="{height}" rx="8" fill="{GROUND}"/>'
+        f'<text x="16" y="24" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
+        f"{''.join(parts)}</svg>\n"
     )

@@ -13,7 +13,8 @@ What the report leaves open, and what is done here:
   `keep_survivors` says that they stay and only the rest are children.
 - A population in which nobody has won for `patience` generations is given up for a new random
   one: "hopeless", as the report has it, without a number.
-- The random numbers of the first population are 1 to 24, what mutations give as well.
+- The random numbers of the first population are `lowest` to `highest`, 1 to 24 if not said: what
+  mutations give as well.
 
 Everything random in a generation is drawn from the seed, the generation's number and nothing
 else. So a run that begins again from an earlier population comes to the same arrays.
@@ -25,6 +26,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from kibitz_search.training.experiment import ParameterError
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
@@ -42,10 +45,6 @@ SMALLEST = 2
 """With fewer individuals there is nobody to mix."""
 
 
-class ParameterError(ValueError):
-    """A parameter that cannot be; says which, and what was expected."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What a run depends on, besides its fitness."""
@@ -54,7 +53,10 @@ class Settings:
     generations: int = 8000
     seed: int = 0
     keep_survivors: bool = False
-    patience: int = 10_000
+    patience: int = 500
+    lowest: int = 1
+    highest: int = 24
+    """The random numbers of a first population, both included."""
 
     def __post_init__(self) -> None:
         least = {"population": SMALLEST, "generations": 1, "seed": 0, "patience": 1}
@@ -63,6 +65,8 @@ class Settings:
                 raise ParameterError(
                     f"{name}: expected a number from {bound}, not {getattr(self, name)}"
                 )
+        if self.highest < self.lowest:
+            raise ParameterError(f"highest: expected at least the lowest, {self.lowest}")
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def first_population(settings: Settings, template: Template, generation: int = 0
     """Return a random population, [population, numbers], for the beginning or a new one."""
     source = _source(settings, generation, 0)
     shape = (settings.population, len(template.start))
-    drawn = source.integers(1, SPREAD // 2, size=shape).astype(np.float64)
+    drawn = source.integers(settings.lowest, settings.highest + 1, size=shape).astype(np.float64)
     return np.where(np.isnan(template.start), drawn, template.start)
 
 

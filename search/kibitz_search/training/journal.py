@@ -32,8 +32,8 @@ class Progress:
 
     header: dict[str, Any]
     generations: list[dict[str, Any]] = field(default_factory=list)
-    populations: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """By the generation that they begin."""
+    populations: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """The bytes of each line, from and to, by the generation that it is before."""
     length: int = 0
     """Bytes that are whole lines."""
 
@@ -49,13 +49,12 @@ def parse(data: bytes, name: str) -> Progress:
     lines = data.split(b"\n")[:-1]
     if not lines:
         raise JournalError(f"{name}: expected the journal of a training run, not an empty file")
-    entries = [_entry(line, number, name) for number, line in enumerate(lines, 1)]
-    header = entries[0]
+    header = _entry(lines[0], 1, name)
     if header.get("schema") != SCHEMA:
         raise JournalError(f"{name}, line 1: expected the header of a run ({SCHEMA})")
-    progress = Progress(header, length=sum(map(len, lines)) + len(lines))
-    for number, entry in enumerate(entries[1:], 2):
-        _take(progress, entry, f"{name}, line {number}")
+    progress = Progress(header, length=len(lines[0]) + 1)
+    for number, line in enumerate(lines[1:], 2):
+        _take(progress, _entry(line, number, name), len(line) + 1, f"{name}, line {number}")
     return progress
 
 
@@ -73,19 +72,24 @@ def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
     return entry
 
 
-def _take(progress: Progress, entry: dict[str, Any], where: str) -> None:
+def _take(progress: Progress, entry: Mapping[str, Any], length: int, where: str) -> None:
+    """Add a line of so many bytes to what a journal says."""
     expected = len(progress.generations)
     match entry:
         case {"kind": "generation", "generation": int(number)} if number == expected:
-            progress.generations.append(entry)
+            progress.generations.append(dict(entry))
         case {"kind": "population", "generation": int(number)} if number == expected:
-            progress.populations[number] = entry
+            progress.populations[number] = (progress.length, progress.length + length)
         case _:
             raise JournalError(f"{where}: expected generation {expected}, or its population")
+    progress.length += length
 
 
 class Journal:
-    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal."""
+    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal.
+
+    Populations stay in the file until one is asked for: all of a long run would fill the memory.
+    """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         wanted = json.loads(json.dumps({"schema": SCHEMA, **header}))
@@ -102,12 +106,25 @@ class Journal:
         self._file.truncate(self.progress.length)
         self._file.seek(self.progress.length)
         if self.progress.length == 0:
-            self.append(wanted)
+            self.progress.length = self._write(wanted)
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Write an entry through to the operating system: what ends the process loses nothing."""
-        self._file.write(encode(entry))
+        _take(self.progress, entry, self._write(entry), str(self.path))
+
+    def _write(self, entry: Mapping[str, Any]) -> int:
+        line = encode(entry)
+        self._file.write(line)
         self._file.flush()
+        return len(line)
+
+    def population(self, generation: int) -> dict[str, Any]:
+        """Return the line before a generation, which `Progress.populations` must have."""
+        begin, end = self.progress.populations[generation]
+        self._file.seek(begin)
+        line = self._file.read(end - begin)
+        self._file.seek(0, os.SEEK_END)
+        return _entry(line.rstrip(b"\n"), generation, str(self.path))
 
     def sync(self) -> None:
         """Wait until all of it is on the disk."""

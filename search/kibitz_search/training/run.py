@@ -19,7 +19,8 @@ from kibitz_search.training.genetic import (
 from kibitz_search.training.journal import Journal, JournalError
 
 EVERY = 25
-"""Generations between two populations in the journal: what is computed again at most."""
+"""Generations between two populations in the journal, after which it is on the disk: what is
+computed again at most, should the machine lose its power."""
 
 
 class Judged(Protocol):
@@ -57,12 +58,20 @@ def begin(settings: Settings, template: Template) -> Stage:
     return Stage(0, population, population[0], -np.inf, 0, 0)
 
 
-def resume(settings: Settings, template: Template, journal: Journal) -> Stage:
-    """Return the last stage that a journal has whole, or the beginning."""
-    if not journal.progress.populations:
+def resume(
+    settings: Settings, template: Template, journal: Journal, before: int | None = None
+) -> Stage:
+    """Return the last stage that a journal has whole, or the beginning.
+
+    It is not after the generation `before`, or the end of the run.
+    """
+    there = [
+        number for number in journal.progress.populations if before is None or number <= before
+    ]
+    if not there:
         return begin(settings, template)
-    number, entry = max(journal.progress.populations.items())
-    numbers = len(template.start)
+    number = max(there)
+    entry, numbers = journal.population(number), len(template.start)
     population = _array(entry, "population", (settings.population, numbers), journal)
     best = _array(entry, "best", (numbers,), journal)
     try:
@@ -70,6 +79,18 @@ def resume(settings: Settings, template: Template, journal: Journal) -> Stage:
     except (KeyError, TypeError, ValueError):
         raise JournalError(f"{journal.path}: expected what a population line has") from None
     return Stage(number, population, best, *rest)
+
+
+def fittest_of(
+    settings: Settings, template: Template, journal: Journal, evaluate: Evaluate, generation: int
+) -> Array:
+    """Return the fittest individual of a generation, computed from the population before it."""
+    stage = resume(settings, template, journal, generation)
+    while stage.generation < generation:
+        stage, _ = advance(settings, template, stage, evaluate)
+    judged = evaluate(stage.population, generation)
+    found: Array = stage.population[int(np.argmax(judged.fitness))]
+    return found
 
 
 def _array(entry: dict[str, Any], name: str, shape: tuple[int, ...], journal: Journal) -> Array:
@@ -136,6 +157,7 @@ def run(
             and (number >= len(known))
         ):
             journal.append(_population(stage))
+            journal.sync()
         stage, entry = advance(settings, template, stage, evaluate)
         if number >= len(known):
             journal.append(entry)

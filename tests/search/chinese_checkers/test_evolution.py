@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kibitz_search.chinese_checkers import evolution, hole_games
+from kibitz_search.chinese_checkers import evaluation, evolution, hole_games
 from kibitz_search.chinese_checkers.hole_games import HoleGames, distances
 from kibitz_search.training.genetic import Settings, first_population
 
@@ -42,9 +42,48 @@ def test_stuck_pairs_begin_again_so_often_and_no_more() -> None:
     assert (came[:, hole_games.LOST_BY] > 100).all()
 
 
+def test_who_is_stuck_is_as_far_from_a_win_as_at_the_start_or_where_it_is() -> None:
+    judge = distances("hand")
+    stuck = judge.copy()
+    shape = HoleGames(judge).shape
+    stuck[list(shape.home(0, 10))[:1]] = -99  # one peg stays at home
+    start = judge[list(shape.home(0, 10))].sum()
+    for as_at_start in (True, False):
+        games = HoleGames(judge, most_restarts=1, stuck_is_start=as_at_start)
+        lost_by = games.play(stuck[None], [1], 0, 4)[0, :, hole_games.LOST_BY]
+        assert (lost_by == start).all() if as_at_start else (lost_by < start / 2).all()
+
+
+@pytest.mark.parametrize(
+    ("begins", "seats", "expected"),
+    [("turns", 3, [0, 1, 2]), ("individual", 3, [0]), ("judge", 3, [1, 2]), ("judge", 2, [1])],
+)
+def test_who_begins(begins: str, seats: int, expected: list[int]) -> None:
+    games = HoleGames(distances("hand"), seats, begins=begins)
+    assert games._own_seats.tolist() == expected
+
+
+def test_a_judge_of_more_than_a_weight_for_every_hole_plays_by_its_evaluation() -> None:
+    arrays = distances("hand")[np.newaxis]
+    by_weights = hole_games.against("hand").play(arrays, [1], 0, 30)
+    judged = hole_games.against("mobility").play(arrays, [1], 0, 30)
+    assert not np.array_equal(by_weights, judged)
+    won = judged[..., hole_games.WON].mean()
+    assert 0.1 < won < 0.9
+
+
+def test_an_evaluation_of_weights_alone_plays_as_they_do() -> None:
+    """The same moves are worth the most, so hand against itself is an even game both ways."""
+    arrays = distances("hand")[np.newaxis]
+    games = HoleGames(distances("hand"), evaluation=evaluation.hand)
+    came = games.play(arrays, [3], 0, 200)[0]
+    assert 0.4 < came[:, hole_games.WON].mean() < 0.6
+    assert 100 < came[:, hole_games.PLIES].mean() < 120
+
+
 def test_fitness_is_two_games_or_five_and_counts_all_plies() -> None:
     games, settings = HoleGames(distances("euclid")), Settings(population=3)
-    bad = first_population(settings, evolution.template())[0]
+    bad = first_population(settings, evolution.template(settings))[0]
     judged = evolution.evaluate(games, settings, np.stack([bad, distances("stragglers")]), 7)
     assert judged.games.tolist()[0] == evolution.FEW
     assert judged.fitness[0] < 0
@@ -52,8 +91,15 @@ def test_fitness_is_two_games_or_five_and_counts_all_plies() -> None:
     assert judged.fitness[1] > 0
 
 
-def test_individuals_begin_with_the_hand_made_start_and_goal() -> None:
-    template = evolution.template()
+@pytest.mark.parametrize("apart", [True, False])
+def test_individuals_begin_with_the_hand_made_start_and_goal(apart: bool) -> None:
+    settings = Settings(lowest=3, highest=30)
+    template = evolution.template(settings, apart=apart)
     assert int(np.isnan(template.start).sum()) == 101
-    shape = HoleGames(distances("hand")).shape
-    assert np.flatnonzero(template.free).tolist() == list(shape.home(hole_games.GOAL, 10))
+    shape, judge = HoleGames(distances("hand")).shape, distances("hand")
+    goal, home = list(shape.home(hole_games.GOAL, 10)), list(shape.home(0, 10))
+    assert np.flatnonzero(template.free).tolist() == goal
+    for holes in (goal, home):
+        assert len(set((template.start - judge)[holes].round(9))) == 1
+    assert (float(template.start[goal].max()) == 2.0) is apart
+    assert (float(template.start[home].min()) == 31.0) is apart

@@ -1,0 +1,81 @@
+"""How `kibitz train` shows a run: a bar on a terminal, and a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kibitz.output import echo
+from kibitz_protocol import printable
+
+if TYPE_CHECKING:
+    from kibitz_search.training.experiment import Reporter
+
+SECONDS = 10.0
+"""Between two lines, where there is no terminal."""
+
+
+@contextmanager
+def shown() -> Iterator[Reporter]:
+    """Yield what shows a run to whoever reads the standard error output."""
+    if not sys.stderr.isatty():
+        yield Lines()
+        return
+    bar = Bar()
+    try:
+        yield bar
+    finally:
+        bar.stop()
+
+
+class Lines:
+    """Prints a line every `SECONDS`, and the last one."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._next = now() + SECONDS
+
+    def progress(self, done: int, total: int, text: str) -> None:
+        """Print how far the run has come, unless it was told a moment ago."""
+        now = self._now()
+        if now >= self._next or done == total:
+            self._next = now + SECONDS
+            echo(f"{done} of {total}: {text}", err=True)
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        echo(text)
+
+
+class Bar:
+    """A bar in the last line of a terminal, while there is progress to show."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Remaining
+
+        columns = (
+            *(BarColumn(bar_width=24), MofNCompleteColumn(), Remaining(compact=True)),
+            TextColumn("{task.description}", markup=False),
+        )
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=None)
+
+    def progress(self, done: int, total: int, text: str) -> None:
+        """Show how far the run has come."""
+        shown = printable.line(text)
+        self._bar.update(self._task, completed=done, total=total, description=shown)
+        self._bar.start()
+
+    def say(self, text: str) -> None:
+        """Print a line; the bar, which it would be printed into, goes until there is progress."""
+        self.stop()
+        echo(text)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        self._bar.stop()

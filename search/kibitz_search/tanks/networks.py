@@ -1,0 +1,310 @@
+"""Networks that play Tanks: that of the report, and a small one that sees the board from its tank.
+
+The report's network
+--------------------
+225 inputs, 10 neurons with the hyperbolic tangent, 7 linear outputs, of which the largest is the
+action (the first of equal ones). The inputs are the codes of the local board, row by row, times
+a scale: 1, or 1/10, which is what the toolbox's ``mapminmax`` does with inputs that it was shown
+from -10 to 10. An individual has the input weights, a row for each neuron, then the output
+weights, then the biases of both layers.
+
+The network with the tank's own eyes
+------------------------------------
+One small network looks in each of the four directions, with the board turned that way and its
+sides added up, and gives a worth to going there, to turning the hull there and to firing there. Its
+inputs are sums over `BINS` areas, narrow ones near the tank and wide ones far away, of what is new,
+unknown, solid, another tank, or was left a short while ago; and where the hull points. Masks leave
+the moves that are known to be closed, and shots with nobody in the line, out of the choice.
+
+What it knows is its own view, and what it remembers of it (`MIND`): when it was where, and where
+it got stuck, which closes a place for `PATIENCE` slots.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kibitz_games.compiled import kernels
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.compiled.operations import Record
+from kibitz_games.core.game import GameInfo
+from kibitz_games.tanks import geometry as geo
+from kibitz_games.tanks import rules
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import SearchResult
+from kibitz_search.algorithms.support import one_game_only
+
+i64 = kernels.int64_cast()
+
+CELLS = rules.CELLS
+INPUTS, HIDDEN, OUTPUTS = 225, 10, rules.MAX_ACTIONS
+REPORT_WEIGHTS = HIDDEN * INPUTS + OUTPUTS * HIDDEN + HIDDEN + OUTPUTS
+
+NEW, HIDDEN_PLACES, SOLID, TANK, LEFT_LATELY = range(5)
+PLANES = 5
+FORWARD = kernels.kernel_array(
+    np.array([0] * 12 + [1, 1, 2, 3, 4, 5, 5, 5] + [6] * 9, np.int64)  # from 14 behind to 14 ahead
+)
+ASIDE = kernels.kernel_array(np.array([0, 1] + [2] * 13, np.int64))
+"""Which area a place falls into, by how far it is ahead and aside."""
+BINS = 21
+LOOKS = PLANES * BINS + 4
+"""Inputs: the areas, whether the hull points there, aside or back, and 1."""
+NEURONS, WORTHS = 4, 3
+GO, TURN, SHOOT = range(WORTHS)
+EYES_WEIGHTS = NEURONS * LOOKS + WORTHS * NEURONS + WORTHS
+PATIENCE = 12
+FADING = 0.93
+"""What is left of a trace after an own turn."""
+MOVES = kernels.kernel_array(np.array([rules.UP, rules.RIGHT, rules.DOWN, rules.LEFT], np.int64))
+"""The move that goes where each hull faces."""
+
+
+def _sizes() -> np.ndarray:
+    """Return for each area the root of how many places it has at most, inverted."""
+    sizes = np.zeros(BINS)
+    for ahead in range(-14, 15):
+        for aside in range(-14, 15):
+            sizes[int(FORWARD[ahead + 14]) * 3 + int(ASIDE[abs(aside)])] += 1
+    return 1 / np.sqrt(sizes)
+
+
+SHARE = kernels.kernel_array(_sizes())
+
+REPORT_NETWORK = kernels.record_type(
+    "tanks_report_network",
+    [("scale", np.float64), ("weights", np.float64, (REPORT_WEIGHTS,))],
+    source=__file__,
+)
+EYES_NETWORK = kernels.record_type(
+    "tanks_eyes_network", [("weights", np.float64, (EYES_WEIGHTS,))], source=__file__
+)
+MIND = kernels.record_type(
+    "tanks_trail",
+    [
+        ("slot", np.int64),  # of the last turn, -1 before the first
+        ("place", np.int64),  # where the tank was then
+        ("tried", np.int64),  # the place that it wanted to enter then, 0 for none
+        ("until", np.int64, (CELLS,)),  # the slot until which a place is closed
+        ("trace", np.float64, (CELLS,)),  # 1 where it is, fading where it was
+    ],
+    source=__file__,
+)
+
+
+# ----------------------------------------------------------------------------- the report's network
+
+
+@kernel
+def report_action(weights: Any, scale: float, st: Record) -> Int:
+    """Return the action of the report's network for the seat to act."""
+    seat = i64(st.side)
+    after = HIDDEN * INPUTS
+    biases = after + OUTPUTS * HIDDEN
+    neurons = np.empty(HIDDEN)
+    for neuron in range(HIDDEN):
+        total = 0.0
+        at = neuron * INPUTS
+        for row in range(geo.SIDE):
+            for column in range(geo.SIDE):
+                code = i64(st.memory[seat, (row + 1) * geo.STRIDE + column + 1])
+                total += weights[at] * code
+                at += 1
+        neurons[neuron] = np.tanh(scale * total + weights[biases + neuron])
+    best = -np.inf
+    chosen = i64(rules.UP)
+    for output in range(OUTPUTS):
+        total = weights[biases + HIDDEN + output]
+        for neuron in range(HIDDEN):
+            total += weights[after + output * HIDDEN + neuron] * neurons[neuron]
+        if total > best:
+            best = total
+            chosen = i64(rules.UP + output)
+    return chosen
+
+
+# ------------------------------------------------------------------ the network with its own eyes
+
+
+@kernel
+def reset_mind(mind: Record) -> None:
+    """Forget everything, as before the first turn."""
+    mind.slot = -1
+    mind.place = 0
+    mind.tried = 0
+    for cell in range(CELLS):
+        mind.until[cell] = 0
+        mind.trace[cell] = 0.0
+
+
+@kernel
+def _remember(mind: Record, st: Record, seat: Int) -> None:
+    """Close the place that the tank has failed to enter, and let the traces fade."""
+    if mind.tried != 0 and mind.place == st.place[seat]:
+        mind.until[mind.tried] = st.slot + PATIENCE
+    for cell in range(CELLS):
+        mind.trace[cell] *= FADING
+    mind.place = st.place[seat]
+    mind.trace[mind.place] = 1.0
+    mind.tried = 0
+    mind.slot = st.slot
+
+
+@kernel
+def _look(mind: Record, st: Record, seat: Int, inputs: Any) -> None:
+    """Write what the tank sees in each direction, [4, LOOKS]."""
+    inputs[:, :] = 0.0
+    here = i64(st.place[seat])
+    own_row, own_column = here // geo.STRIDE, here % geo.STRIDE
+    for row in range(1, geo.SIDE + 1):
+        for column in range(1, geo.SIDE + 1):
+            cell = row * geo.STRIDE + column
+            if cell == here:
+                continue
+            code = i64(st.memory[seat, cell])
+            solid = code <= rules.ROCK or mind.until[cell] > st.slot
+            new = not solid and (i64(st.visited[cell]) >> seat) & 1 == 0
+            north, east = own_row - row, column - own_column
+            for hull in range(4):
+                ahead = north if hull == 0 else east if hull == 1 else -north
+                aside = east if hull == 0 or hull == 2 else north
+                if hull == 3:
+                    ahead = -east
+                area = FORWARD[ahead + 14] * 3 + ASIDE[abs(aside)]
+                share = SHARE[area]
+                if new:
+                    inputs[hull, NEW * BINS + area] += share
+                if code == rules.UNKNOWN:
+                    inputs[hull, HIDDEN_PLACES * BINS + area] += share
+                if solid:
+                    inputs[hull, SOLID * BINS + area] += share
+                if code > 0:
+                    inputs[hull, TANK * BINS + area] += share
+                inputs[hull, LEFT_LATELY * BINS + area] += share * mind.trace[cell]
+    for hull in range(4):
+        turned = (hull - i64(st.hull[seat])) & 3
+        inputs[hull, PLANES * BINS + (1 if turned == 3 else turned)] = 1.0
+        inputs[hull, PLANES * BINS + 3] = 1.0
+
+
+@kernel
+def _worths(weights: Any, inputs: Any, worths: Any) -> None:
+    """Write the worth of going, turning and firing in each direction, [4, WORTHS]."""
+    after = NEURONS * LOOKS
+    for hull in range(4):
+        for worth in range(WORTHS):
+            worths[hull, worth] = weights[after + WORTHS * NEURONS + worth]
+        for neuron in range(NEURONS):
+            total = 0.0
+            for look in range(LOOKS):
+                total += weights[neuron * LOOKS + look] * inputs[hull, look]
+            total = np.tanh(total)
+            for worth in range(WORTHS):
+                worths[hull, worth] += weights[after + worth * NEURONS + neuron] * total
+
+
+@kernel
+def _closed(mind: Record, st: Record, seat: Int, cell: Int) -> bool:
+    """Return whether a place is known to be closed: by a rock, the edge, a wreck or a tank."""
+    row, column = cell // geo.STRIDE, cell % geo.STRIDE
+    if row < 1 or row > geo.SIDE or column < 1 or column > geo.SIDE:
+        return True
+    code = i64(st.memory[seat, cell])
+    return bool(code <= rules.ROCK or code > 0 or mind.until[cell] > st.slot)
+
+
+@kernel
+def _has_target(st: Record, seat: Int) -> bool:
+    """Return whether the first thing along the hull is known to be a tank."""
+    ahead = i64(rules.AHEAD[st.hull[seat]])
+    cell = i64(st.place[seat]) + ahead
+    # The border is unknown to everybody, so that the loop ends there at last.
+    while st.memory[seat, cell] == rules.FREE:
+        cell += ahead
+    return bool(st.memory[seat, cell] > 0)
+
+
+@kernel
+def eyes_action(mind: Record, weights: Any, st: Record) -> Int:
+    """Return the action of the network with its own eyes for the seat to act."""
+    seat = i64(st.side)
+    _remember(mind, st, seat)
+    inputs, worths = np.empty((4, LOOKS)), np.empty((4, WORTHS))
+    _look(mind, st, seat, inputs)
+    _worths(weights, inputs, worths)
+    here, facing = i64(st.place[seat]), i64(st.hull[seat])
+    right, left = worths[(facing + 1) & 3, TURN], worths[(facing + 3) & 3, TURN]
+    best: float = max(right, left)
+    chosen = i64(rules.TURN_RIGHT if right >= left else rules.TURN_LEFT)
+    for hull in range(4):
+        there = here + i64(rules.AHEAD[hull])
+        if worths[hull, GO] > best and not _closed(mind, st, seat, there):
+            best = worths[hull, GO]
+            chosen = i64(MOVES[hull])
+            mind.tried = there
+    if worths[facing, SHOOT] > best and _has_target(st, seat):
+        chosen = i64(rules.FIRE)
+        mind.tried = 0
+    return chosen
+
+
+# ------------------------------------------------------------------------------------ the players
+
+
+@kernel
+def _by_report(ev: Record, st: Record) -> Int:
+    return report_action(ev.weights, ev.scale, st)
+
+
+@kernel
+def _by_eyes(mind: Record, ev: Record, st: Record) -> Int:
+    return eyes_action(mind, ev.weights, st)
+
+
+class ReportNetwork:
+    """A player that does what the report's network says."""
+
+    network: ClassVar[Any] = REPORT_NETWORK
+
+    def __init__(self, state: np.record) -> None:
+        self._state = state
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the network cannot play a game, or None if it can."""
+        return one_game_only(info, state, rules.STATE)
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the network's action; `state` is any that agrees with the seat's view."""
+        action = int(_by_report(ev, state))
+        return SearchResult(action, 0.0, 1, 1, (action,))
+
+
+class EyesNetwork:
+    """A player with the network that has its own eyes; it keeps its mind from turn to turn."""
+
+    network: ClassVar[Any] = EYES_NETWORK
+
+    def __init__(self, state: np.record) -> None:
+        self._mind = new_mind()
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the network cannot play a game, or None if it can."""
+        return one_game_only(info, state, rules.STATE)
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the network's action; `state` is any that agrees with the seat's view."""
+        if int(state["slot"]) <= int(self._mind.slot):
+            self._mind = new_mind()
+        action = int(_by_eyes(self._mind, ev, state))
+        return SearchResult(action, 0.0, 1, 1, (action,))
+
+
+def new_mind() -> Any:
+    """Return the mind of a player before its first turn."""
+    mind: Any = kernels.new(MIND)
+    mind.slot = -1
+    return mind
