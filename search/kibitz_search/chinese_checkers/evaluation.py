@@ -11,7 +11,9 @@ A player who has finished is worth `WIN_SCORE`, whichever foreign pegs are in th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.chinese_checkers import race_beam, race_db
+from kibitz_search.chinese_checkers.hole_arrays import KIND, turned_holes
+from kibitz_search.training import weights
 
 RESOLUTION = 1 / 1024
 """The unit of all weights: sums of so few of them are exact."""
@@ -123,6 +127,38 @@ def stragglers(state: np.record) -> np.record:
     return weighted(
         state, lambda shape, goal, hole: -(shape.steps(hole, shape.tips[goal]) ** POWER)
     )
+
+
+def of_distances(state: Any, distances: Sequence[float]) -> np.record:
+    """Return the evaluation record of an array of distances (`hole_arrays`) for the usual star."""
+    shape, numbers = geo.geometry(*geo.ALL[int(state.geometry)]), np.array(distances)
+    ev: Any = kernels.new(WEIGHTS)
+    for goal in range(geo.CORNERS):
+        worth = -numbers[turned_holes(shape, goal)]
+        ev.weights[goal, : shape.holes] = np.round(worth / RESOLUTION) * RESOLUTION
+    record: np.record = ev
+    return record
+
+
+def evolved(state: np.record) -> np.record:
+    """Return weights that were evolved by the genetic algorithm of the report.
+
+    Source: "Fun With Chinese Checkers", which evolves an array for two players and one for three;
+    `kibitz train chinese-checkers/genetic` does it again. Two seats have that for two, all others
+    that for three, which has met pegs from other sides than the front. On other boards than the
+    usual star it is the hand-tuned weights.
+    """
+    there: Any = state
+    if geo.ALL[int(there.geometry)] != ("star", geo.COMMON["star"]):
+        return hand(state)
+    return of_distances(there, _shipped(f"evolved-{2 if there.seats == 2 else 3}"))
+
+
+@cache
+def _shipped(name: str) -> tuple[float, ...]:
+    """Return the distances of a file that the package has."""
+    path = Path(__file__).with_name("weights") / f"{name}.json"
+    return tuple(weights.load(path, game="chinese-checkers", kind=KIND).weights)
 
 
 # --------------------------------------------------------------------- ways to empty goal holes
@@ -281,5 +317,6 @@ EVALUATIONS: dict[str, Evaluation] = {
     "vacant": vacant,
     "mobility": mobility,
     "race": race,
+    "evolved": evolved,
 }
 """The evaluations of the game, by name."""

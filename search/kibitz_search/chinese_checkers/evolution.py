@@ -36,8 +36,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_search.chinese_checkers.hole_arrays import GOAL
 from kibitz_search.chinese_checkers.hole_games import (
-    GOAL,
     LOST_BY,
     PLIES,
     RESTARTS,
@@ -51,7 +51,6 @@ from kibitz_search.training.genetic import Settings, Template
 WORTH = 500.0
 PROMISING = 300.0
 FEW, MANY = 2, 5
-KIND = "hole-distances"
 JUDGES = ("hand", "euclid", "stragglers", "mobility")
 """The evaluations that the best array is tested against."""
 

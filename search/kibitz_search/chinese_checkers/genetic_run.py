@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from kibitz_search.chinese_checkers import evolution, genetic_figures, genetic_selection
-from kibitz_search.chinese_checkers.experiments import GeneticParameters
-from kibitz_search.chinese_checkers.hole_games import GOAL, PLIES, WON, HoleGames, against
+from kibitz_search.chinese_checkers.genetic_parameters import GeneticParameters
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
+from kibitz_search.chinese_checkers.hole_games import PLIES, WON, HoleGames, against
 from kibitz_search.training import genetic, journal, weights
 from kibitz_search.training import run as training
 from kibitz_search.training.experiment import TrainingRun
@@ -147,7 +148,7 @@ def _save(
 ) -> None:
     file = weights.WeightsFile(
         game="chinese-checkers",
-        kind=evolution.KIND,
+        kind=KIND,
         shape={"board": "star", "size": 4, "goal": GOAL, "seats": parameters.seats},
         weights=array.tolist(),
         command=given.command,
