@@ -39,6 +39,9 @@ POWER = 1.5
 HOP = 1 / 8
 """What a way forward by jumps is worth, for each step that it gains."""
 
+EVOLVED = {2: "evolved-2"}
+"""The evolved weights that come with the package, by the number of seats."""
+
 WEIGHTS = kernels.record_type(
     "hole_weights",
     [("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1))],
@@ -143,15 +146,16 @@ def of_distances(state: Any, distances: Sequence[float]) -> np.record:
 def evolved(state: np.record) -> np.record:
     """Return weights that were evolved by the genetic algorithm of the report.
 
-    Source: "Fun With Chinese Checkers", which evolves an array for two players and one for three;
-    `kibitz train chinese-checkers/genetic` does it again. Two seats have that for two, all others
-    that for three, which has met pegs from other sides than the front. On other boards than the
-    usual star it is the hand-tuned weights.
+    Source: "Fun With Chinese Checkers"; `kibitz train chinese-checkers/genetic` evolves them again.
+    `EVOLVED` says for how many seats there are such weights. With others, and on other boards than
+    the usual star, it is the hand-tuned weights: an array that has met pegs from the front only
+    plays worse than those against pegs from the sides.
     """
     there: Any = state
-    if geo.ALL[int(there.geometry)] != ("star", geo.COMMON["star"]):
+    name = EVOLVED.get(int(there.seats))
+    if name is None or geo.ALL[int(there.geometry)] != ("star", geo.COMMON["star"]):
         return hand(state)
-    return of_distances(there, _shipped(f"evolved-{2 if there.seats == 2 else 3}"))
+    return of_distances(there, _shipped(name))
 
 
 @cache

@@ -111,7 +111,8 @@ def _line(entry: Entry) -> str:
 
 def _selected(run: _Evolution, stage: training.Stage) -> Array:
     """Return the best of the last populations and of the fittest so far, by games of their own."""
-    numbers = sorted(run.file.progress.populations)[-genetic_selection.POPULATIONS :]
+    there = [number for number in run.file.progress.populations if number < stage.generation]
+    numbers = sorted(there)[-genetic_selection.POPULATIONS :]
     each = [training.resume(run.settings, run.template, run.file, at) for at in numbers]
     candidates = [array for at in each for array in (at.population, at.best[np.newaxis])]
     everybody = np.concatenate([*candidates, stage.population, stage.best[np.newaxis]])
