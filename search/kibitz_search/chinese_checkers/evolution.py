@@ -25,8 +25,8 @@ What the report leaves open, and what is done here:
   all random numbers lie between: pegs leave every start hole for any other, and any other for
   every goal hole. Where random numbers are lower than those of the goal, as they are with the
   judge's own, pegs stop short of it for ever: with 20 individuals nobody had won by generation
-  3,000, with 100 nobody by 250. The report's first win is in generation 51; moved apart it is in 348
-  with 20 individuals and in 21 with 100.
+  3,000, with 100 nobody by 250. The report's first win is in generation 51; moved apart it is in
+  348 with 20 individuals and in 21 with 100.
 - How great the judge's "great penalty" is does not matter: from 4 to 50 it plays the same games.
 - With three players both opponents are the judge, and whoever finishes first has won.
 """
