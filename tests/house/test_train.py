@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import filelock
@@ -109,6 +110,41 @@ def test_the_list_names_every_experiment_with_its_parameters() -> None:
     for name, experiment in EXPERIMENTS.items():
         assert f"{name}  {experiment.summary}" in done.output
     assert "  population=20\n      individuals in a generation (a whole number" in done.output
+
+
+def test_an_experiment_and_a_directory_are_needed() -> None:
+    for words, sentence in (
+        ([], "expected an experiment; `kibitz train --list` shows them"),
+        ([GENETIC], "expected --out, a directory for what the experiment finds"),
+    ):
+        done = CliRunner().invoke(train, words)
+        assert done.exit_code == 2
+        assert sentence in " ".join(done.output.split())
+
+
+@pytest.mark.e2e
+def test_a_killed_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
+    """Killed with signal 9, again and again, each time when it has come a little further."""
+    spec = f"{GENETIC}:generations=150,population=10,test=0"
+    command = [sys.executable, "-m", "kibitz", "train", spec, "--seed", "4", "--out"]
+    journal = tmp_path / "killed" / "journal.jsonl"
+    for length in (1, 20_000):
+        run = subprocess.Popen([*command, str(tmp_path / "killed")], stderr=subprocess.DEVNULL)
+        while not journal.exists() or journal.stat().st_size < length:
+            assert run.poll() is None
+            time.sleep(0.005)
+        run.kill()
+        run.wait()
+    for name in ("killed", "whole"):
+        done = subprocess.run([*command, str(tmp_path / name)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert journal.read_bytes() == (tmp_path / "whole" / "journal.jsonl").read_bytes()
+    for file in ("fittest.json", "best.json"):
+        arrays = [
+            json.loads((tmp_path / name / file).read_text())["weights"]
+            for name in ("killed", "whole")
+        ]
+        assert arrays[0] == arrays[1]
 
 
 @pytest.mark.e2e

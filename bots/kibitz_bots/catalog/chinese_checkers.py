@@ -54,6 +54,7 @@ EVALUATIONS = Evaluations(
         "vacant": "by the ways to the nearest empty holes of the goal",
         "mobility": "by hand-tuned weights and the ways forward that the pegs have next",
         "race": "by the race database: the moves that are left if nobody else were there",
+        "evolved": "by weights of the holes that a genetic algorithm has evolved",
     },
 )
 

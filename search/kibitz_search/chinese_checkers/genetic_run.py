@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from kibitz_search.chinese_checkers import evolution, genetic_figures, genetic_selection
-from kibitz_search.chinese_checkers.experiments import GeneticParameters
-from kibitz_search.chinese_checkers.hole_games import GOAL, PLIES, WON, HoleGames, against
+from kibitz_search.chinese_checkers.genetic_parameters import GeneticParameters
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
+from kibitz_search.chinese_checkers.hole_games import PLIES, WON, HoleGames, against
 from kibitz_search.training import genetic, journal, weights
 from kibitz_search.training import run as training
 from kibitz_search.training.experiment import TrainingRun
@@ -110,7 +111,8 @@ def _line(entry: Entry) -> str:
 
 def _selected(run: _Evolution, stage: training.Stage) -> Array:
     """Return the best of the last populations and of the fittest so far, by games of their own."""
-    numbers = sorted(run.file.progress.populations)[-genetic_selection.POPULATIONS :]
+    there = [number for number in run.file.progress.populations if number < stage.generation]
+    numbers = sorted(there)[-genetic_selection.POPULATIONS :]
     each = [training.resume(run.settings, run.template, run.file, at) for at in numbers]
     candidates = [array for at in each for array in (at.population, at.best[np.newaxis])]
     everybody = np.concatenate([*candidates, stage.population, stage.best[np.newaxis]])
@@ -147,7 +149,7 @@ def _save(
 ) -> None:
     file = weights.WeightsFile(
         game="chinese-checkers",
-        kind=evolution.KIND,
+        kind=KIND,
         shape={"board": "star", "size": 4, "goal": GOAL, "seats": parameters.seats},
         weights=array.tolist(),
         command=given.command,
