@@ -102,7 +102,7 @@ async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) ->
                 for compact in (False, True):
                     call = "([stages, paints, compact]) => differences(stages, paints, compact)"
                     assert await page.evaluate(call, [*part, compact]) == []
-            # A wall has two hundred thumbnails: each piece is one element, grounds are shared.
+            # A wall has two hundred thumbnails: what looks alike is one element.
             cells = len(stages[0]["cells"])
             count = "stage => counted(stage, true)"
             assert await page.evaluate(count, stages[-1]) <= cells + 25

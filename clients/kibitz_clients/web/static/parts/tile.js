@@ -19,6 +19,8 @@ export class Tile {
   #anew = true;
   /** @type {Paint | null} what has changed since it was drawn */
   #paint = null;
+  /** The rows of the grid that it is drawn with. */
+  band = 0;
 
   /**
    * @param {MatchModel} model
@@ -98,16 +100,24 @@ export class Tile {
       row.classList.toggle("is-winner", result?.seats[seat]?.rank === 1);
       row.classList.toggle("is-away", !result && this.model.away.has(seat));
     }
-    this.tick();
+    const clocks = this.#clockTexts();
+    for (const [seat, { clock }] of this.#seats.entries()) {
+      if (clock.textContent !== clocks[seat]) clock.textContent = clocks[seat];
+    }
   }
 
-  /** Let the clocks go on. */
-  tick(now = performance.now()) {
-    for (const [seat, { clock }] of this.#seats.entries()) {
+  /** Let the clocks go on: be drawn where one of them reads something else. */
+  tick() {
+    const clocks = this.#clockTexts();
+    if (this.#seats.some(({ clock }, seat) => clock.textContent !== clocks[seat])) this.queue.add(this);
+  }
+
+  #clockTexts() {
+    const now = performance.now();
+    return this.#seats.map((_, seat) => {
       const left = this.model.leftMs(seat, now);
-      const text = left === null ? "" : leftText(left);
-      if (clock.textContent !== text) clock.textContent = text;
-    }
+      return left === null ? "" : leftText(left);
+    });
   }
 
   #drawState() {
