@@ -129,7 +129,9 @@ export class BoardGrid extends EventTarget {
   /** @param {string} match */
   #make(match) {
     const model = this.app.matches.open(match, { follow: false });
-    const tile = new Tile(model, this.app.games.title(this.#slots.games.get(match) ?? ""), this.#queue);
+    const game = this.#slots.games.get(match) ?? "";
+    const { games } = this.app;
+    const tile = new Tile(model, games.title(game), games.endings(game), this.#queue);
     this.#tiles.set(match, tile);
     const signal = this.#ends.signal;
     model.addEventListener("change", (event) => {

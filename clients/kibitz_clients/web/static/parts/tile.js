@@ -25,11 +25,13 @@ export class Tile {
   /**
    * @param {MatchModel} model
    * @param {string} title of the game
+   * @param {Record<string, string>} endings how the game says the reasons of its results
    * @param {DrawQueue} queue
    */
-  constructor(model, title, queue) {
+  constructor(model, title, endings, queue) {
     this.model = model;
     this.title = title;
+    this.endings = endings;
     this.queue = queue;
     this.board = /** @type {import("../board/board.js").KibitzBoard} */ (
       document.createElement("kibitz-board")
@@ -123,7 +125,7 @@ export class Tile {
   #drawState() {
     const { result, ply } = this.model;
     const text = result
-      ? resultText(result, this.model.seats)
+      ? resultText(result, this.model.seats, this.endings)
       : `${this.title} · ${counted(ply, "move")}`;
     if (this.state.textContent !== text) this.state.textContent = text;
     this.element.classList.toggle("is-over", Boolean(result));
