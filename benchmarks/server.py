@@ -386,7 +386,9 @@ async def crowded(quick: bool) -> Figures:
             meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
             players = await seat(server, 50, meter, LASTING)
             before.append(await measure(server, 50, meter, seconds))
-            async with crowd("kibitz", server.port, 1000, first_match(players), "drawn") as watching:
+            async with crowd(
+                "kibitz", server.port, 1000, first_match(players), "drawn"
+            ) as watching:
                 load, _ = await measure_watched(server, 50, meter, seconds, watching)
                 beside.append(load)
             after.append(await measure(server, 50, meter, seconds))
