@@ -10,7 +10,7 @@
 /** A frame that took longer is late: the wall is to move at 30 frames a second and more. */
 const LATE_MS = 28;
 const GOOD_MS = 20;
-const LEAST = 2;
+const LEAST = 8;
 const MOST = 200;
 
 /** @typedef {{draw: () => void, band?: number}} Drawable */
