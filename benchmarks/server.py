@@ -13,6 +13,7 @@ Sections:
   idle        the same with 4,000 connections beside that only answer pings
   flat        CPU per move from 10 to 1,000 matches
   spectators  CPU per delivery with 1,000 spectators of one match
+  crowded     latency of 50 matches, one of which 1,000 drawing spectators watch
   connect     CPU per connection, from the handshake to the answer of hello
   memory      an idle connection; a lobby with its match
   start       until it listens: nothing there, 2,500 unfinished matches, killed under load
@@ -44,6 +45,7 @@ from typing import Any, Literal
 import psutil
 import uvloop
 
+from benchmarks.crowd import Crowd, crowd
 from benchmarks.players import (
     KibitzPlayer,
     Meter,
@@ -54,7 +56,6 @@ from benchmarks.players import (
     open_lobbies,
     seat_kibitz,
     seat_reference,
-    watch_kibitz,
     watch_reference,
 )
 from kibitz_server.match.code_digest import digest_of_packages
@@ -70,6 +71,8 @@ Figures = dict[str, Any]
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
 DRAWN = Programme("five-in-a-row", {"first": "seat-0"}, draws=True)
 """Matches of 100 moves, in which nobody wins."""
+LASTING = Programme("five-in-a-row", {"first": "seat-0", "size": 19}, draws=True)
+"""Matches of 361 moves, a minute and a half at the pace of what is watched."""
 STAR = Programme("chinese-checkers", {})
 SIX_STAR = Programme("chinese-checkers", {}, seats=6)
 WATCHED_MOVES_PER_SECOND = 4
@@ -148,10 +151,15 @@ async def seat(
 
 
 async def measure(
-    server: Subject, matches: int, meter: Meter, seconds: float, game: str = FIVE.game
+    server: Subject,
+    matches: int,
+    meter: Meter,
+    seconds: float,
+    game: str = FIVE.game,
+    warm_up: float = 1,
 ) -> Load:
-    """Let play run for `seconds` after a second of warm-up."""
-    await asyncio.sleep(1)
+    """Let play run for `seconds` after some of warm-up."""
+    await asyncio.sleep(warm_up)
     meter.reset()
     meter.running = True
     before, start = server.cpu(), time.perf_counter()
@@ -323,24 +331,31 @@ async def deliveries(
         meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
         players = await seat(server, 1, meter, DRAWN)
         alone = await measure(server, 1, meter, seconds)
-        if name == "kibitz":
-            first = players[0]
-            assert isinstance(first, KibitzPlayer)
-            crowd: Sequence[Player] = await watch_kibitz(
-                HOST, server.port, watchers, meter, first.matches[-1], "w", views
-            )
-        else:
-            crowd = await watch_reference(HOST, server.port, watchers, meter)
-        watched = await measure(server, 1, meter, seconds)
-        hang_up([*players, *crowd])
+        async with crowd(name, server.port, watchers, first_match(players), views) as watching:
+            watched, delivered = await measure_watched(server, 1, meter, seconds, watching)
+        hang_up(players)
     extra = watched.cpu_us_per_move - alone.cpu_us_per_move
     return {
-        "deliveries a second": meter.deliveries / seconds,
-        "share of what was due": meter.deliveries / (meter.moves * watchers),
+        "deliveries a second": delivered / seconds,
+        "share of what was due": delivered / (meter.moves * watchers),
         "CPU us a delivery": extra / watchers,
-        "p99 of the players alone, ms": alone.p99_ms,
-        "p99 of the players watched, ms": watched.p99_ms,
     }
+
+
+async def measure_watched(
+    server: Subject, matches: int, meter: Meter, seconds: float, watching: Crowd
+) -> tuple[Load, int]:
+    """Let play run beside spectators; return what was delivered to them, too."""
+    await asyncio.sleep(1)
+    watching.begin()
+    load = await measure(server, matches, meter, seconds, warm_up=0)
+    return load, watching.end()
+
+
+def first_match(players: Sequence[Player]) -> str:
+    """Return the match that a crowd watches; at a reference server it has no name."""
+    first = players[0]
+    return first.matches[-1] if isinstance(first, KibitzPlayer) else "-"
 
 
 async def spectators(quick: bool) -> Figures:
@@ -357,6 +372,38 @@ async def spectators(quick: bool) -> Figures:
 
 
 LAYERS: tuple[ServerName, ServerName] = ("sansio", "kibitz")
+
+
+async def crowded(quick: bool) -> Figures:
+    """The latency of players whose server also shows one of their matches to 1,000 who draw.
+
+    Without the crowd before and after it, since a machine may change while this lasts.
+    """
+    seconds, rounds = (5, 1) if quick else (15, 3)
+    before, beside, after = [], [], []
+    for _ in range(rounds):
+        with subject("kibitz") as server:
+            meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
+            players = await seat(server, 50, meter, LASTING)
+            before.append(await measure(server, 50, meter, seconds))
+            async with crowd(
+                "kibitz", server.port, 1000, first_match(players), "drawn"
+            ) as watching:
+                load, _ = await measure_watched(server, 50, meter, seconds, watching)
+                beside.append(load)
+            after.append(await measure(server, 50, meter, seconds))
+            hang_up(players)
+    ratios = [
+        2 * during.p99_ms / (one.p99_ms + other.p99_ms)
+        for one, during, other in zip(before, beside, after, strict=True)
+    ]
+    drift = [other.p99_ms / one.p99_ms for one, other in zip(before, after, strict=True)]
+    return {
+        "runs": [asdict(run) for rows in zip(before, beside, after, strict=True) for run in rows],
+        "p99 with them / without": statistics.median(ratios),
+        "all rounds": ratios,
+        "without them, after / before": drift,
+    }
 
 
 # --- connections and memory -----------------------------------------------------------------------
@@ -525,6 +572,7 @@ SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "idle": idle,
     "flat": flat,
     "spectators": spectators,
+    "crowded": crowded,
     "connect": connect,
     "memory": memory,
     "start": start,
@@ -539,6 +587,7 @@ TITLES = {
     "idle": "The same beside idle connections",
     "flat": "1,000 moves a second over more and more matches",
     "spectators": "1,000 spectators of one match",
+    "crowded": "50 matches, 1,000 drawing spectators of one",
     "connect": "Opening connections",
     "memory": "Memory",
     "start": "Starting",

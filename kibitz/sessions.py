@@ -43,6 +43,14 @@ class HostedLobby(BaseModel):
     invite: str | None = None
 
 
+class Opening(BaseModel):
+    """A request for a lobby whose answer has not come."""
+
+    key: str
+    known: list[Key]
+    """The player's lobbies before it."""
+
+
 class StoredSession(BaseModel):
     """What a file holds."""
 
@@ -53,6 +61,7 @@ class StoredSession(BaseModel):
     pid: int = 0
     """The process that wrote the file."""
     hosted: dict[str, HostedLobby] = Field(default_factory=dict)
+    opening: Opening | None = None
 
 
 class InUseError(click.ClickException):
@@ -105,6 +114,7 @@ class SavedSession:
     def store(self, client: Client, *, account: bool) -> None:
         """Save who the server has welcomed."""
         hosted = {} if self.stored is None else self.stored.hosted
+        opening = None if self.stored is None else self.stored.opening
         resume = None if account else client.resume
         self._save(
             StoredSession(
@@ -113,14 +123,26 @@ class SavedSession:
                 resume=resume,
                 pid=os.getpid(),
                 hosted=hosted,
+                opening=opening,
             )
         )
+
+    def opening(self, key: str) -> Opening | None:
+        """Return the request for a lobby under `key` whose answer no process has seen."""
+        found = None if self.stored is None else self.stored.opening
+        return found if found is not None and found.key == key else None
+
+    def store_opening(self, key: str, known: list[str]) -> None:
+        """Save that a lobby is asked for under `key`, beside the `known` ones; before it is."""
+        if self.stored is not None:
+            opening = Opening(key=key, known=known)
+            self._save(self.stored.model_copy(update={"opening": opening}))
 
     def store_hosted(self, key: str, lobby: str, invite: str | None) -> None:
         """Save a lobby that was opened under `key`."""
         if self.stored is not None:
             hosted = self.stored.hosted | {key: HostedLobby(lobby=lobby, invite=invite)}
-            self._save(self.stored.model_copy(update={"hosted": hosted}))
+            self._save(self.stored.model_copy(update={"hosted": hosted, "opening": None}))
 
     def drop_hosted(self, key: str) -> None:
         """Forget the lobby that was opened under `key`: it is gone."""

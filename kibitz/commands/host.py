@@ -25,7 +25,13 @@ from kibitz.sessions import HostedLobby, SavedSession
 from kibitz.text import result_tables
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
-from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem, SeatSpec
+from kibitz_protocol.wire.lobbies import (
+    HouseSeat,
+    LobbyBrief,
+    LobbySettings,
+    ProgrammeItem,
+    SeatSpec,
+)
 from kibitz_protocol.wire.records import Conduct
 
 
@@ -290,10 +296,40 @@ class _LobbyHost:
         if before is not None:
             _tell(f"lobby {before.lobby}, opened here before, is gone; this is a new one")
             saved.drop_hosted(self._key)
-        new = await self._open_lobby(client)
+        new = await self._unanswered(client, saved)
+        if new is None:
+            saved.store_opening(self._key, [brief.lobby for brief in await _own_lobbies(client)])
+            new = await self._open_lobby(client)
         saved.store_hosted(self._key, new.lobby, new.invite)
         self._opened(new, client.url)
         return new.lobby
+
+    async def _unanswered(self, client: Client, saved: SavedSession) -> HostedLobby | None:
+        """Return the lobby that an earlier process asked for and ended before it knew of it.
+
+        One with an invite code is closed instead: nobody was told the code, nobody is in it.
+        """
+        asked = saved.opening(self._key)
+        if asked is None:
+            return None
+        for brief in await _own_lobbies(client):
+            if brief.lobby in asked.known or not self._is_asked_for(brief):
+                continue
+            if brief.joinable != "invite":
+                _tell(f"lobby {brief.lobby} was opened here before, and goes on")
+                return HostedLobby(lobby=brief.lobby)
+            await client.close_lobby(brief.lobby)
+        return None
+
+    def _is_asked_for(self, brief: LobbyBrief) -> bool:
+        """Whether a lobby is one that was opened with these settings."""
+        wanted = self._settings
+        games = {item.game for item in wanted.programme}
+        return (
+            brief.state != "closed"
+            and (brief.name, brief.joinable) == (wanted.name, wanted.joinable)
+            and set(brief.games) == games
+        )
 
     async def _open_lobby(self, client: Client) -> HostedLobby:
         opened = await client.host(self._settings)
@@ -311,6 +347,12 @@ class _LobbyHost:
         echo(f"  kibitz bot mybot.py --server {url} --lobby {lobby}{code}")
         echo(f"  kibitz join {lobby} --server {url}{code}")
         return echo(f"  kibitz watch {lobby} --server {url}")
+
+
+async def _own_lobbies(client: Client) -> list[LobbyBrief]:
+    """Return the lobbies that this player hosts."""
+    briefs = (await client.lobbies()).lobbies
+    return [brief for brief in briefs if brief.host == client.name]
 
 
 async def _is_open(client: Client, lobby: str) -> bool:

@@ -31,6 +31,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy
 from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.net.send_limits import SendLimits
@@ -258,6 +259,7 @@ class PeerRig:
     pages: FakePages = field(default_factory=FakePages)
     access: AccessPolicy = field(default_factory=AccessPolicy)
     downloads: Downloads = field(default_factory=Downloads)
+    guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     site: Site | None = None
 
     def __post_init__(self) -> None:
@@ -277,6 +279,7 @@ class PeerRig:
             send_limits=SendLimits(),
             access=self.access,
             downloads=self.downloads,
+            guest_networks=self.guest_networks,
             spawn=self.spawned.append,
         )
         self.timeouts.start()

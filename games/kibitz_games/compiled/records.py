@@ -133,6 +133,21 @@ def as_bytes(state: np.record) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return _array_of(state).view(np.uint8)
 
 
+def words_of(state: np.record, count: int) -> memoryview:
+    """Return the first words of a record to read and write, also of one in a larger array."""
+    home: Any = state.base
+    if home.shape == _ALONE:
+        words: memoryview = plain_proxy(state).words
+        return words[:count]
+    first = _address(state) - _address(home)
+    raw = memoryview(home.view(np.uint8).reshape(-1))
+    return raw[first : first + 8 * count].cast("Q")
+
+
+def _address(owner: Any) -> int:
+    return int(owner.__array_interface__["data"][0])
+
+
 def batch(states: np.ndarray[Any, np.dtype[Any]]) -> Any:
     """Return what kernels take for an array of records: itself, or plain proxies of its records."""
     if compiled():

@@ -21,7 +21,7 @@ import numpy as np
 
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.mode import compiled
-from kibitz_games.compiled.records import new, plain_proxy, record_type
+from kibitz_games.compiled.records import new, record_type, words_of
 
 WORD = 8
 """Bytes of a word: states are copied and hashed word by word."""
@@ -70,8 +70,7 @@ def new_state(dtype: np.dtype[Any], seats: int) -> Any:
 
 def words(st: Any, count: Int) -> Any:
     """Return the first `count` words of a state that `state_type` declared, to read and write."""
-    proxy = plain_proxy(st) if isinstance(st, np.record) else st
-    return proxy.words
+    return words_of(st, int(count)) if isinstance(st, np.record) else st.words
 
 
 if compiled():

@@ -251,6 +251,7 @@ NEWS: Final[tuple[messages.ServerMessage, ...]] = (
                 options_schema={"type": "object"},
                 move_schema={"type": "object"},
                 view_schema={"type": "object"},
+                endings={"line": "with a line"},
             )
         ],
         personalities=["line/random"],

@@ -438,6 +438,11 @@ class GameLine(Tolerant):
     options_schema: Fields
     move_schema: Fields
     view_schema: Fields | None = Field(None, description="absent from servers before 0.2")
+    endings: dict[str, str] = Field(
+        {},
+        description="how people say the reasons of its results, behind who won or that it is"
+        " drawn: ``with five in a row``",
+    )
 
 
 class BotParameter(Tolerant):

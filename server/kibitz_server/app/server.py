@@ -159,7 +159,8 @@ async def _start(
         raise
     tasks = TaskSet()
     rate_limits = config.rate_limits()
-    connections = Connections(loop, rate_limits, config.quota(), config.guest_networks())
+    guest_networks = config.guest_networks()
+    connections = Connections(loop, rate_limits, config.quota(), guest_networks)
     clock = ServerClock(loop)
     turns = TurnBudget(loop)
     timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)
@@ -192,6 +193,7 @@ async def _start(
         send_limits=config.allowance,
         access=config.access_policy(),
         downloads=Downloads(config.download_limits()),
+        guest_networks=guest_networks,
         spawn=tasks.spawn,
     )
     try:

@@ -230,7 +230,7 @@ class MatchArchive:
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
         """Wait for the player's turn; nothing is done for a connection that is gone by then."""
-        async with self._jobs.turn(identity.key, counted_address(peer)):
+        async with self._jobs.turn(identity.key, counted_address(peer), peer.people):
             if peer.leaving:
                 raise RequestDeclined(Code.UNAVAILABLE, "the connection is gone")
             yield

@@ -30,7 +30,8 @@ class JobLimits:
     waiting_a_player: int = 8
     """How many of one player wait, besides the one that runs."""
     waiting_an_address: int = 32
-    """How many from one address wait, where guests are free to call themselves many things."""
+    """How many from one address wait, where guests are free to call themselves many things; or one
+    for each of the people that it is counted as, where those are more."""
     waiting: int = 256
     """How many wait in all."""
     retry_after_ms: int = 1000
@@ -67,13 +68,16 @@ class JobQueue:
         return len(self._running)
 
     @asynccontextmanager
-    async def turn(self, player: str, address: str | None = None) -> AsyncIterator[None]:
+    async def turn(
+        self, player: str, address: str | None = None, people: int = 0
+    ) -> AsyncIterator[None]:
         """Wait for the player's turn, and hold it until the block is left. Raises `QueueFull`.
 
-        `address` is where the player is, None for this machine, which may have any number.
+        `address` is where the player is, None for this machine, which may have any number;
+        `people` is as how many people it is counted, 0 where it is counted as itself.
         """
         if player in self._running or len(self._running) >= self._limits.at_once:
-            await self._wait_at_address(player, address)
+            await self._wait_at_address(player, address, people)
         else:
             self._running.add(player)
         try:
@@ -82,11 +86,11 @@ class JobQueue:
             self._running.discard(player)
             self._start_next()
 
-    async def _wait_at_address(self, player: str, address: str | None) -> None:
+    async def _wait_at_address(self, player: str, address: str | None, people: int) -> None:
         if address is None:
             await self._wait(player)
             return
-        if self._by_address[address] >= self._limits.waiting_an_address:
+        if self._by_address[address] >= max(self._limits.waiting_an_address, people):
             message = "too many requests of your address wait already, ask again later"
             raise QueueFull(message, self._limits.retry_after_ms)
         self._by_address[address] += 1

@@ -59,6 +59,7 @@ class ListHandlers:
                 options_schema=game.Options.model_json_schema(),
                 move_schema=game.Move.model_json_schema(),
                 view_schema=game.View.model_json_schema(),
+                endings=dict(game.reason_texts),
             )
             for game in self._directory.games.values()
         ]

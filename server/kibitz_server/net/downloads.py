@@ -21,7 +21,8 @@ class DownloadLimits:
     at_once: int = 200
     """Records on their way at the same time."""
     an_address: int = 8
-    """Records on their way to one address; this machine's own is not counted."""
+    """Records on their way to one address, or one for each of the people that it is counted as,
+    where those are more; this machine's own is not counted."""
     held_bytes: int = 16 * 1024 * 1024
     """Bytes of records in memory; a download that has begun goes on beyond it, by one piece."""
     piece_s: float = 10
@@ -62,9 +63,13 @@ class Downloads:
         """Whether nobody may begin, wherever they come from."""
         return self.count >= self.limits.at_once or self.held_bytes >= self.limits.held_bytes
 
-    def address_is_full(self, address: str | None) -> bool:
-        """Whether an address has as many as it may; None is this machine."""
-        return address is not None and self._by_address[address] >= self.limits.an_address
+    def address_is_full(self, address: str | None, people: int = 0) -> bool:
+        """Whether an address has as many as it may; None is this machine.
+
+        `people` is how many people it is counted as, 0 where it is counted as itself.
+        """
+        most = max(self.limits.an_address, people)
+        return address is not None and self._by_address[address] >= most
 
     def begin(self, address: str | None) -> Download:
         """Count a download; the caller has asked `full` and `crowded`."""

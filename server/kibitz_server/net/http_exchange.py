@@ -89,6 +89,10 @@ class HttpConnection(Protocol):
     send_queue: SendQueue
     rate_limiter: RateLimiter
 
+    @property
+    def people(self) -> int:
+        """As how many people its address is counted, 0 where it is counted as itself."""
+
     def in_turn(self, call: Callable[[], None]) -> None:
         """Call something now, or in a later turn of the loop, and read nothing until then."""
 
@@ -300,7 +304,7 @@ class HttpExchange:
             return
         here = self._connection
         address = None if here.local else address_group(here.address)
-        refusal = download_refusal(self._context.downloads, address)
+        refusal = download_refusal(self._context.downloads, address, here.people)
         if refusal is not None:
             self._context.metrics.dropped("too many downloads")
             self.reply(refusal, head=head)

@@ -17,9 +17,9 @@ from kibitz_server.net.downloads import Download, Downloads
 from kibitz_server.net.send_queue import SendQueue
 
 
-def download_refusal(downloads: Downloads, address: str | None) -> http.Page | None:
+def download_refusal(downloads: Downloads, address: str | None, people: int) -> http.Page | None:
     """Return the page that says why nothing is sent now; None where there is room."""
-    if downloads.address_is_full(address):
+    if downloads.address_is_full(address, people):
         status, body = HTTPStatus.TOO_MANY_REQUESTS, http.TOO_MANY_DOWNLOADS
     elif downloads.full():
         status, body = HTTPStatus.SERVICE_UNAVAILABLE, http.NO_ROOM_FOR_DOWNLOADS

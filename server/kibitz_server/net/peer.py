@@ -58,6 +58,7 @@ from kibitz_server.net.access import AccessPolicy
 from kibitz_server.net.addresses import is_loopback
 from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
+from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.http_exchange import HttpExchange, half_close
 from kibitz_server.net.rate_limit import Bucket, ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
@@ -131,6 +132,8 @@ class PeerContext:
     access: AccessPolicy = field(default_factory=AccessPolicy)
     """Which requests are served, by their headers."""
     downloads: Downloads = field(default_factory=Downloads)
+    guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
+    """Addresses that are counted as many people."""
     spawn: Callable[[Awaitable[None]], None]
     """Runs what cannot be done at once; used for pages that come from the disk only."""
 
@@ -392,6 +395,11 @@ class Peer(asyncio.Protocol):
         if not self.transport.is_closing():
             self.transport.pause_reading()
         self._context.turns.wait(self._go_on)
+
+    @property
+    def people(self) -> int:
+        """As how many people its address is counted, 0 where it is counted as itself."""
+        return self._context.guest_networks.people(self.address)
 
     def relocate(self, address: str, local: bool) -> bool:
         """Take note of where the request comes from; return whether there is room for it."""

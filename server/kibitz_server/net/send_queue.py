@@ -2,6 +2,8 @@
 
 Frames of one turn of the event loop are written together: the first one puts the queue on the
 server's list, and one callback at the end of the turn writes each queue's frames with one call.
+What may be dropped may also wait: of the queues that have nothing else, some are written a turn, so
+that the news of a match with a thousand spectators delays no player by a thousand writes.
 
 While the transport cannot take more (it is *paused*), nothing is written, and every kind of
 news has a policy of its own:
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import AbstractEventLoop
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -33,6 +36,9 @@ from kibitz_protocol.wire.messages import Answer, ServerMessage
 from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
+PATIENT_A_TURN = 32
+"""Queues with nothing but droppable frames that are written in one turn of the loop; each is a
+system call, so this is about half a millisecond, and a thousand spectators take 32 turns."""
 MAX_AWAITED = 16
 """Snapshots that a queue has asked for and not been sent: a match that waits for the disk sends its
 own later, and all of them may be released by one commit."""
@@ -64,29 +70,46 @@ def message_frame(message: Answer | ServerMessage) -> bytes:
 class WriteBatcher:
     """The send queues of a server that have frames to write at the end of this turn of the loop."""
 
-    __slots__ = ("_loop", "_ready", "_scheduled")
+    __slots__ = ("_loop", "_patient", "_ready", "_scheduled")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
         self._ready: list[SendQueue] = []
+        self._patient: deque[SendQueue] = deque()
+        """Those that may wait for a later turn."""
         self._scheduled = False
 
     def add(self, queue: SendQueue) -> None:
         self._ready.append(queue)
+        self._schedule()
+
+    def add_patient(self, queue: SendQueue) -> None:
+        """Write a queue in one of the next turns, after those that came before it."""
+        self._patient.append(queue)
+        self._schedule()
+
+    def flush(self) -> None:
+        """Write what every queue has gathered, and what some of the patient ones have."""
+        self._scheduled = False
+        filled, self._ready = self._ready, []
+        for queue in filled:
+            self._write(queue)
+        for _ in range(min(len(self._patient), PATIENT_A_TURN)):
+            self._write(self._patient.popleft())
+        if self._patient:
+            self._schedule()
+
+    def _schedule(self) -> None:
         if not self._scheduled:
             self._scheduled = True
             self._loop.call_soon(self.flush)
 
-    def flush(self) -> None:
-        """Write what every queue has gathered."""
-        self._scheduled = False
-        filled, self._ready = self._ready, []
-        for queue in filled:
-            try:
-                queue.flush()
-            except Exception:
-                LOG.exception("a connection could not be written to")
-                queue.close()
+    def _write(self, queue: SendQueue) -> None:
+        try:
+            queue.flush()
+        except Exception:
+            LOG.exception("a connection could not be written to")
+            queue.close()
 
 
 class SendQueue:
@@ -97,6 +120,7 @@ class SendQueue:
         "_frames",
         "_limits",
         "_on_overflow",
+        "_patient",
         "_queued_bytes",
         "_skipped",
         "_transport",
@@ -122,6 +146,8 @@ class SendQueue:
         self._skipped: dict[SnapshotSource, bool] | None = None
         """Matches and lobbies whose news was dropped, and is until the peer knows how they are:
         whether each was asked for its present state."""
+        self._patient = False
+        """Whether all of `_frames` may wait for a later turn."""
         self.paused = False
         self.closed = False
 
@@ -133,17 +159,21 @@ class SendQueue:
         if self.paused:
             self._enqueue(frame)
             return
-        if not frames:
+        if not frames or self._patient:
+            self._patient = False
             self._batcher.add(self)
         frames.append(frame)
 
     def send_droppable(self, frame: bytes, source: SnapshotSource) -> None:
         """Send a spectator's news of a match, or a change of a lobby, unless the peer is behind."""
         skipped = self._skipped
-        if not self.paused and (skipped is None or source not in skipped):
-            self.send(frame)
-        else:
+        if self.paused or (skipped is not None and source in skipped):
             self.skip(source)
+        elif not self.closed:
+            if not self._frames:
+                self._patient = True
+                self._batcher.add_patient(self)
+            self._frames.append(frame)
 
     def skip(self, source: SnapshotSource) -> None:
         """The peer does not know how a match or a lobby is: `catch_up` has it told."""
@@ -157,6 +187,7 @@ class SendQueue:
         if not frames or self.paused or self.closed:
             return
         self._frames = []
+        self._patient = False
         self._transport.write(frames[0] if len(frames) == 1 else b"".join(frames))
         if self._skipped is not None:
             self.catch_up()

@@ -1,7 +1,7 @@
 """The board in a real browser: every golden drawn by paints is what its stages are drawn as.
 
-Every paint is applied; what that makes is compared with a new drawing of the stage after each
-seventh and the last of fifty, since a whole board costs far more than a paint.
+Every paint is applied; what that makes is compared with a new drawing of the stage now and then,
+since a whole board costs far more than a paint: some forty times in a play, and at its end.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ playwright = pytest.importorskip("playwright.async_api", reason="playwright is n
 CHROMIUM = os.environ.get("KIBITZ_TEST_CHROMIUM") or shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
+COMPARED = 40
+"""How often a play is compared, at least."""
+
 ENTRY = b"""import { define } from "./board/board.js";
 define();
 const made = (stage, compact) => {
@@ -40,12 +43,12 @@ const sorted = (markup) => markup.replace(/ d="([^"]*)"/, (words, d) =>
 const layers = (board) => [...board.querySelectorAll("svg > *")].map((layer) =>
   [layer.getAttribute("class"), layer.getAttribute("d"), ...[...layer.children]
     .map((each) => sorted(each.outerHTML)).filter((each) => !each.includes('d=""')).sort()]);
-window.differences = (stages, paints, compact) => {
+window.differences = (stages, paints, compact, every) => {
   const painted = made(stages[0], compact);
   const found = [];
   paints.forEach((paint, i) => {
     painted.paint(paint, { animate: false });
-    if (i % 7 && i !== paints.length - 1) return;
+    if (i % every && i !== paints.length - 1) return;
     const whole = made(stages[i + 1], compact);
     const [one, other] = [painted, whole].map((board) => JSON.stringify(layers(board)));
     if (one !== other) found.push([i + 1, compact, one, other]);
@@ -96,13 +99,14 @@ async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) ->
         await page.set_content("<!doctype html><body></body>")
         await page.evaluate(bundle(files, "test.js"))
         for stages, paints in drawn(path):
+            every = max(7, len(paints) // COMPARED)
             # The last stage of a long play is drawn in pieces: a page takes messages of some size.
             for start in range(0, len(paints), 50):
                 part = [stages[start : start + 51], paints[start : start + 50]]
                 for compact in (False, True):
-                    call = "([stages, paints, compact]) => differences(stages, paints, compact)"
-                    assert await page.evaluate(call, [*part, compact]) == []
-            # A wall has two hundred thumbnails: each piece is one element, grounds are shared.
+                    call = "(given) => differences(...given)"
+                    assert await page.evaluate(call, [*part, compact, every]) == []
+            # A wall has two hundred thumbnails: what looks alike is one element.
             cells = len(stages[0]["cells"])
             count = "stage => counted(stage, true)"
             assert await page.evaluate(count, stages[-1]) <= cells + 25

@@ -66,6 +66,25 @@ async def test_signing_in(open_page: OpenPage, shoot: Shoot) -> None:
     await expect(page.locator("#header .who")).to_have_text("grace h")
 
 
+async def test_a_long_name_is_clipped_in_the_head_of_a_page(
+    open_page: OpenPage, shoot: Shoot
+) -> None:
+    name = "Wolfgang Amadeus von Mecklenburg"
+    page = await open_page("/", size=PHONE)
+    await come_in(page, name)
+    await expect(page.locator("#header .who")).to_have_attribute("title", name)
+    tops = await page.evaluate(
+        "() => ['.brand', '.corner', 'nav'].map((each) => {"
+        " const box = document.querySelector('#header ' + each).getBoundingClientRect();"
+        " return [box.top, box.bottom]; })"
+    )
+    (brand, brand_end), (corner, corner_end), (nav, _) = tops
+    await shoot(page, "hall-long-name-phone")
+    assert corner < brand_end, "who one is stands beside the brand, above the places to go"
+    assert brand < corner_end <= nav
+    await checked(page)
+
+
 @pytest.mark.parametrize(("look", "size"), LOOKS)
 async def test_a_lobby_and_a_match(
     open_page: OpenPage, shoot: Shoot, look: str, size: tuple[int, int]

@@ -89,6 +89,16 @@ def test_the_words_of_a_record_are_its_memory() -> None:
         assert int(state["key"]) == 9
 
 
+def test_a_record_in_a_larger_array_has_its_own_words() -> None:
+    state = _start()
+    many = np.zeros(3, state.dtype)
+    many[1] = state
+    words = snapshot.words(many[1], 2)
+    words[0] = 9
+    assert many["key"].tolist() == [0, 9, 0]
+    assert (many[0].tobytes(), many[2].tobytes()) == (bytes(state.nbytes),) * 2
+
+
 def _compiled() -> bool:
     from kibitz_games.compiled import kernels
 

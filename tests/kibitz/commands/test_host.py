@@ -2,16 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from click.testing import CliRunner
 
-from kibitz.builtin_games import player_counts
-from kibitz.commands.host import host, most_seats, programme
+from kibitz import sessions
+from kibitz.builtin_games import load_games, player_counts
+from kibitz.commands.host import _LobbyHost, host, most_seats, programme
 from kibitz.options import notation
 from kibitz.options.notation import GameChoice
 from kibitz_protocol.wire.clocks import TimeControl
-from kibitz_protocol.wire.lobbies import ProgrammeItem
+from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
+from kibitz_server.app import Config, running
 
 KNOWN = "chinese-checkers"
 
@@ -73,3 +76,57 @@ def test_what_cannot_be_hosted_is_a_sentence(
 def test_a_game_is_read_with_its_options() -> None:
     assert planned([f"{KNOWN}:size=3"], "open,open")[0].options == {"size": 3}
     assert notation.parse_game(KNOWN) == GameChoice(KNOWN)
+
+
+class KilledError(Exception):
+    """The process ends here, as far as a test is concerned."""
+
+
+async def lobby_of(
+    server: str,
+    joinable: Literal["open", "invite"] = "open",
+    title: str = "an evening",
+    *,
+    killed: bool = False,
+) -> tuple[str, list[str]]:
+    """Return the lobby that the command would follow, and all lobbies that its player has."""
+    settings = LobbySettings(
+        name=title,
+        joinable=joinable,
+        seats=notation.parse_seats("open,open"),
+        programme=planned(["line-nim"], "open,open"),
+    )
+    given = {"server": server, "name": "ada", "token_file": None, "fresh": False}
+    command = _LobbyHost(settings, given, None, as_json=True)
+    with command._saved() as saved:
+        async with sessions.connect_saved(
+            saved, command._client, lambda _: None, account=False
+        ) as client:
+            if killed:
+                with pytest.MonkeyPatch.context() as patched:
+                    patched.setattr(saved, "store_hosted", _killed)
+                    with pytest.raises(KilledError):
+                        await command._lobby(client, saved)
+                return "", []
+            lobby = await command._lobby(client, saved)
+            briefs = (await client.lobbies()).lobbies
+            return lobby, [brief.lobby for brief in briefs if brief.state != "closed"]
+
+
+def _killed(*_: object) -> None:
+    raise KilledError
+
+
+@pytest.mark.parametrize("joinable", ["open", "invite"])
+async def test_a_lobby_whose_answer_came_too_late_is_not_opened_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joinable: Literal["open", "invite"]
+) -> None:
+    monkeypatch.setenv("KIBITZ_STATE", str(tmp_path))
+    async with running(Config(db=tmp_path / "kibitz.db"), load_games("plain")) as server:
+        other, _ = await lobby_of(server.url, title="another one")
+        await lobby_of(server.url, joinable, killed=True)
+        lobby, there = await lobby_of(server.url, joinable)
+        assert sorted(there) == sorted([other, lobby])
+        assert await lobby_of(server.url, joinable) == (lobby, there)
+        again, _ = await lobby_of(server.url, title="another one")
+        assert again == other

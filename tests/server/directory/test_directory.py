@@ -27,6 +27,7 @@ GAMES = {
     game.info.name: game
     for game in (Grid(), Race(), Veil(), variant(Grid, name="toy-even", balanced=True))
 }
+ENDINGS = {"row": "with a row"}
 OPEN = {"kind": "open"}
 
 
@@ -189,7 +190,8 @@ async def test_a_match_is_played_by_clients_that_know_no_rules(house: Scenario, 
 # --- lists ------------------------------------------------------------------------------------
 
 
-async def test_lists(house: Scenario) -> None:
+async def test_lists(house: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GAMES["toy-grid"], "reason_texts", ENDINGS)
     players, lobby = await house.match("ada", "bob")
     eve = await house.guest("eve")
     games = await eve.ask("list_games")

@@ -18,11 +18,13 @@ class Scenario:
         self.most = 0
         self._go_on = asyncio.Semaphore(0)
 
-    def ask(self, player: str, name: str = "", address: str | None = None) -> asyncio.Task[None]:
-        return asyncio.create_task(self._work(player, name or player, address))
+    def ask(
+        self, player: str, name: str = "", address: str | None = None, people: int = 0
+    ) -> asyncio.Task[None]:
+        return asyncio.create_task(self._work(player, name or player, address, people))
 
-    async def _work(self, player: str, name: str, address: str | None) -> None:
-        async with self.jobs.turn(player, address):
+    async def _work(self, player: str, name: str, address: str | None, people: int) -> None:
+        async with self.jobs.turn(player, address, people):
             self.begun.append(name)
             self.most = max(self.most, self.jobs.running)
             await self._go_on.acquire()
@@ -76,6 +78,17 @@ async def test_an_address_has_no_more_lines_than_its_share() -> None:
     await scenario.settle(6)
     await asyncio.gather(*far, *here)
     assert (len(scenario.begun), scenario.jobs._by_address) == (6, {})
+
+
+async def test_an_address_of_many_people_has_a_line_for_each() -> None:
+    scenario = Scenario(waiting_an_address=2)
+    far = [scenario.ask(f"eve {n}", address="192.0.2.1", people=3) for n in range(4)]
+    await scenario.settle()
+    with pytest.raises(QueueFull, match="of your address"):
+        await scenario.ask("eve 5", address="192.0.2.1", people=3)
+    await scenario.settle(4)
+    await asyncio.gather(*far)
+    assert (len(scenario.begun), scenario.jobs._by_address) == (4, {})
 
 
 async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:

@@ -23,6 +23,7 @@ from kibitz_server.net.access import AccessPolicy, network
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.downloads import DownloadLimits, Downloads
 from kibitz_server.net.frames import FrameReader
+from kibitz_server.net.guest_networks import GuestNetworks, guest_network
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.round_trip import SAMPLES
@@ -289,6 +290,29 @@ async def test_records_on_their_way_have_limits() -> None:
     again = Reader(rig, "192.0.2.1")
     assert (await again.read()).startswith(b"HTTP/1.1 200")
     for reader in (*readers[1:], again):
+        reader.line.peer.connection_lost(None)
+        await reader.task
+    assert rig.downloads._by_address == {}
+
+
+async def test_an_address_of_many_people_has_a_record_for_each() -> None:
+    rig = PeerRig(
+        loop=TimedLoop(),
+        downloads=Downloads(DownloadLimits(an_address=1)),
+        guest_networks=GuestNetworks([guest_network("192.0.2.0/24=3")]),
+    )
+    readers = [Reader(rig, "192.0.2.1") for _ in range(3)]
+    for reader in readers:
+        assert (await reader.read()).startswith(b"HTTP/1.1 200")
+    late = Reader(rig, "192.0.2.1")
+    await late.task
+    assert late.line.head().startswith("HTTP/1.1 429")
+    other = Reader(rig, "192.0.3.1")
+    assert (await other.read()).startswith(b"HTTP/1.1 200")
+    refused = Reader(rig, "192.0.3.1")
+    await refused.task
+    assert refused.line.head().startswith("HTTP/1.1 429")
+    for reader in (*readers, other):
         reader.line.peer.connection_lost(None)
         await reader.task
     assert rig.downloads._by_address == {}

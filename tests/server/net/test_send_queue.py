@@ -7,7 +7,7 @@ from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import MAX_AWAITED, SendQueue, WriteBatcher
+from kibitz_server.net.send_queue import MAX_AWAITED, PATIENT_A_TURN, SendQueue, WriteBatcher
 from tests.server.fakes import FakeLoop, FakeTransport
 
 
@@ -65,6 +65,40 @@ def test_one_callback_serves_all_queues() -> None:
     assert loop.armed == 1
     loop.advance()
     assert [wire.written for wire in wires] == [b"x"] * 5
+
+
+def test_a_crowd_is_written_some_a_turn_and_a_player_does_not_wait_for_it() -> None:
+    loop, match = FakeLoop(), FakeSource()
+    batcher = WriteBatcher(loop.loop)
+    wires = [FakeTransport() for _ in range(3 * PATIENT_A_TURN)]
+    crowd = [SendQueue(wire, batcher, SendLimits(), lambda: None) for wire in wires]
+    wire = FakeTransport()
+    player = SendQueue(wire, batcher, SendLimits(), lambda: None)
+    for queue in crowd:
+        queue.send_droppable(b"event;", match)
+    loop.run_turn()
+    assert sum(wire.writes for wire in wires) == PATIENT_A_TURN
+    player.send(b"answer;")
+    crowd[-1].send(b"answer;")
+    loop.run_turn()
+    assert wire.written == b"answer;"
+    assert wires[-1].written == b"event;answer;"
+    assert sum(wire.writes for wire in wires) == 2 * PATIENT_A_TURN + 1
+    loop.advance()
+    assert [wire.written for wire in wires[:-1]] == [b"event;"] * (len(wires) - 1)
+    assert sum(wire.writes for wire in wires) == len(wires)
+
+
+def test_what_waits_for_its_turn_is_held_back_where_the_peer_pauses() -> None:
+    scenario, match = Scenario(), FakeSource()
+    scenario.queue.send_droppable(b"event;", match)
+    scenario.queue.pause()
+    assert scenario.sent() == b""
+    scenario.queue.send_droppable(b"missed;", match)
+    scenario.queue.resume()
+    assert scenario.sent() == b"event;snapshot;"
+    scenario.queue.send_droppable(b"event;", match)
+    assert scenario.sent() == b"event;"
 
 
 def test_a_paused_player_gets_everything_later_and_in_order() -> None:

@@ -38,6 +38,11 @@ test("results in words", () => {
   const seats = [{ rank: 2, score: 0 }, { rank: 1, score: 1 }];
   assert.equal(resultText({ seats, cause: "time", plies: 3 }, ["ada", "ben"]), "ben won on time");
   assert.equal(resultText({ seats, cause: "rules", reason: "goal", plies: 3 }, ["ada", "ben"]), "ben won (goal)");
+  const endings = { four: "with four in a row" };
+  const ended = (reason) => resultText({ seats, cause: "rules", reason, plies: 3 }, ["ada", "ben"], endings);
+  assert.equal(ended("four"), "ben won with four in a row");
+  assert.equal(ended("toString"), "ben won (toString)");
+  assert.equal(resultText({ seats, cause: "time", reason: "four", plies: 3 }, ["ada", "ben"], endings), "ben won on time");
   const drawn = [{ rank: 1 }, { rank: 1 }];
   assert.equal(resultText({ seats: drawn, cause: "rules", reason: "full", plies: 3 }, ["a", "b"]), "drawn (full)");
   const four = [{ rank: 3 }, { rank: 1 }, { rank: 2 }, { rank: 4 }];

@@ -110,3 +110,29 @@ test("boards are drawn in turn, fewer a frame while frames are late", () => {
   assert.deepEqual(drawn, boards.slice(0, 99).map((_, i) => i));
   assert.ok(most < 16);
 });
+
+test("a frame draws boards of one band, and the bands take turns", () => {
+  /** @type {((now: number) => void)[]} */
+  const frames = [];
+  globalThis.requestAnimationFrame = (frame) => frames.push(frame);
+  const queue = new DrawQueue();
+  let drawn = [];
+  const board = (name, band) => ({ band, draw: () => drawn.push(name) });
+  const again = board("c", 2);
+  queue.add(again);
+  queue.add(board("a", 0));
+  queue.add(board("d", 2));
+  queue.add(board("b", 1));
+  const told = [];
+  for (let now = 10; frames.length; now += 10) {
+    frames.shift()(now);
+    told.push(drawn.join(""));
+    if (drawn.includes("a")) queue.add(again);
+    drawn = [];
+  }
+  assert.deepEqual(told, ["a", "b", "cd", ""]);
+  queue.add(again);
+  queue.add(board("a", 0));
+  frames.shift()(100);
+  assert.deepEqual(drawn, ["a"], "after the last band comes the first");
+});

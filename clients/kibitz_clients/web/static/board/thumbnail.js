@@ -1,7 +1,9 @@
-// A small board with few elements: one path for all grounds that look alike, and one for each
-// piece. Two hundred of them are drawn at once, so nothing here listens, shines or is written.
+// A small board with few elements: one path for all grounds that look alike, and one for all pieces
+// that do. Two hundred of them are drawn at once, so nothing here listens, shines or is written.
+// Shapes stand where they are drawn: an element with a transform is painted by itself.
 
 import { Layout, outline } from "./geometry.js";
+import { LookPaths } from "./look_paths.js";
 import { emblemPath, look } from "./shapes.js";
 import { circlePath, hexagonPath, num, squarePath, svg } from "./svg.js";
 import { hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, THEMES, words } from "./themes.js";
@@ -10,6 +12,7 @@ import { hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, THEMES,
 /** @typedef {import("../wire/messages.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
 /** @typedef {import("./svg.js").Point} Point */
+/** @typedef {import("./themes.js").Scenery} Scenery */
 
 const [WOOD, CROSSINGS, CARDS, TILES] = THEMES;
 const ORIGIN = { x: 0, y: 0 };
@@ -23,19 +26,14 @@ export class Thumbnail {
     this.scenery = sceneryOf(stage, layout);
     const { x, y, width, height } = layout.box;
     root.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
-    /** The cells of each ground. @type {Map<string, Set<string>>} */
-    this.members = new Map();
-    /** The path of each ground. @type {Map<string, SVGElement>} */
-    this.paths = new Map();
-    /** @type {Map<string, string>} */
-    this.groundOf = new Map();
-    /** @type {Map<string, SVGElement>} */
-    this.pieces = new Map();
-    this.grounds = svg("g");
+    this.grounds = new LookPaths();
+    this.pieces = new LookPaths();
+    /** Pieces that are elements of their own: numbers, and what is turned. @type {Map<string, SVGElement>} */
+    this.single = new Map();
     this.crowd = svg("g");
     this.mark = svg("path", { class: "kb-thumb-mark" });
     const shown = [...layout.points.keys()];
-    root.replaceChildren(...this.#backdrop(shown), this.grounds, this.crowd, this.mark);
+    root.replaceChildren(...this.#backdrop(shown), this.grounds.group, this.pieces.group, this.crowd, this.mark);
     this.#cells(shown);
     this.#marks();
   }
@@ -83,37 +81,14 @@ export class Thumbnail {
 
   /** @param {Iterable<string>} names */
   #cells(names) {
-    const stale = new Set();
     for (const name of names) {
       const cell = this.scenery.stage.cells[name];
       const ground = groundName(cell);
-      const former = this.groundOf.get(name);
-      if (former !== ground) {
-        if (former !== undefined) {
-          this.members.get(former)?.delete(name);
-          stale.add(former);
-        }
-        this.groundOf.set(name, ground);
-        if (!this.members.has(ground)) this.members.set(ground, new Set());
-        this.members.get(ground)?.add(name);
-        stale.add(ground);
-      }
+      this.grounds.set(name, ground, ground && this.#shape(name));
       this.#piece(name, cell);
     }
-    for (const ground of stale) this.#ground(ground);
-  }
-
-  /** Draw all the cells of one ground. @param {string} ground */
-  #ground(ground) {
-    if (ground === "") return;
-    let path = this.paths.get(ground);
-    if (!path) {
-      path = svg("path", { class: ground });
-      this.paths.set(ground, path);
-      this.grounds.append(path);
-    }
-    const d = [...(this.members.get(ground) ?? [])].map((name) => this.#shape(name));
-    path.setAttribute("d", d.join(""));
+    this.grounds.write();
+    this.pieces.write();
   }
 
   /** @param {string} name */
@@ -129,13 +104,14 @@ export class Thumbnail {
 
   /** @param {string} name @param {Cell} cell */
   #piece(name, cell) {
-    this.pieces.get(name)?.remove();
-    this.pieces.delete(name);
     const at = /** @type {Point} */ (this.scenery.layout.points.get(name));
-    const drawn = themeOf(cell) === CARDS
-      ? words(at, cell.glyph ?? "", "kb-number") : pieceOf(this.scenery, cell, at);
+    const [look, shape] = pieceOf(this.scenery, cell, at) ?? ["", ""];
+    this.pieces.set(name, look, shape);
+    this.single.get(name)?.remove();
+    this.single.delete(name);
+    const drawn = singleOf(this.scenery, cell, at);
     if (drawn === null) return;
-    this.pieces.set(name, drawn);
+    this.single.set(name, drawn);
     this.crowd.append(drawn);
   }
 
@@ -167,30 +143,44 @@ function groundName(/** @type {Cell} */ cell) {
   return tint === "" ? `kb-tile kb-${cell.kind}` : `kb-tile kb-${cell.kind} kb-tint-${tint}`;
 }
 
-/** One path: the piece with the emblem of its seat cut out. */
-function pieceOf(
-  /** @type {import("./themes.js").Scenery} */ scenery,
-  /** @type {Cell} */ cell,
-  /** @type {Point} */ at,
-) {
-  const move = `translate(${num(at.x)} ${num(at.y)})`;
+/** A tank whose heading is known. @param {Scenery} scenery @param {Cell} cell */
+function isTurned(scenery, cell) {
+  return scenery.vehicles && cell.heading !== undefined && cell.owner !== undefined &&
+    themeOf(cell) === TILES;
+}
+
+/**
+ * A piece that no path can be joined with: a number, or a tank that is turned.
+ * @param {Scenery} scenery @param {Cell} cell @param {Point} at
+ */
+function singleOf(scenery, cell, at) {
+  if (themeOf(cell) === CARDS) return words(at, cell.glyph ?? "", "kb-number");
+  if (!isTurned(scenery, cell)) return null;
+  const seat = /** @type {number} */ (cell.owner);
+  return svg("path", {
+    d: TANK + emblemPath(seat, ORIGIN, 6),
+    transform: `translate(${num(at.x)} ${num(at.y)}) rotate(${cell.heading})`,
+    class: `kb-thumb kb-seat-${look(seat)}`,
+  });
+}
+
+/**
+ * How any other piece looks, and its shape with the emblem of its seat cut out.
+ * @param {Scenery} scenery @param {Cell} cell @param {Point} at
+ * @returns {[string, string] | null}
+ */
+function pieceOf(scenery, cell, at) {
+  const theme = themeOf(cell);
   const seat = cell.owner;
-  if (scenery.vehicles && seat !== undefined && themeOf(cell) === TILES) {
-    const d = cell.heading === undefined ? circlePath(0, 0, 13) : TANK;
-    const transform = cell.heading ? `${move} rotate(${cell.heading})` : move;
-    return svg("path", {
-      d: d + emblemPath(seat, ORIGIN, 6), transform, class: `kb-thumb kb-seat-${look(seat)}`,
-    });
-  }
-  if (themeOf(cell) === CROSSINGS) {
+  if (theme === CARDS || isTurned(scenery, cell)) return null;
+  if (theme === CROSSINGS) {
     const kind = cell.colour ?? (seat === undefined ? null : stoneOf(scenery.stage, seat));
     if (kind === null) return null;
     const name = typeof kind === "number" ? `kb-seat-${look(kind)}` : `kb-thumb-${kind}`;
-    return svg("path", { d: circlePath(0, 0, 18.5), transform: move, class: `kb-thumb ${name}` });
+    return [`kb-thumb ${name}`, circlePath(at.x, at.y, 18.5)];
   }
   if (seat === undefined) return null;
-  return svg("path", {
-    d: circlePath(0, 0, 17) + emblemPath(seat, ORIGIN, 8), transform: move,
-    class: `kb-thumb kb-seat-${look(seat)}`,
-  });
+  const turret = scenery.vehicles && theme === TILES;
+  const shape = circlePath(at.x, at.y, turret ? 13 : 17) + emblemPath(seat, at, turret ? 6 : 8);
+  return [`kb-thumb kb-seat-${look(seat)}`, shape];
 }

@@ -132,7 +132,8 @@ class MatchPage {
     viewer.board.setAttribute("label", `${title} board`);
     viewer.liveClocks = !result;
     this.#drawTitle(title);
-    fill(viewer.head, result && h("p", { class: "result", role: "status" }, resultText(result, model.seats)));
+    fill(viewer.head, result && h("p", { class: "result", role: "status" },
+      resultText(result, model.seats, this.app.games.endings(model.game))));
     if (result || model.snapshot.spectating.comments === "none") viewer.talk.end();
     this.#drawActions(title);
     this.#picks();

@@ -72,6 +72,6 @@ export async function show(root, app) {
  */
 function line(app, brief) {
   const names = brief.seats.map((seat) => seat.name);
-  const result = brief.result ? resultText(brief.result, names) : "";
+  const result = brief.result ? resultText(brief.result, names, app.games.endings(brief.game)) : "";
   return `${app.games.title(brief.game)}, ${names.join(" – ")}: ${result}`;
 }

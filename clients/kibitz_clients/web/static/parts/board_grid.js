@@ -10,8 +10,8 @@ import { capacity, columns, MOST, WallSlots } from "./wall_slots.js";
 /** @typedef {import("./wall_slots.js").Candidate} Candidate */
 /** @typedef {import("../wire/messages.js").Walled} Walled */
 
-/** Clocks go on a share of the boards at a time, so that no frame has all of them to draw. */
-const SHARES = 5;
+/** Into how many bands the rows are divided. Boards and clocks are drawn a band at a time. */
+const BANDS = 5;
 const TICK_MS = 50;
 
 export class BoardGrid extends EventTarget {
@@ -75,10 +75,8 @@ export class BoardGrid extends EventTarget {
   }
 
   #tick() {
-    this.#beat = (this.#beat + 1) % SHARES;
-    const now = performance.now();
-    let index = 0;
-    for (const tile of this.#tiles.values()) if (index++ % SHARES === this.#beat) tile.tick(now);
+    this.#beat = (this.#beat + 1) % BANDS;
+    for (const tile of this.#tiles.values()) if (tile.band === this.#beat) tile.tick();
     if (this.#beat === 0) this.#update();
   }
 
@@ -99,11 +97,16 @@ export class BoardGrid extends EventTarget {
    */
   #fit(count, width, height) {
     const across = columns(count, width, height);
-    const tile = Math.round(Math.min(width / across, height / Math.ceil(count / across)));
+    const rows = Math.ceil(count / across);
+    const tile = Math.round(Math.min(width / across, height / rows));
     const values = { "--across": String(across), "--tile": `${tile}px` };
     for (const [name, value] of Object.entries(values)) {
       const { style } = this.element;
       if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
+    }
+    for (const [index, { match }] of this.#slots.slots.entries()) {
+      const there = match === null ? undefined : this.#tiles.get(match);
+      if (there) there.band = Math.floor((Math.floor(index / across) * BANDS) / rows);
     }
   }
 
@@ -126,7 +129,9 @@ export class BoardGrid extends EventTarget {
   /** @param {string} match */
   #make(match) {
     const model = this.app.matches.open(match, { follow: false });
-    const tile = new Tile(model, this.app.games.title(this.#slots.games.get(match) ?? ""), this.#queue);
+    const game = this.#slots.games.get(match) ?? "";
+    const { games } = this.app;
+    const tile = new Tile(model, games.title(game), games.endings(game), this.#queue);
     this.#tiles.set(match, tile);
     const signal = this.#ends.signal;
     model.addEventListener("change", (event) => {

@@ -3,19 +3,24 @@
 // Painting many boards takes longer than a frame lasts, and then everything would stand still and
 // jump. So each frame has a quota, which shrinks when frames come late and grows when they do not.
 // Who waits is drawn in the order in which it began to wait, with all that has happened by then.
+//
+// Rows of boards are bands, and one frame draws boards of one band, the bands in turn: without a GPU
+// a browser puts together anew the whole rectangle around what has changed.
 
 /** A frame that took longer is late: the wall is to move at 30 frames a second and more. */
 const LATE_MS = 28;
 const GOOD_MS = 20;
-const LEAST = 2;
+const LEAST = 8;
 const MOST = 200;
 
-/** @typedef {{draw: () => void}} Drawable */
+/** @typedef {{draw: () => void, band?: number}} Drawable */
 
 export class DrawQueue {
   /** @type {Set<Drawable>} in the order in which they came */
   #waiting = new Set();
   #quota = 16;
+  /** the band that was drawn last */
+  #band = -1;
   /** when the last frame was, 0 where nothing was drawn in it */
   #last = 0;
   /** @type {number | null} */
@@ -35,9 +40,12 @@ export class DrawQueue {
   /** @param {number} now */
   #run(now) {
     if (this.#last > 0) this.#adapt(now - this.#last);
+    this.#band = this.#nextBand();
     let left = this.#quota;
     for (const each of this.#waiting) {
-      if (left-- <= 0) break;
+      if (left <= 0) break;
+      if ((each.band ?? 0) !== this.#band) continue;
+      left -= 1;
       this.#waiting.delete(each);
       each.draw();
     }
@@ -46,6 +54,13 @@ export class DrawQueue {
     this.#last = goesOn ? now : 0;
     this.#frame = goesOn || this.#waiting.size > 0
       ? requestAnimationFrame((next) => this.#run(next)) : null;
+  }
+
+  /** The next band in which something waits. */
+  #nextBand() {
+    const bands = [...this.#waiting].map((each) => each.band ?? 0);
+    const next = bands.filter((band) => band > this.#band);
+    return Math.min(...(next.length > 0 ? next : bands));
   }
 
   /** @param {number} took */

@@ -48,7 +48,7 @@ export function header(root, app) {
     light.dataset.phase = connection.phase;
     light.setAttribute("aria-label", text);
     light.title = text;
-    who.textContent = connection.welcome?.name ?? "";
+    who.textContent = who.title = connection.welcome?.name ?? "";
     signOut.hidden = !connection.welcome;
   };
   look.addEventListener("click", () => theme.toggle());

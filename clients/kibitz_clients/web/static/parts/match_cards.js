@@ -39,6 +39,6 @@ export function matchLine(match, app) {
     h("a", { class: "grow", href: `/match/${match.match}` },
       h("strong", null, app.games.title(match.game)), " ",
       h("span", null, names.join(" – "), ": "),
-      match.result ? resultText(match.result, names) : "running"),
+      match.result ? resultText(match.result, names, app.games.endings(match.game)) : "running"),
     h("span", { class: "muted" }, counted(match.result?.plies ?? match.ply ?? 0, "move")));
 }

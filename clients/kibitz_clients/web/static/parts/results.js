@@ -15,19 +15,26 @@ const CAUSES = {
 };
 
 /**
- * Say who has won: "ada won by resignation", "drawn", "1st ada, 2nd ben, 3rd cy".
+ * Say who has won: "ada won with five in a row", "drawn", "1st ada, 2nd ben, 3rd cy".
  * @param {Result} result
  * @param {string[]} names of the seats
+ * @param {Record<string, string>} [endings] how the game says its reasons
  */
-export function resultText(result, names) {
+export function resultText(result, names, endings = {}) {
   const lines = result.seats.map((seat, i) => ({ rank: seat.rank, name: names[i] ?? `seat ${i + 1}` }));
   const best = lines.filter((line) => line.rank === 1);
-  const why = CAUSES[result.cause] ?? (result.reason ? `(${result.reason})` : "");
+  const why = CAUSES[result.cause] ?? said(result.reason, endings);
   if (result.cause === "infrastructure") return `not played to the end ${why}`;
   if (best.length === lines.length && lines.length > 1) return `drawn ${why}`.trim();
   if (lines.length <= 2) return `${best[0]?.name ?? "nobody"} won ${why}`.trim();
   const order = lines.sort((a, b) => a.rank - b.rank);
   return order.map((line) => `${ordinal(line.rank)} ${line.name}`).join(", ");
+}
+
+/** @param {string | undefined} reason @param {Record<string, string>} endings */
+function said(reason, endings) {
+  if (!reason) return "";
+  return Object.hasOwn(endings, reason) ? endings[reason] : `(${reason})`;
 }
 
 /** @param {number} rank */

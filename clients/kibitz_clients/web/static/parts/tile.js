@@ -19,15 +19,19 @@ export class Tile {
   #anew = true;
   /** @type {Paint | null} what has changed since it was drawn */
   #paint = null;
+  /** The rows of the grid that it is drawn with. */
+  band = 0;
 
   /**
    * @param {MatchModel} model
    * @param {string} title of the game
+   * @param {Record<string, string>} endings how the game says the reasons of its results
    * @param {DrawQueue} queue
    */
-  constructor(model, title, queue) {
+  constructor(model, title, endings, queue) {
     this.model = model;
     this.title = title;
+    this.endings = endings;
     this.queue = queue;
     this.board = /** @type {import("../board/board.js").KibitzBoard} */ (
       document.createElement("kibitz-board")
@@ -98,22 +102,30 @@ export class Tile {
       row.classList.toggle("is-winner", result?.seats[seat]?.rank === 1);
       row.classList.toggle("is-away", !result && this.model.away.has(seat));
     }
-    this.tick();
+    const clocks = this.#clockTexts();
+    for (const [seat, { clock }] of this.#seats.entries()) {
+      if (clock.textContent !== clocks[seat]) clock.textContent = clocks[seat];
+    }
   }
 
-  /** Let the clocks go on. */
-  tick(now = performance.now()) {
-    for (const [seat, { clock }] of this.#seats.entries()) {
+  /** Let the clocks go on: be drawn where one of them reads something else. */
+  tick() {
+    const clocks = this.#clockTexts();
+    if (this.#seats.some(({ clock }, seat) => clock.textContent !== clocks[seat])) this.queue.add(this);
+  }
+
+  #clockTexts() {
+    const now = performance.now();
+    return this.#seats.map((_, seat) => {
       const left = this.model.leftMs(seat, now);
-      const text = left === null ? "" : leftText(left);
-      if (clock.textContent !== text) clock.textContent = text;
-    }
+      return left === null ? "" : leftText(left);
+    });
   }
 
   #drawState() {
     const { result, ply } = this.model;
     const text = result
-      ? resultText(result, this.model.seats)
+      ? resultText(result, this.model.seats, this.endings)
       : `${this.title} · ${counted(ply, "move")}`;
     if (this.state.textContent !== text) this.state.textContent = text;
     this.element.classList.toggle("is-over", Boolean(result));

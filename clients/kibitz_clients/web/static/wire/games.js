@@ -40,4 +40,13 @@ export class Games {
   title(name) {
     return this.#lines.get(name)?.title ?? name;
   }
+
+  /**
+   * How a game says the reasons of its results, as far as that is known already.
+   * @param {string} name
+   * @returns {Record<string, string>}
+   */
+  endings(name) {
+    return this.#lines.get(name)?.endings ?? {};
+  }
 }

@@ -331,6 +331,11 @@ export type GameLine = {
   move_schema: { [name: string]: JsonValue };
   /** absent from servers before 0.2 */
   view_schema?: { [name: string]: JsonValue };
+  /**
+   * how people say the reasons of its results, behind who won or that it is drawn: ``with five in a
+   * row``
+   */
+  endings?: { [name: string]: string };
 };
 
 export type GameList = {

@@ -1,0 +1,96 @@
+"""Spectators of one match, in a process of their own: they share no processor time with players.
+
+`python -m benchmarks.crowd SERVER PORT COUNT MATCH VIEWS` prints `ready` when all of them watch. A
+line on its standard input begins a count of what is delivered, the next one ends it and has the
+count printed, and so on; the spectators leave when the input ends. MATCH and VIEWS (what they want
+to see, ``turn`` or ``drawn``) mean nothing to a reference server, which shows its board 0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import uvloop
+
+from benchmarks.players import Meter, Player, watch_kibitz, watch_reference
+
+ROOT = Path(__file__).parent.parent
+HOST = "127.0.0.1"
+
+
+class Crowd:
+    """The other end of such a process."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def begin(self) -> None:
+        """Count from now on."""
+        self._say()
+
+    def end(self) -> int:
+        """Return how much was delivered since `begin`."""
+        self._say()
+        return int(self._line())
+
+    def _say(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the spectators have left")
+        return line.strip()
+
+
+@asynccontextmanager
+async def crowd(
+    server: str, port: int, count: int, match: str = "-", views: str = "turn"
+) -> AsyncIterator[Crowd]:
+    """Have `count` spectators watch one match of a server; players go on while they come."""
+    words = [sys.executable, "-m", "benchmarks.crowd", server, str(port), str(count), match, views]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(  # noqa: ASYNC220 - takes a millisecond
+        words, cwd=ROOT, stdin=pipe, stdout=pipe, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            said = await asyncio.to_thread(process.stdout.readline)
+            if said.strip() != "ready":
+                raise RuntimeError(f"{count} spectators could not watch")
+            yield Crowd(process)
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait()
+
+
+async def main(words: Sequence[str]) -> None:
+    server, port, count, match, views = words
+    meter = Meter()
+    watchers: Sequence[Player]
+    if server == "kibitz":
+        watchers = await watch_kibitz(HOST, int(port), int(count), meter, match, "w", views)
+    else:
+        watchers = await watch_reference(HOST, int(port), int(count), meter)
+    print("ready", flush=True)
+    while await asyncio.to_thread(sys.stdin.readline):
+        meter.running = not meter.running
+        if meter.running:
+            meter.reset()
+        else:
+            print(meter.deliveries, flush=True)
+    for watcher in watchers:
+        watcher.connection.close()
+
+
+if __name__ == "__main__":
+    uvloop.run(main(sys.argv[1:]))
