@@ -177,7 +177,7 @@ def serve(
     from kibitz.text import rulebook
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
-    from kibitz_server.storage.database import StoreError
+    from kibitz_server.storage.errors import StoreError
 
     usual = {key: value for key, value in given.items() if _is_default(context, key)}
     values = usual | _read_file(file) | {k: v for k, v in given.items() if k not in usual}

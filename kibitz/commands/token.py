@@ -18,7 +18,7 @@ from kibitz.output import echo, echo_json
 from kibitz.text import result_tables
 from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
-from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.errors import StoreError
 
 
 @click.group(short_help="Make, list and revoke the tokens of accounts.")

@@ -9,8 +9,9 @@ from kibitz_protocol.wire.records import Footer
 from kibitz_server.directory.directory import Directory
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.downloads import PIECE_BYTES
-from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.store import Closed, Store
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Closed
 
 
 class ServerPages:
@@ -39,7 +40,7 @@ class ServerPages:
         Where the damage is not in the first piece, the rest is not sent.
         """
         try:
-            closed = self._store.closed(match)
+            closed = await self._store.closed(match)
             if closed is None or closed.footer is None:
                 return None
             first = await self._lines(closed, 1)

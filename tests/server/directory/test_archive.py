@@ -17,7 +17,7 @@ from kibitz_server.directory import archive
 from kibitz_server.match import history
 from kibitz_server.match import report as match_report
 from kibitz_server.match.state import MatchState
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected
 from tests.server.match.toy_games import Grid
 
@@ -32,9 +32,9 @@ class WorkCounter:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reads = self.folded = self.reports = 0
-        read, apply, report = Store._read, MatchState.apply, match_report.match_report
+        read, apply, report = SQLiteStore._read, MatchState.apply, match_report.match_report
 
-        async def counted_read(store: Store, query: Any) -> Any:
+        async def counted_read(store: SQLiteStore, query: Any) -> Any:
             self.reads += 1
             return await read(store, query)
 
@@ -46,7 +46,7 @@ class WorkCounter:
             self.reports += 1
             return report(*values)
 
-        patch.setattr(Store, "_read", counted_read)
+        patch.setattr(SQLiteStore, "_read", counted_read)
         patch.setattr(MatchState, "apply", counted_apply)
         patch.setattr(match_report, "match_report", counted_report)
 
