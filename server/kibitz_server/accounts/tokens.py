@@ -23,7 +23,8 @@ from kibitz_server.accounts.identity import (
 )
 from kibitz_server.accounts.names import claim, normalise, skeleton
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.opening import Database, open_register
+from kibitz_server.storage.location import Database
+from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.port import Registration
 
 

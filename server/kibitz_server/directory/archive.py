@@ -37,7 +37,7 @@ from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.runner import MatchRunner, viewer_of
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.streams import Closed
 
 CACHE_BYTES: Final = 16 * 1024 * 1024
@@ -118,6 +118,8 @@ class MatchArchive:
             return running.engine.state.host.player == player
         try:
             closed = await self._directory.store.closed(lobby)
+        except UnusableDatabase:
+            raise  # that says nothing about the lobby
         except StoreError as error:
             self._directory.quarantine.add("lobby", lobby, error)
             return False
@@ -238,6 +240,8 @@ class MatchArchive:
     async def _entries(self, key: str, number: int, first: int, last: int) -> list[bytes]:
         try:
             return await self._directory.store.entries(number, first, last)
+        except UnusableDatabase:
+            raise  # that says nothing about the match
         except StoreError as error:
             raise self._damaged(key, error) from error
 
@@ -249,6 +253,8 @@ class MatchArchive:
     async def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
         try:
             closed = await self._directory.store.closed(key)
+        except UnusableDatabase:
+            raise  # that says nothing about the match
         except StoreError as error:
             raise self._damaged(key, error) from error
         if closed is None or closed.kind != "match":

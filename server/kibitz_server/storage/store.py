@@ -96,6 +96,7 @@ from kibitz_server.storage.streams import (
     Transcript,
     Waiter,
 )
+from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
@@ -127,7 +128,7 @@ class _Compaction:
 class _Batch:
     entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
     """Stream, number of the entry, the chain's link at it, its line."""
-    waiters: list[tuple[Stream | None, int, Waiter | None]] = field(default_factory=list)
+    waiters: list[Waiting] = field(default_factory=list)
     statements: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
     closing: list[Stream] = field(default_factory=list)
     row: journal.Row | None = None
@@ -614,14 +615,7 @@ class SQLiteStore:
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
         self._begin_scheduled = True
-        for stream, seq, waiter in batch.waiters:
-            if stream is not None:
-                stream.durable = seq
-            if waiter is not None:
-                try:
-                    waiter.durable(seq)
-                except Exception:
-                    LOG.exception("%s: the news that %d is durable", _describe(stream), seq)
+        tell_durable(batch.waiters)
         self._report_commit(batch)
         self._begin_scheduled = False
         if self._gathering.waiters:
@@ -787,18 +781,10 @@ class SQLiteStore:
     def _lose(self, batch: _Batch, error: StoreError) -> None:
         """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
         self._begin_scheduled = True
-        told: dict[int, tuple[Stream | None, Waiter]] = {}
-        for stream, _, waiter in batch.waiters:
+        for stream, _, _ in batch.waiters:
             if stream is not None:
-                stream.failed = True
                 self._with_recent.pop(stream.number, None)
-            if waiter is not None:
-                told.setdefault(id(waiter), (stream, waiter))
-        for stream, waiter in told.values():
-            try:
-                waiter.lost(error)
-            except Exception:
-                LOG.exception("%s: the news that entries are lost", _describe(stream))
+        tell_lost(batch.waiters, error)
         self._begin_scheduled = False
         if self._gathering.waiters:
             self._schedule()
@@ -831,10 +817,6 @@ def _row_of(batch: _Batch) -> journal.Row:
     if batch.row is None:
         raise AssertionError("a batch gets its row when it begins")
     return batch.row
-
-
-def _describe(stream: Stream | None) -> str:
-    return "a statement" if stream is None else f"{stream.kind} {stream.key}"
 
 
 # --- streams --------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> No
     async with running(config, GAMES) as server, Client(server.url, name="ada") as ada:
         before = (ada.player, ada.resume)
         await server.drain()
-    assert check_database(config.db).sound
+    assert check_database(tmp_path / "k.db").sound
     async with running(config, GAMES) as server, Client(server.url, resume=before[1]) as back:
         assert (back.player, back.name) == (before[0], "ada")
 
