@@ -96,7 +96,7 @@ from kibitz_server.storage.streams import (
     Transcript,
     Waiter,
 )
-from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
+from kibitz_server.storage.telling import Waiting, describe, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
@@ -615,7 +615,14 @@ class SQLiteStore:
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
         self._begin_scheduled = True
-        tell_durable(batch.waiters)
+        for stream, seq, waiter in batch.waiters:  # `tell_durable` in place: each move passes here
+            if stream is not None:
+                stream.durable = seq
+            if waiter is not None:
+                try:
+                    waiter.durable(seq)
+                except Exception:
+                    LOG.exception("%s: the news that %d is durable", describe(stream), seq)
         self._report_commit(batch)
         self._begin_scheduled = False
         if self._gathering.waiters:

@@ -23,7 +23,7 @@ def tell_durable(waiting: Iterable[Waiting]) -> None:
             try:
                 waiter.durable(seq)
             except Exception:
-                LOG.exception("%s: the news that %d is durable", _describe(stream), seq)
+                LOG.exception("%s: the news that %d is durable", describe(stream), seq)
 
 
 def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
@@ -38,8 +38,9 @@ def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
         try:
             waiter.lost(error)
         except Exception:
-            LOG.exception("%s: the news that entries are lost", _describe(stream))
+            LOG.exception("%s: the news that entries are lost", describe(stream))
 
 
-def _describe(stream: Stream | None) -> str:
+def describe(stream: Stream | None) -> str:
+    """Return how a log names what was appended to."""
     return "a statement" if stream is None else f"{stream.kind} {stream.key}"

@@ -29,8 +29,9 @@ async def test_a_closed_stream_goes_piece_by_piece_and_its_lobby_after_it(engine
     for stream in (lobby, match, other):
         store.finish(stream, b"footer", b"summary")
     await store.flush()
+    store.rate("m9", b"line")
     await store.close()
-    store = engine.open()
+    store = engine.open()  # now the journal of SQLite has nothing but its last batch
     expiry = store.expiry
     assert await expiry.closed_streams("lobby", LATER, 0, 9) == []
     old = await expiry.closed_streams("match", LATER, 0, 9)
