@@ -18,9 +18,8 @@ class PostgresURL:
 
     def __str__(self) -> str:
         parts = urlsplit(self.url)
-        _, _, place = parts.netloc.rpartition("@")
-        user = parts.netloc[: -len(place)].partition(":")[0].rstrip("@") if place else ""
-        return f"postgresql://{user}{'@' if user else ''}{place}{parts.path}"
+        given, at, place = parts.netloc.rpartition("@")
+        return f"postgresql://{given.partition(':')[0]}{at}{place}{parts.path}"
 
     def __repr__(self) -> str:
         return f"PostgresURL({str(self)!r})"

@@ -16,6 +16,7 @@ from kibitz_server.storage.location import PostgresURL, database_of
         ("postgres://ada@localhost/games", "ada@localhost/games"),
         ("postgresql://localhost", "localhost"),
         ("postgresql:///games?host=/run/postgresql&password=s3cret", "/games"),
+        ("postgresql://ada:s3cret@/games?host=/run/postgresql", "ada@/games"),
         ("postgresql://ada:s3@cret@db/games", "ada@db/games"),
     ],
 )
