@@ -31,7 +31,8 @@ from kibitz_server.match import checkpoint, code_digest
 from kibitz_server.match.commands import Append, Play
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import MatchState
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stream
 
 ROOT = Path(__file__).parent.parent
 SEED = "00c0ffee00c0ffee"
@@ -78,7 +79,7 @@ async def fill(path: Path, game: Game, matches: int, plies: int) -> None:
     entries = played(game, plies)
     lines = [encode(entry) for entry in entries]
     made = checkpoint.Checkpoints(code_digest.code_digest())
-    store = Store(path, asyncio.get_running_loop())
+    store = SQLiteStore(path, asyncio.get_running_loop())
     for number in range(matches):
         setup = setup_of(game, f"m{number}")
         stream = Stream(0, setup.match, "match")

@@ -33,7 +33,8 @@ from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commit
 from kibitz_protocol.wire.records import Footer, Player, Setup
 from kibitz_server.match.commands import Append, Note, Play
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stream
 
 READERS, STRANGERS, SECONDS = 150, 8, 6.0
 RECORD_BYTES = 5_700_000
@@ -78,7 +79,7 @@ def long_match() -> tuple[Setup, list[bytes], Footer]:
 async def prepare(db: Path) -> int:
     """Write the match into a database and return how long its log is."""
     setup, lines, footer = long_match()
-    store = Store(db, asyncio.get_running_loop())
+    store = SQLiteStore(db, asyncio.get_running_loop())
     stream = Stream(0, MATCH, "match")
     store.create(stream, encode(setup), owner=None, waiter=None)
     for seq, text in enumerate(lines, 1):

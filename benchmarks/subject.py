@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import gc
-from pathlib import Path
 
 gc.disable()  # as `kibitz serve` does until it serves
 
 from benchmarks.mnk import GAME  # noqa: E402
 from kibitz.builtin_games import load_games  # noqa: E402
 from kibitz_server.app import Config, Server, run  # noqa: E402
+from kibitz_server.storage.location import database_of  # noqa: E402
 
 
 def listening(server: Server) -> None:
@@ -24,6 +24,6 @@ def listening(server: Server) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--db", type=Path, required=True)
+    parser.add_argument("--db", type=database_of, required=True)
     hosted = {**load_games("compiled"), GAME.info.name: GAME}
     run(Config(db=parser.parse_args().db, unlimited=True), hosted, started=listening)

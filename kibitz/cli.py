@@ -97,7 +97,7 @@ def _sentence(error: BaseException) -> str | None:
     from kibitz_games.core.game import GameError
     from kibitz_protocol.client.errors import KibitzError
     from kibitz_protocol.wire.recordfile import RecordError
-    from kibitz_server.storage.database import StoreError
+    from kibitz_server.storage.errors import StoreError
 
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)

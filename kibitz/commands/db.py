@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from kibitz.commands.serve import DATABASE, db_option
+from kibitz.commands.serve import DATABASE, DatabaseType, db_option, require_file
 from kibitz.output import echo, echo_json
 from kibitz_server.maintenance.check import Findings, Problem
+from kibitz_server.storage.location import Database
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -21,7 +22,7 @@ def db() -> None:
 
 
 @db.command()
-@click.argument("file", type=_FILE, default=DATABASE, metavar="[FILE]")
+@click.argument("database", type=DatabaseType(), default=DATABASE, metavar="[FILE]")
 @click.option(
     "--accept",
     is_flag=True,
@@ -29,7 +30,7 @@ def db() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def check(context: click.Context, /, file: Path, accept: bool, as_json: bool) -> None:
+def check(context: click.Context, /, database: Database, accept: bool, as_json: bool) -> None:
     """Look whether everything in FILE is what the server wrote, and whether all is there.
 
     FILE is the database in the user's data directory if not said. Nothing is changed, but with
@@ -38,6 +39,7 @@ def check(context: click.Context, /, file: Path, accept: bool, as_json: bool) ->
     from kibitz_server.maintenance.check import check_database
     from kibitz_server.maintenance.repair import accept_losses
 
+    file = require_file(database, "amcheck and pg_verifybackup check one of PostgreSQL")
     if not file.exists():
         raise click.ClickException(f"there is no database {str(file)!r}")
     findings = check_database(file)
@@ -52,7 +54,7 @@ def check(context: click.Context, /, file: Path, accept: bool, as_json: bool) ->
 @click.argument("file", type=_FILE)
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def backup(file: Path, db: Path, as_json: bool) -> None:
+def backup(file: Path, db: Database, as_json: bool) -> None:
     """Write a copy of the database to FILE, which must not exist, and check the copy.
 
     A server that runs goes on meanwhile. The copy is of one moment: what was acknowledged before
@@ -60,9 +62,10 @@ def backup(file: Path, db: Path, as_json: bool) -> None:
     """
     from kibitz_server.maintenance.backup import back_up
 
-    if not db.exists():
-        raise click.ClickException(f"there is no database {str(db)!r}")
-    _print(back_up(db, file), as_json=as_json)
+    source = require_file(db, "pg_dump or pg_basebackup copies one of PostgreSQL")
+    if not source.exists():
+        raise click.ClickException(f"there is no database {str(source)!r}")
+    _print(back_up(source, file), as_json=as_json)
 
 
 def _print(findings: Findings, *, as_json: bool) -> None:

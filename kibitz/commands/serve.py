@@ -21,6 +21,7 @@ from kibitz.options import match as options_match
 from kibitz.options.notation import error_message
 from kibitz.output import echo, echo_json
 from kibitz_protocol import printable
+from kibitz_server.storage.location import Database, PostgresURL, database_of
 
 if TYPE_CHECKING:
     from kibitz_server.app import Config, Server
@@ -29,13 +30,44 @@ PORT = 8765
 DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
 """Where the database is if nothing else is said."""
 
+
+class DatabaseType(click.ParamType[Database]):
+    """The path of a file, or an address such as ``postgresql://user@host/name``."""
+
+    name = "database"
+    _path = click.Path(path_type=Path, dir_okay=False)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Database:
+        found = database_of(value)
+        if isinstance(found, PostgresURL):
+            return found
+        path = self._path.convert(value, param, ctx)
+        if not isinstance(path, Path):
+            raise AssertionError("click.Path makes a Path of a path")
+        return path
+
+
 db_option = click.option(
     "--db",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=DatabaseType(),
     default=DATABASE,
+    envvar="KIBITZ_DB",
+    show_envvar=True,
     show_default="kibitz.db in the user's data directory",
-    help="The server's database.",
+    metavar="FILE|URL",
+    help="The server's database: a file, or postgresql://user@host/name.",
 )
+
+
+def require_file(db: Database, instead: str) -> Path:
+    """Return the file of a SQLite database; refuse another one and say what is used instead."""
+    if isinstance(db, PostgresURL):
+        raise click.ClickException(
+            f"{str(db)!r} is no SQLite file, and this command is for those: {instead}"
+        )
+    return db
 
 
 class Age(click.ParamType[float]):
@@ -177,7 +209,7 @@ def serve(
     from kibitz.text import rulebook
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
-    from kibitz_server.storage.database import StoreError
+    from kibitz_server.storage.errors import StoreError
 
     usual = {key: value for key, value in given.items() if _is_default(context, key)}
     values = usual | _read_file(file) | {k: v for k, v in given.items() if k not in usual}
@@ -252,6 +284,10 @@ def _unknown(values: Mapping[str, Any], kind: Any, path: str = "") -> Iterator[s
             yield from _unknown(value, kinds[key], f"{path}{key}.")
 
 
+def _check_advice(file: Path) -> str:
+    return f"; `kibitz db check {shlex.quote(str(file))}` tells which, and why"
+
+
 def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
@@ -263,10 +299,8 @@ def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
             form = "kibitz, compiled," if compiled else "kibitz"
             echo(f"{form} is at {server.url}; its matches are kept in {config.db}")
             if damaged:
-                echo(
-                    f"set aside as damaged: {damaged} of its matches and lobbies;"
-                    f" `kibitz db check {shlex.quote(str(config.db))}` tells which, and why"
-                )
+                more = "" if isinstance(config.db, PostgresURL) else _check_advice(config.db)
+                echo(f"set aside as damaged: {damaged} of its matches and lobbies{more}")
             if web:
                 echo(f"in a browser: {server.http_url}/")
             echo("open a lobby with `kibitz host`, look around with `kibitz watch`")

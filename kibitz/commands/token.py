@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import io
 import json
-from pathlib import Path
 from typing import Literal
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -18,7 +17,8 @@ from kibitz.output import echo, echo_json
 from kibitz.text import result_tables
 from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
-from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.location import Database
 
 
 @click.group(short_help="Make, list and revoke the tokens of accounts.")
@@ -40,7 +40,7 @@ def new(
     days: float | None,
     link: bool,
     server: str,
-    db: Path,
+    db: Database,
     as_json: bool,
 ) -> None:
     """Print a new token for the account NAME; it cannot be shown again.
@@ -87,7 +87,7 @@ def _qr_code(text: str) -> str:
 @token.command(name="list")
 @db_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_tokens(db: Path, as_json: bool) -> None:
+def list_tokens(db: Database, as_json: bool) -> None:
     """List the tokens, without their secret."""
     with TokenAdmin(db) as register:
         lines = register.tokens()
@@ -120,7 +120,7 @@ def _day(seconds: int | None) -> str | None:
 @token.command()
 @click.argument("number", type=int, metavar="ID")
 @db_option
-def revoke(number: int, db: Path) -> None:
+def revoke(number: int, db: Database) -> None:
     """Revoke the token with this ID; connections that use it stay until they end."""
     with TokenAdmin(db) as register:
         if not register.revoke(number):

@@ -39,8 +39,9 @@ from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
-from kibitz_server.storage.database import StoreError, WriteFailed
-from kibitz_server.storage.store import Store, Stream, Waiter
+from kibitz_server.storage.errors import StoreError, WriteFailed
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Stream, Waiter
 
 HANDSHAKE = (
     "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -22,8 +22,9 @@ from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.app import Config, running, with_loop
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
-from kibitz_server.storage.database import DatabaseInUse, ForeignDatabase
-from kibitz_server.storage.store import Store, Stored
+from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stored
 from tests.server.fakes import JsonClient, client_frame, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race
 
@@ -328,7 +329,7 @@ async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
 
 async def audit(db: Path, moves: Moves) -> None:
     """Hold what was acknowledged against the log."""
-    store = Store(db, asyncio.get_running_loop())
+    store = SQLiteStore(db, asyncio.get_running_loop())
     opened = [found.stream.key for found in store.load("match")]
     logs = {
         key: found.lines

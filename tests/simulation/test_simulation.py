@@ -25,7 +25,7 @@ from kibitz_server.match import state as match_state
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.state import MatchState
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.errors import StoreError
 from tests.server.fakes import split_frames
 from tests.tools.measurements import ReportFigure
 from tests.tools.simulated_clients import SimulatedSpectator

@@ -61,8 +61,8 @@ from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage import journal
-from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.store import COMPACT_BYTES, Store
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.store import COMPACT_BYTES, SQLiteStore
 from tests.tools.simulated_clients import (
     LobbySetup,
     SimulatedClient,
@@ -106,7 +106,7 @@ class FaultRates:
 # --- the disk -----------------------------------------------------------------------------------
 
 
-class SimulatedStore(Store):
+class SimulatedStore(SQLiteStore):
     """The real store, whose COMMIT takes virtual time and can fail."""
 
     def __init__(
@@ -576,7 +576,7 @@ def make_template(directory: Path) -> Path:
     path = directory / "template.db"
 
     async def make() -> None:
-        await Store(path, asyncio.get_running_loop()).close()
+        await SQLiteStore(path, asyncio.get_running_loop()).close()
 
     asyncio.run(make())
     return path

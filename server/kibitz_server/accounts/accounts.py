@@ -24,11 +24,8 @@ from kibitz_protocol.wire.messages import Hello
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import (
-    INSERT_PLAYER,
-    SELECT_PLAYER,
     TOKEN_PREFIX,
     Identity,
-    as_bytes,
     digest_of,
     identity_of,
     new_key,
@@ -36,13 +33,10 @@ from kibitz_server.accounts.identity import (
     row_of,
 )
 from kibitz_server.accounts.names import BadName, claim, house_name, skeleton
-from kibitz_server.storage.database import StoreError, Value
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.port import PlayerRow, Store
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
-TOKENS_A_QUERY = 500
-FREE_NAME = "DELETE FROM player WHERE skeleton = ? AND key <> ? AND account = 0"
-"""Written with a new guest, so that neither is lost without the other."""
 SEEN_INTERVAL_S = 86_400
 """How exactly the database knows when a guest was here last: to a day."""
 
@@ -102,6 +96,7 @@ class Accounts:
     def __init__(self, store: Store, guests: Guests, busy: Callable[[str], bool]) -> None:
         """`busy(player)` tells whether a guest is connected, or has a seat anywhere."""
         self._store = store
+        self._players = store.players
         self._guests = guests
         self._busy = busy
         self._by_secret: dict[bytes, Identity] = {}
@@ -146,9 +141,7 @@ class Accounts:
         self._write(guest)
 
     def _write(self, guest: _FreshGuest) -> None:
-        identity = guest.identity
-        self._store.execute_unhurried(FREE_NAME, (identity.skeleton, identity.key))
-        self._store.execute_unhurried(INSERT_PLAYER, row_of(identity, guest.secret), guest)
+        self._players.add_guest(row_of(guest.identity), guest.secret, guest)
 
     def house_bot(
         self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
@@ -167,38 +160,17 @@ class Accounts:
             self._forget(identity, secret)
             then(saved)
 
-        self._store.execute(
-            "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET secret = excluded.secret",
-            row_of(identity, secret),
-            _SaveWaiter(settled),
-        )
+        self._players.put_house_bot(row_of(identity), secret, _SaveWaiter(settled))
         return Admission(identity, resume, fresh=former is None)
 
     def is_account(self, player: str) -> bool:
         """Whether a player is an account, whom a token names for good."""
-        row = self._store.row(f"{SELECT_PLAYER} WHERE key = ?", (player,))
-        return row is not None and identity_of(row).account
+        row = self._players.by_key(player)
+        return row is not None and row.account
 
     def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
-        """Return which of these digests are of tokens that were revoked or have expired.
-
-        Each is an indexed look-up, so what it costs depends on who is here and not on how many
-        tokens there ever were.
-        """
-        asked = list(present)
-        void: set[bytes] = set()
-        for start in range(0, len(asked), TOKENS_A_QUERY):
-            part = asked[start : start + TOKENS_A_QUERY]
-            marks = ",".join("?" * len(part))
-            rows = self._store.rows(
-                f"SELECT hash FROM token WHERE hash IN ({marks})"
-                " AND (revoked IS NOT NULL OR expires <= ?)",
-                (*part, int(time.time())),
-            )
-            void |= {as_bytes(row[0]) for row in rows}
-        return void
+        """Return which of these digests are of tokens that were revoked or have expired."""
+        return self._players.void_tokens(present, int(time.time()))
 
     def saved(self, guest: _FreshGuest) -> None:
         """From now on it is found on the disk."""
@@ -213,45 +185,37 @@ class Accounts:
 
     def _by_token(self, token: str) -> Identity:
         digest = digest_of(token)
-        row = self._store.row(
-            "SELECT player, expires, revoked, hash FROM token WHERE hash = ?", (digest,)
-        )
-        if row is None or not hmac.compare_digest(as_bytes(row[3]), digest):
+        found = self._players.token(digest)
+        if found is None or not hmac.compare_digest(found.digest, digest):
             raise Denied(Code.UNAUTHORIZED, "unknown token")
-        _, expires, revoked, _ = row
-        if revoked is not None:
+        if found.revoked is not None:
             raise Denied(Code.UNAUTHORIZED, "the token was revoked")
-        if isinstance(expires, int) and expires <= time.time():
+        if found.expires is not None and found.expires <= time.time():
             raise Denied(Code.UNAUTHORIZED, "the token has expired")
-        found = self._store.row(f"{SELECT_PLAYER} WHERE key = ?", (row[0],))
-        if found is None:
+        player = self._players.by_key(found.player)
+        if player is None:
             raise Denied(Code.UNAUTHORIZED, "the account of this token is gone")
-        return identity_of(found)
+        return identity_of(player)
 
     def _resumed(self, resume: str) -> Identity:
         digest = digest_of(resume)
         known = self._by_secret.get(digest)
         if known is not None:
             return known
-        row = self._store.row(
-            "SELECT key, name, kind, account, skeleton, created FROM player WHERE secret = ?",
-            (digest,),
-        )
+        row = self._players.by_secret(digest)
         if row is None:
             raise Denied(Code.UNAUTHORIZED, "unknown resume secret")
-        *found, created = row
-        identity = identity_of(tuple(found))
+        identity = identity_of(row)
         if identity.skeleton is not None and identity.skeleton in self._by_skeleton:
             raise Denied(Code.UNAUTHORIZED, "somebody else has the name of this guest now")
-        self._note_seen(identity, created)
+        self._note_seen(row)
         return identity
 
-    def _note_seen(self, identity: Identity, created: Value) -> None:
+    def _note_seen(self, row: PlayerRow) -> None:
         """Note that a guest is here: from `created` on its row is kept a while (`retention`)."""
         now = int(time.time())
-        if not identity.account and isinstance(created, int) and created < now - SEEN_INTERVAL_S:
-            sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
-            self._store.execute(sql, (now, identity.key))
+        if not row.account and row.created < now - SEEN_INTERVAL_S:
+            self._players.note_seen(row.key, now)
 
     def _require_guests(self, local: bool) -> None:
         if self._guests == "nobody" or (self._guests == "loopback" and not local):
@@ -273,7 +237,7 @@ class Accounts:
         """Refuse a name while somebody has it; a guest who has gone is forgotten."""
         owner = self._by_skeleton.get(looks)
         if owner is None:
-            row = self._store.row(f"{SELECT_PLAYER} WHERE skeleton = ?", (looks,))
+            row = self._players.by_skeleton(looks)
             owner = None if row is None else identity_of(row)
         if owner is None:
             return

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import time
 from dataclasses import dataclass
 from hashlib import sha256
 
 from kibitz_protocol.wire.records import Player
-from kibitz_server.storage.database import Value
+from kibitz_server.storage.port import PlayerRow
 
-INSERT_PLAYER = (
-    "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-)
-"""A name that was taken beside the running server in the same moment does not fail a batch."""
-SELECT_PLAYER = "SELECT key, name, kind, account, skeleton FROM player"
 TOKEN_PREFIX = "kb_"
 
 
@@ -33,24 +26,22 @@ class Identity:
         return self.player.player
 
 
-def identity_of(row: tuple[Value, ...] | sqlite3.Row) -> Identity:
-    """Return who stands in a row that `SELECT_PLAYER` reads."""
-    key, name, kind, account, looks = row
-    player = Player.model_validate({"player": key, "name": name, "kind": kind})
-    return Identity(player, bool(account), None if looks is None else str(looks))
+def identity_of(row: PlayerRow) -> Identity:
+    """Return who stands in a row of the database."""
+    player = Player.model_validate({"player": row.key, "name": row.name, "kind": row.kind})
+    return Identity(player, row.account, row.skeleton)
 
 
-def row_of(identity: Identity, secret: bytes | None) -> tuple[Value, ...]:
-    """Return what `INSERT_PLAYER` writes; `secret` is the digest of a resume secret."""
+def row_of(identity: Identity) -> PlayerRow:
+    """Return what the database is to have of somebody who is here now."""
     player = identity.player
-    return (
-        player.player,
-        player.name,
-        identity.skeleton,
-        player.kind,
-        int(identity.account),
-        secret,
-        int(time.time()),
+    return PlayerRow(
+        key=player.player,
+        name=player.name,
+        kind=player.kind,
+        account=identity.account,
+        skeleton=identity.skeleton,
+        created=int(time.time()),
     )
 
 
@@ -67,8 +58,3 @@ def new_secret() -> str:
 def digest_of(secret: str) -> bytes:
     """Return all that the database has of a secret."""
     return sha256(secret.encode()).digest()
-
-
-def as_bytes(value: Value) -> bytes:
-    """Return a value of the database that is a digest."""
-    return value if isinstance(value, bytes) else b""

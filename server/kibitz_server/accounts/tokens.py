@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, Self
 
 from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.identity import (
-    INSERT_PLAYER,
-    SELECT_PLAYER,
     TOKEN_PREFIX,
     Identity,
     digest_of,
@@ -25,7 +22,10 @@ from kibitz_server.accounts.identity import (
     row_of,
 )
 from kibitz_server.accounts.names import claim, normalise, skeleton
-from kibitz_server.storage.database import StoreError, connect_admin
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.location import Database
+from kibitz_server.storage.opening import open_register
+from kibitz_server.storage.port import Registration
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,8 @@ class TokenLine:
 class TokenAdmin:
     """Makes and revokes tokens, beside a running server or without one. Raises `StoreError`."""
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._db = connect_admin(path)
+    def __init__(self, db: Database) -> None:
+        self._register = open_register(db)
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +61,7 @@ class TokenAdmin:
         self.close()
 
     def close(self) -> None:
-        self._db.close()
+        self._register.close()
 
     def issue(
         self, name: str, kind: Literal["bot", "human"], *, days: float | None = None
@@ -72,51 +71,49 @@ class TokenAdmin:
         Raises `BadName`, or `StoreError` where the name belongs to somebody of another kind.
         """
         name = normalise(name)
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            player = self._account(name, kind)
-            token = TOKEN_PREFIX + new_secret()
-            now = int(time.time())
-            expires = None if days is None else int(now + days * 86_400)
-            cursor = self._db.execute(
-                "INSERT INTO token (hash, player, created, expires) VALUES (?, ?, ?, ?)",
-                (digest_of(token), player.player, now, expires),
-            )
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-        return IssuedToken(cursor.lastrowid or 0, token, player)
+        token = TOKEN_PREFIX + new_secret()
+        now = int(time.time())
+        expires = None if days is None else int(now + days * 86_400)
+        accounts: list[Player] = []
+
+        def change(open_registration: Registration) -> int:
+            accounts.append(_account(open_registration, name, kind))
+            key = accounts[-1].player
+            return open_registration.add_token(digest_of(token), key, now, expires)
+
+        number = self._register.transaction(change)
+        return IssuedToken(number, token, accounts[-1])
 
     def tokens(self) -> list[TokenLine]:
         """Return all tokens, oldest first."""
-        rows = self._db.execute(
-            "SELECT token.id, key, name, kind, token.created, expires, revoked"
-            " FROM token JOIN player ON player.key = token.player ORDER BY token.id"
-        )
         return [
-            TokenLine(id, Player(player=key, name=name, kind=kind), created, expires, revoked)
-            for id, key, name, kind, created, expires, revoked in rows
+            TokenLine(
+                each.id,
+                identity_of(each.player).player,
+                each.created,
+                each.expires,
+                each.revoked,
+            )
+            for each in self._register.tokens()
         ]
 
     def revoke(self, id: int) -> bool:
         """Revoke a token; returns whether there was one to revoke."""
-        cursor = self._db.execute(
-            "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", (int(time.time()), id)
-        )
-        return cursor.rowcount > 0
+        return self._register.revoke(id, int(time.time()))
 
-    def _account(self, name: str, kind: Literal["bot", "human"]) -> Player:
-        looks = skeleton(name)
-        row = self._db.execute(f"{SELECT_PLAYER} WHERE skeleton = ?", (looks,)).fetchone()
-        if row is not None and row[3]:
-            owner = identity_of(row).player
-            if owner.kind != kind:
-                raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
-            return owner
-        claim(name)  # an account that has its name already keeps it
-        if row is not None:  # a guest had the name; from now on it is the account's
-            self._db.execute("UPDATE player SET skeleton = NULL WHERE key = ?", (row[0],))
-        player = Player(player=new_key("a"), name=name, kind=kind)
-        self._db.execute(INSERT_PLAYER, row_of(Identity(player, True, looks), None))
-        return player
+
+def _account(registration: Registration, name: str, kind: Literal["bot", "human"]) -> Player:
+    """Return the account of a name, which is made where there is none."""
+    looks = skeleton(name)
+    row = registration.by_skeleton(looks)
+    if row is not None and row.account:
+        owner = identity_of(row).player
+        if owner.kind != kind:
+            raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
+        return owner
+    claim(name)  # an account that has its name already keeps it
+    if row is not None:  # a guest had the name; from now on it is the account's
+        registration.clear_skeleton(row.key)
+    player = Player(player=new_key("a"), name=name, kind=kind)
+    registration.add_account(row_of(Identity(player, True, looks)))
+    return player

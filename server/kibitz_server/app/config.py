@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass, field, fields
-from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from kibitz_server.accounts.accounts import Guests
 from kibitz_server.maintenance.retention import RetentionPolicy
@@ -19,6 +21,7 @@ from kibitz_server.net.guest_networks import GuestNetworks, guest_network
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
+from kibitz_server.storage.location import Database, database_of
 
 UNLIMITED_RATE = Rate(1e9, 1e9)
 UNLIMITED_QUOTAS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
@@ -29,8 +32,9 @@ UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes
 class Config:
     """All that can be chosen about a server."""
 
-    db: Path
-    """The database file; it is made where there is none."""
+    db: Annotated[Database, BeforeValidator(database_of)]
+    """The database file, which is made where there is none, or the address of a PostgreSQL
+    database: ``postgresql://user@host/name``."""
     host: str = "127.0.0.1"
     """The address to listen on."""
     port: int = 0

@@ -7,7 +7,6 @@ import gc
 import logging
 import os
 import signal
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Mapping
@@ -18,7 +17,7 @@ from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
 from kibitz_server.housebots.process import BotLauncher
 from kibitz_server.net.site import Site
-from kibitz_server.storage.database import known_faults
+from kibitz_server.storage.opening import warnings_of
 
 LOG = logging.getLogger("kibitz.app")
 _T = TypeVar("_T")
@@ -43,7 +42,7 @@ def run(
     The process ends in any case: also where a disk does not answer, and a thread waits for it.
     Raises `StoreError` where the database cannot be used, or was taken over by another server.
     """
-    for fault in known_faults(sqlite3.sqlite_version_info):
+    for fault in warnings_of(config.db):
         LOG.warning("%s", fault)
     with_loop(_serve(config, games, launcher, site, started))
 

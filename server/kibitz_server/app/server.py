@@ -28,8 +28,9 @@ from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.token_watch import TokenWatch
 from kibitz_server.net.turn_budget import TurnBudget
-from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.opening import open_store
+from kibitz_server.storage.port import Store
 
 LOG = logging.getLogger("kibitz.app")
 LISTEN_BACKLOG = 1024
@@ -153,7 +154,7 @@ async def _start(
     port: int = sock.getsockname()[1]
     metrics = Metrics()
     try:
-        store = Store(config.db, loop, observe=metrics.committed)
+        store = open_store(config.db, loop, observe=metrics.committed)
     except BaseException:
         sock.close()
         raise
@@ -210,7 +211,10 @@ async def _start(
     token_watch = TokenWatch(loop, lambda: connections.peers, directory.accounts)
     token_watch.start()
     retention = Retention(
-        store, config.keeping, busy=directory.is_busy, forgotten=directory.registry.forget_matches
+        store.expiry,
+        config.keeping,
+        busy=directory.is_busy,
+        forgotten=directory.registry.forget_matches,
     )
     tasks.spawn(retention.run())
     return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)

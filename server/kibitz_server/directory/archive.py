@@ -37,8 +37,8 @@ from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.runner import MatchRunner, viewer_of
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.store import Closed
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.streams import Closed
 
 CACHE_BYTES: Final = 16 * 1024 * 1024
 """How much memory reports may take, and as much again pages."""
@@ -76,8 +76,8 @@ class MatchArchive:
         key = request.match
         if key in self._directory.matches:
             raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
-        closed, setup, game = self._closed_match(key)
-        hosts = self._hosts(identity.key, setup.lobby)
+        closed, setup, game = await self._closed_match(key)
+        hosts = await self._hosts(identity.key, setup.lobby)
         if not hosts and not _may_have_had_seat(identity, setup, closed):
             raise RequestDeclined(Code.NOT_SEATED, "you had no seat at this match")
         told = self._reports.get((key, request.seat))
@@ -109,7 +109,7 @@ class MatchArchive:
         self._reports.put(key, made, size * MEMORY_FACTOR)
         return made
 
-    def _hosts(self, player: str, lobby: str | None) -> bool:
+    async def _hosts(self, player: str, lobby: str | None) -> bool:
         """Whether a player is the host of a lobby, which may be closed by now."""
         if lobby is None:
             return False
@@ -117,7 +117,9 @@ class MatchArchive:
         if running is not None:
             return running.engine.state.host.player == player
         try:
-            closed = self._directory.store.closed(lobby)
+            closed = await self._directory.store.closed(lobby)
+        except UnusableDatabase:
+            raise  # that says nothing about the lobby
         except StoreError as error:
             self._directory.quarantine.add("lobby", lobby, error)
             return False
@@ -146,7 +148,7 @@ class MatchArchive:
         )
 
     async def _history_of_finished(self, peer: Peer, identity: Identity, request: History) -> Page:
-        closed, setup, game = self._closed_match(request.match)
+        closed, setup, game = await self._closed_match(request.match)
         if request.first > closed.tail:
             return NO_EVENTS
         own = _seat_in(setup, identity.key)
@@ -214,7 +216,7 @@ class MatchArchive:
 
     async def finished(self, peer: Peer, identity: Identity, match: str) -> MatchRunner:
         """Return the runner of a match that was over before it is asked for, to who sat at it."""
-        closed, _, game = self._closed_match(match)
+        closed, _, game = await self._closed_match(match)
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat at this match")
         async with self._job_turn(peer, identity):
@@ -238,6 +240,8 @@ class MatchArchive:
     async def _entries(self, key: str, number: int, first: int, last: int) -> list[bytes]:
         try:
             return await self._directory.store.entries(number, first, last)
+        except UnusableDatabase:
+            raise  # that says nothing about the match
         except StoreError as error:
             raise self._damaged(key, error) from error
 
@@ -246,9 +250,11 @@ class MatchArchive:
         self._directory.quarantine.add("match", key, error)
         return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
 
-    def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
+    async def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
         try:
-            closed = self._directory.store.closed(key)
+            closed = await self._directory.store.closed(key)
+        except UnusableDatabase:
+            raise  # that says nothing about the match
         except StoreError as error:
             raise self._damaged(key, error) from error
         if closed is None or closed.kind != "match":

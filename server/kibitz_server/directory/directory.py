@@ -43,9 +43,10 @@ from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.port import Store
 from kibitz_server.storage.quarantine import Quarantine
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.directory")
 _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"

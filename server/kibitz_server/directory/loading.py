@@ -25,7 +25,8 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchRunner, RunnerContext
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.visibility import replay
-from kibitz_server.storage.store import Store, Stored
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")
 

@@ -7,7 +7,6 @@ or lobby stops the others.
 from __future__ import annotations
 
 import logging
-import sqlite3
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
 
@@ -26,9 +25,10 @@ from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
-from kibitz_server.storage.database import NotStored, StoreError, translate_errors
+from kibitz_server.storage.errors import NotStored, StoreError, UnusableDatabase
+from kibitz_server.storage.port import Store
 from kibitz_server.storage.quarantine import Quarantine
-from kibitz_server.storage.store import Store, Stored
+from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")
 
@@ -65,12 +65,8 @@ class Recovery:
     def restore(self) -> None:
         """Take up every match and lobby that the disk says is open. Blocks.
 
-        Raises `StoreError` where the file itself cannot be read.
+        Raises `StoreError` where the database itself cannot be read.
         """
-        with translate_errors(self.store.path):
-            self._restore()
-
-    def _restore(self) -> None:
         registry = self._registry
         for line in reversed(self.store.summaries("match", MAX_FINISHED_LISTED)):
             self._list_finished(line)
@@ -100,10 +96,9 @@ class Recovery:
 
     def _is_listed(self, lobby: str | None) -> bool:
         """Whether a lobby, which may be closed, stood in lists; one that is not known did not."""
-        row = self.store.row("SELECT head FROM stream WHERE key = ? AND kind = 'lobby'", (lobby,))
-        head = None if row is None else row[0]
+        head = None if lobby is None else self.store.lobby_head(lobby)
         try:
-            return isinstance(head, bytes) and Opened.model_validate_json(head).settings.listed
+            return head is not None and Opened.model_validate_json(head).settings.listed
         except ValidationError:
             return False
 
@@ -111,7 +106,7 @@ class Recovery:
         """Take a match up, or set it aside and leave it as it is on the disk."""
         try:
             self._registry.add_match(self._loader.match(stored))
-        except sqlite3.Error:
+        except UnusableDatabase:
             raise  # the disk fails: that says nothing about the match
         except Exception as error:
             LOG.debug("match %s cannot be restored", stored.stream.key, exc_info=True)

@@ -16,8 +16,9 @@ from typing import Protocol
 
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
-from kibitz_server.storage.database import NotStored, StoreError
-from kibitz_server.storage.store import Store, Stored
+from kibitz_server.storage.errors import NotStored, StoreError
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.reloads")
 RETRY_PAUSE_S = 1.0

@@ -12,6 +12,7 @@ from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
+from kibitz_server.storage.errors import UnusableDatabase
 
 LOG = logging.getLogger("kibitz.handlers")
 
@@ -26,6 +27,9 @@ def answer_later(directory: Directory, peer: Peer, request: int, work: Awaitable
             peer.refuse(request, declined.code, str(declined))
         except QueueFull as full:
             peer.refuse(request, Code.RATE_LIMITED, str(full), retry_after_ms=full.retry_after_ms)
+        except UnusableDatabase as error:
+            LOG.warning("request %d cannot be answered now: %s", request, error)
+            peer.fail(request, Code.UNAVAILABLE, "the database cannot be read now")
         except Exception:
             LOG.exception("request %d failed", request)
             peer.fail(request)

@@ -9,8 +9,9 @@ from kibitz_protocol.wire.records import Footer
 from kibitz_server.directory.directory import Directory
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.downloads import PIECE_BYTES
-from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.store import Closed, Store
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Closed
 
 
 class ServerPages:
@@ -36,13 +37,16 @@ class ServerPages:
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         """Return the record of a finished match, piece by piece; a damaged one is set aside.
 
-        Where the damage is not in the first piece, the rest is not sent.
+        Where the damage is not in the first piece, the rest is not sent. Raises
+        `UnusableDatabase` where the database cannot be read now.
         """
         try:
-            closed = self._store.closed(match)
+            closed = await self._store.closed(match)
             if closed is None or closed.footer is None:
                 return None
             first = await self._lines(closed, 1)
+        except UnusableDatabase:
+            raise  # that says nothing about the match
         except StoreError as error:
             self._directory.quarantine.add("match", match, error)
             return None
@@ -63,6 +67,8 @@ class ServerPages:
             yield export.entries(lines)
             try:
                 lines = await self._lines(closed, seq + 1)
+            except UnusableDatabase:
+                raise
             except StoreError as error:
                 self._directory.quarantine.add("match", match, error)
                 raise

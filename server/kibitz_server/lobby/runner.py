@@ -36,9 +36,10 @@ from kibitz_server.lobby.seat_bots import BotContext, SeatBots
 from kibitz_server.lobby.views import arranged_briefs, match_brief
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.pending import PendingQueue, Request
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")
 TICK_RETRY_MS = 1000
@@ -295,7 +296,7 @@ class LobbyRunner:
         if not self.closed:
             self.command(failure)
 
-    # --- the log (storage.store.Waiter) -----------------------------------------------------
+    # --- the log (storage.streams.Waiter) -----------------------------------------------------
 
     def durable(self, seq: int) -> None:
         """The log is on the disk up to this entry: release what waited for it."""

@@ -21,14 +21,13 @@ from kibitz_server.maintenance.check import Findings, check_database
 from kibitz_server.storage.database import (
     FILE_MODE,
     SIDE_FILES,
-    StoreError,
-    UnusableDatabase,
     connect_read_only,
     os_error_text,
     require_schema,
     resolve_path,
     translate_errors,
 )
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
 
 PAGES = 256
 """Pages that are copied at a time, a mebibyte."""

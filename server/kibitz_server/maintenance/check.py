@@ -30,12 +30,12 @@ from kibitz_server.lobby import entries as lobby_entries
 from kibitz_server.rating.ladder import RatedMatch
 from kibitz_server.storage import journal, watermark
 from kibitz_server.storage.database import (
-    CommitsMissing,
     connect_read_only,
     require_schema,
     resolve_path,
     translate_errors,
 )
+from kibitz_server.storage.errors import CommitsMissing
 
 _Model = TypeVar("_Model", bound=BaseModel)
 About: TypeAlias = Literal["file", "mark", "journal", "match", "lobby", "ledger"]

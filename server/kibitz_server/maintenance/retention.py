@@ -23,51 +23,21 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from functools import partial
+from typing import Final, TypeAlias
 
 from pydantic_core import from_json
 
-from kibitz_server.storage.database import StoreError, Value
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.port import Expiry, OldStream
+from kibitz_server.storage.streams import Kind, Waiter
 
 LOG = logging.getLogger("kibitz.retention")
 DAY_S: Final = 86_400.0
-_OLD_MATCHES: Final = """
-SELECT number, key, opened,
-    (SELECT lines FROM stretch WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1)
-FROM stream WHERE state = 'closed' AND kind = 'match' AND opened < ? AND number > ?
-ORDER BY number LIMIT ?"""
-_OLD_LOBBIES: Final = """
-SELECT number, key FROM stream WHERE state = 'closed' AND kind = 'lobby' AND opened < ?
-    AND number > ? AND NOT EXISTS (SELECT 1 FROM stream AS match
-        WHERE match.key > stream.key || '-' AND match.key < stream.key || '.')
-ORDER BY number LIMIT ?"""
-"""The key of a match begins with that of its lobby and a dash; a dot is the sign after a dash."""
-_SEGMENTS: Final = """
-SELECT stretch.stream, stretch.first FROM stream JOIN stretch ON stretch.stream = stream.number
-WHERE stream.state = 'deleted' ORDER BY stretch.stream, stretch.first LIMIT ?"""
-_EMPTY_STREAMS: Final = """
-SELECT number FROM stream WHERE state = 'deleted'
-    AND NOT EXISTS (SELECT 1 FROM stretch WHERE stretch.stream = stream.number) LIMIT ?"""
-_IDLE_GUESTS: Final = (
-    "SELECT key FROM player WHERE account = 0 AND created < ? ORDER BY created LIMIT ?"
-)
-_EXCESS_GUESTS: Final = """
-SELECT created FROM player WHERE account = 0 ORDER BY created DESC LIMIT 1 OFFSET ?"""
 GUEST_CANDIDATES: Final = 20_000
 """Guests that are looked at for a portion: more than can be connected, so that some are idle."""
-Row: TypeAlias = tuple[Value, ...]
-
-
-class RetentionStore(Protocol):
-    """What is needed of the store."""
-
-    async def find(self, sql: str, values: tuple[Value, ...]) -> list[Row]: ...
-
-    async def journalled(self) -> set[int]: ...
-
-    def execute(
-        self, sql: str, values: tuple[Value, ...], waiter: _CommitWaiter | None
-    ) -> None: ...
+Write: TypeAlias = Callable[[Waiter], None]
+"""Writes a portion with the next batch, and has the waiter told of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +85,7 @@ class Retention:
 
     def __init__(
         self,
-        log: RetentionStore,
+        expiry: Expiry,
         keeping: RetentionPolicy,
         *,
         busy: Callable[[str], bool],
@@ -125,7 +95,7 @@ class Retention:
         """`busy` tells whether a player is connected or has a seat or a lobby; `forgotten` is
         told the keys of matches and lobbies that nobody finds any more.
         """
-        self._store = log
+        self._expiry = expiry
         self._policy = keeping
         self._is_busy = busy
         self._on_deleted = forgotten
@@ -150,84 +120,72 @@ class Retention:
     async def delete_some(self) -> bool:
         """Delete a little; return whether anything was deleted."""
         for step in (
-            self._delete_entries,
-            self._delete_streams,
+            self._delete_remains,
             self._mark_deleted,
             self._delete_guests,
         ):
-            statements = await step()
-            if statements:
-                return await self._write(statements)
+            write = await step()
+            if write is not None:
+                return await self._write(write)
         return False
 
     # --- streams ----------------------------------------------------------------------------
 
-    async def _delete_entries(self) -> list[tuple[str, Row]]:
-        rows = await self._store.find(_SEGMENTS, (self._policy.rows,))
-        return [("DELETE FROM stretch WHERE stream = ? AND first = ?", row) for row in rows]
+    async def _delete_remains(self) -> Write | None:
+        remains = await self._expiry.remains(self._policy.rows)
+        return partial(self._expiry.delete_remains, remains) if remains else None
 
-    async def _delete_streams(self) -> list[tuple[str, Row]]:
-        rows = await self._store.find(_EMPTY_STREAMS, (self._policy.rows,))
-        return [("DELETE FROM stream WHERE number = ? AND state = 'deleted'", row) for row in rows]
-
-    async def _mark_deleted(self) -> list[tuple[str, Row]]:
+    async def _mark_deleted(self) -> Write | None:
         """Choose what is old, and let nobody find it any more."""
         if self._policy.days is None:
-            return []
+            return None
         cutoff = int(self._now() - self._policy.days * DAY_S)
-        old: dict[Value, Value] = {}
-        for sql in (_OLD_MATCHES, _OLD_LOBBIES):
-            old = old or await self._deletable(sql, cutoff)
-        self._on_deleted({str(key) for key in old.values()})
-        sql = "UPDATE stream SET state = 'deleted' WHERE number = ? AND state = 'closed'"
-        return [(sql, (number,)) for number in old]
+        old = await self._deletable("match", cutoff) or await self._deletable("lobby", cutoff)
+        self._on_deleted(set(old.values()))
+        return partial(self._expiry.mark_deleted, list(old)) if old else None
 
-    async def _deletable(self, sql: str, cutoff: int) -> dict[Value, Value]:
+    async def _deletable(self, kind: Kind, cutoff: int) -> dict[int, str]:
         """Return the first streams, by number, that may go; those that may not are passed over."""
-        after: Value = 0
+        after = 0
         while True:
-            rows = await self._store.find(sql, (cutoff, after, self._policy.streams))
-            old = {number: key for number, key, *log in rows if _ended(*log) < cutoff}
+            found = await self._expiry.closed_streams(kind, cutoff, after, self._policy.streams)
+            old = {each.number: each.key for each in found if _ended(each) < cutoff}
             if old:
-                journalled = await self._store.journalled()
-                old = {number: key for number, key in old.items() if number not in journalled}
-            if old or len(rows) < self._policy.streams:
+                pinned = await self._expiry.pinned()
+                old = {number: key for number, key in old.items() if number not in pinned}
+            if old or len(found) < self._policy.streams:
                 return old
-            after = rows[-1][0]
+            after = found[-1].number
 
     # --- guests -----------------------------------------------------------------------------
 
-    async def _delete_guests(self) -> list[tuple[str, Row]]:
+    async def _delete_guests(self) -> Write | None:
         cutoff = int(self._now() - self._policy.guest_days * DAY_S)
-        crowd = await self._store.find(_EXCESS_GUESTS, (self._policy.guests,))
-        if crowd and isinstance(crowd[0][0], int):
-            cutoff = max(cutoff, crowd[0][0])
-        rows = await self._store.find(_IDLE_GUESTS, (cutoff, GUEST_CANDIDATES))
-        idle = [key for (key,) in rows if not self._is_busy(str(key))][: self._policy.rows]
-        sql = "DELETE FROM player WHERE key = ? AND account = 0 AND created < ?"
-        return [(sql, (key, cutoff)) for key in idle]
+        crowd = await self._expiry.nth_newest_guest(self._policy.guests)
+        if crowd is not None:
+            cutoff = max(cutoff, crowd)
+        known = await self._expiry.idle_guests(cutoff, GUEST_CANDIDATES)
+        idle = [key for key in known if not self._is_busy(key)][: self._policy.rows]
+        return partial(self._expiry.delete_guests, idle, cutoff) if idle else None
 
     # --- writing ----------------------------------------------------------------------------
 
-    async def _write(self, statements: list[tuple[str, Row]]) -> bool:
+    async def _write(self, write: Write) -> bool:
         """Write a portion with the next batch; return whether the disk has it."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        for sql, values in statements[:-1]:
-            self._store.execute(sql, values, None)
-        self._store.execute(*statements[-1], _CommitWaiter(done))
+        write(_CommitWaiter(done))
         return await done
 
 
-def _ended(opened: Value = 0, lines: Value = None) -> float:
-    """Return about when a match ended, in seconds of the epoch, from its last entries.
+def _ended(stream: OldStream) -> float:
+    """Return about when a match ended, in seconds of the epoch, from its last entry.
 
     Nothing is known of when a lobby did: that is 0.
     """
-    start = opened if isinstance(opened, int) else 0
-    if not isinstance(lines, bytes):
-        return start
+    if stream.last_line is None:
+        return stream.opened
     try:
-        at_ms = from_json(lines.rpartition(b"\n")[2])["at_ms"]
+        at_ms = from_json(stream.last_line)["at_ms"]
     except (ValueError, TypeError, KeyError):
-        return start  # a damaged entry keeps nothing longer than the match's beginning does
-    return start + at_ms / 1000 if isinstance(at_ms, int) else start
+        return stream.opened  # a damaged entry keeps nothing longer than its beginning does
+    return stream.opened + at_ms / 1000 if isinstance(at_ms, int) else stream.opened

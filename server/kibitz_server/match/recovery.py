@@ -20,7 +20,7 @@ from kibitz_server.match.commands import Abort
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.result import match_result, rank_by_departure
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.store import Stream
+from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.match")
 

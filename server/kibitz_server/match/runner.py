@@ -62,9 +62,10 @@ from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import message_frame
-from kibitz_server.storage.database import StoreError
+from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.pending import HeldRequest, PendingQueue, Release, Request
-from kibitz_server.storage.store import Store, Stream, Waiter
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
 CRASH_NOTICE_S = 0.5

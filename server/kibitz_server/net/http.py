@@ -20,6 +20,8 @@ from typing import Protocol
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
+from kibitz_server.storage.errors import UnusableDatabase
+
 TEXT = "text/plain; charset=utf-8"
 JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
@@ -166,5 +168,8 @@ def page_at(method: str, path: str, site: PageSource) -> Page | Awaitable[Page |
 
 
 async def _record_page(match: str, site: PageSource) -> Page | StreamedPage:
-    pieces = await site.record(match)
+    try:
+        pieces = await site.record(match)
+    except UnusableDatabase:
+        return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read now\n")
     return NOT_FOUND if pieces is None else StreamedPage(pieces, JSON_LINES)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from kibitz_server.rating.ladder import Ladder, RatedMatch
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.port import Store
 
 LOG = logging.getLogger("kibitz.rating")
 FOLD_BATCH = 500
@@ -35,9 +35,7 @@ class RatingLog:
     def append(self, counted: RatedMatch) -> None:
         """Count a match; to be called in the same turn of the loop as its `Store.finish`."""
         line = counted.model_dump_json().encode()
-        self._store.execute(
-            "INSERT OR IGNORE INTO ledger (match, line) VALUES (?, ?)", (counted.match, line)
-        )
+        self._store.rate(counted.match, line)
 
     async def ladder(self) -> Ladder:
         """Return the ladder as the disk has it; to be read before anything is awaited."""

@@ -12,16 +12,6 @@ A database is several files: the database itself, its write-ahead log (`-wal`), 
   SQLite, so that the lock is the same under every name.
 * The file is looked at by `stat` only, never opened beside SQLite: closing any descriptor of a
   file gives up all POSIX locks that this process has on it.
-
-Exceptions:
-
-    StoreError
-     +-- ForeignDatabase    a file of another program, or of another version of this one
-     +-- UnusableDatabase   nothing that a database can be read from, or kept in
-     +-- DatabaseInUse      another server has it open
-     +-- CommitsMissing     the file is older than what was written to it
-     +-- WriteFailed        what was appended is not on the disk
-     +-- NotStored          the disk has nothing of a stream
 """
 
 from __future__ import annotations
@@ -41,6 +31,7 @@ from urllib.parse import quote
 from filelock import FileLock, Timeout
 
 from kibitz_server.storage import upgrade
+from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase, UnusableDatabase
 
 LOG = logging.getLogger("kibitz.database")
 Value: TypeAlias = str | int | bytes | None
@@ -94,34 +85,6 @@ CREATE TABLE token (
 LEDGER = """
 CREATE TABLE ledger (place INTEGER PRIMARY KEY, match TEXT NOT NULL UNIQUE, line BLOB NOT NULL);
 """
-
-
-class StoreError(Exception):
-    """Something about the database; `str()` is fit for the operator."""
-
-
-class ForeignDatabase(StoreError):
-    """The file is not a kibitz database, or one of another version."""
-
-
-class UnusableDatabase(StoreError):
-    """The file is damaged, cannot be read and written, or its write-ahead log is not its own."""
-
-
-class DatabaseInUse(StoreError):
-    """Another server has the database open."""
-
-
-class CommitsMissing(StoreError):
-    """The file lacks what was written to it last, such as the end of its write-ahead log."""
-
-
-class WriteFailed(StoreError):
-    """The disk does not have what was appended."""
-
-
-class NotStored(StoreError):
-    """The disk has nothing of a stream, not even its head."""
 
 
 # --- faults of SQLite -------------------------------------------------------------------------
@@ -260,13 +223,18 @@ def translate_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite says of a database into a `StoreError` that an operator can act on."""
     try:
         yield
-    except UnicodeDecodeError as error:  # SQLite names a damaged schema in its own damaged words
-        raise UnusableDatabase(f"{str(path)!r} {_ERROR_TEXTS[sqlite3.SQLITE_CORRUPT]}") from error
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        what = _ERROR_TEXTS.get(code, f"cannot be used: {error}")
         kind = ForeignDatabase if code == sqlite3.SQLITE_NOTADB else UnusableDatabase
-        raise kind(f"{str(path)!r} {what}") from error
+        raise kind(describe_error(path, error)) from error
+
+
+def describe_error(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> str:
+    """Return a sentence about what SQLite says of a database."""
+    if isinstance(error, UnicodeDecodeError):  # a damaged schema is named in its own damaged words
+        return f"{str(path)!r} {_ERROR_TEXTS[sqlite3.SQLITE_CORRUPT]}"
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return f"{str(path)!r} {_ERROR_TEXTS.get(code, f'cannot be used: {error}')}"
 
 
 _ERROR_TEXTS = {

@@ -38,7 +38,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kibitz_protocol.wire.recordfile import chain_hash
-from kibitz_server.storage.database import ForeignDatabase, read_int, transaction
+from kibitz_server.storage.database import read_int, transaction
+from kibitz_server.storage.errors import ForeignDatabase
 
 LINK = 16
 """Characters of a link that a journal entry carries."""

@@ -41,7 +41,7 @@ _Runner = TypeVar("_Runner")
 
 
 class Stream(Protocol):
-    """What is needed of a stream (`store.Stream`)."""
+    """What is needed of a stream (`streams.Stream`)."""
 
     tail: int
     """Number of the last entry that was appended."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 import logging
 import time
 
-from kibitz_server.storage.store import Kind, Store
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Kind
 
 LOG = logging.getLogger("kibitz.quarantine")
 REASON_CHARS = 300
@@ -47,19 +48,13 @@ class Quarantine:
             return
         self._new[key] = reason
         _log_damage(kind, key, reason)
-        self._store.execute(
-            "UPDATE stream SET state = 'damaged', reason = ?, noticed = ? WHERE key = ?",
-            (reason, int(time.time()), key),
-        )
+        self._store.set_aside(key, reason, int(time.time()))
 
     def reason(self, key: str) -> str | None:
         """Return why a stream was set aside, None where it was not."""
         if key in self._new:
             return self._new[key]
-        row = self._store.row(
-            "SELECT reason FROM stream WHERE key = ? AND state IN ('damaged', 'lost')", (key,)
-        )
-        return None if row is None else str(row[0])
+        return self._store.set_aside_reason(key)
 
 
 def _one_line(why: str | Exception) -> str:

@@ -54,33 +54,51 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, TypeVar
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage import journal, watermark
 from kibitz_server.storage.database import (
-    NotStored,
-    StoreError,
     Value,
-    WriteFailed,
     blob,
     connect_reader,
     connect_writer,
+    describe_error,
     ensure_schema,
     lock,
     read_int,
     resolve_path,
     translate_errors,
 )
+from kibitz_server.storage.errors import (
+    DamagedStream,
+    NotStored,
+    StoreError,
+    UnusableDatabase,
+    WriteFailed,
+)
+from kibitz_server.storage.expiry import SQLiteExpiry
 from kibitz_server.storage.journal import Segment
+from kibitz_server.storage.players import SQLitePlayers
+from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S
+from kibitz_server.storage.streams import (
+    Closed,
+    Damaged,
+    Kind,
+    Stored,
+    StoredCheckpoint,
+    Stream,
+    Transcript,
+    Waiter,
+)
+from kibitz_server.storage.telling import Waiting, describe, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
-Kind: TypeAlias = Literal["match", "lobby"]
 _T = TypeVar("_T")
 
 COMPACT_BYTES = 2 * 1024 * 1024
@@ -89,107 +107,10 @@ SEGMENTS_PER_BATCH = 16
 """How many segments of a compaction a batch writes, or more where it has many entries itself."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
 """How many bytes of journal rows a batch deletes, or more where one row is heavier."""
-UNHURRIED_S = 0.25
-"""How long a row waits for a batch that it can go with."""
 RETRY_DELAYS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds before each new attempt at a batch that failed."""
 PROBE_AFTER_S = 2.0
 """Seconds after a batch was given up until an empty one is tried, to see how the disk is."""
-
-CLOSE_TIMEOUT_S = 10.0
-"""Seconds that a disk has to take what is left when the store is closed."""
-
-
-class Waiter(Protocol):
-    """Who appended something and waits until the disk has it."""
-
-    def durable(self, seq: int) -> None:
-        """Entry `seq`, and all before it, is on the disk."""
-
-    def lost(self, error: StoreError) -> None:
-        """What was appended is not on the disk and will not be. Called once a stream."""
-
-
-@dataclass(slots=True)
-class Stream:
-    """The writing end of a stream; `Stream(0, key, kind)` is one that `Store.create` begins."""
-
-    number: int
-    key: str
-    kind: Kind
-    tail: int = 0
-    """Number of the last entry that was appended."""
-    durable: int = -1
-    """Number of the last entry that is on the disk; -1 before the head is, 0 for the head."""
-    chain: str = ""
-    """Hash over the head and all entries up to `tail`."""
-    recent: list[bytes] = field(default_factory=list)
-    """The last entries; all that are in no segment yet are among them."""
-    closed: bool = False
-    """Whether nothing more will be appended."""
-    failed: bool = False
-    """Whether an append was lost, so that `tail` is ahead of the disk for good."""
-
-    @property
-    def first_recent(self) -> int:
-        return self.tail - len(self.recent) + 1
-
-    def drop_recent(self, last: int) -> None:
-        """Drop the entries up to `last`, which are in segments."""
-        del self.recent[: max(0, last - self.first_recent + 1)]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCheckpoint:
-    """A checkpoint of a stream, made after entry `seq`, where the chain had come to `link`."""
-
-    seq: int
-    link: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A stream as it was found on the disk."""
-
-    stream: Stream
-    head: bytes
-    lines: list[bytes]
-    """All its entries, or those that follow `checkpoint`, where there is one."""
-    checkpoint: StoredCheckpoint | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Damaged:
-    """A stream that is not as it was written. `sound` entries of it are, from the first."""
-
-    key: str
-    kind: Kind
-    owner: str | None
-    sound: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """A stream's text: `footer` is absent while the match runs."""
-
-    head: bytes
-    lines: list[bytes]
-    footer: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """What is known of a closed stream without its entries; a lobby has no footer."""
-
-    number: int
-    kind: Kind
-    head: bytes
-    footer: bytes | None
-    summary: bytes
-    tail: int
-    """Number of its last entry."""
 
 
 @dataclass(slots=True)
@@ -207,7 +128,7 @@ class _Compaction:
 class _Batch:
     entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
     """Stream, number of the entry, the chain's link at it, its line."""
-    waiters: list[tuple[Stream | None, int, Waiter | None]] = field(default_factory=list)
+    waiters: list[Waiting] = field(default_factory=list)
     statements: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
     closing: list[Stream] = field(default_factory=list)
     row: journal.Row | None = None
@@ -223,8 +144,8 @@ class _Batch:
     started: float = 0.0
 
 
-class Store:
-    """The database of one server. After use `close()` must be awaited."""
+class SQLiteStore:
+    """The database file of one server (`port.Store`)."""
 
     def __init__(
         self,
@@ -242,7 +163,8 @@ class Store:
         self._loop = loop
         self._observe = observe
         self.on_failure: Callable[[StoreError], None] | None = None
-        """Called once, before anybody is told, when nothing can be written any more."""
+        self.players = SQLitePlayers(self)
+        self.expiry = SQLiteExpiry(self)
         self._retries = tuple(retries)
         self.path = path = resolve_path(path)
         self._lock = lock(path)
@@ -276,9 +198,7 @@ class Store:
         """Stands for the compaction whose rows are being read."""
         self._flush_waiters: list[asyncio.Future[None]] = []
         self.healthy = True
-        """False while a batch is being tried again; new matches should wait."""
         self.failure: StoreError | None = None
-        """Why nothing is written any more."""
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
         self._connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._commits: SimpleQueue[_Batch | None] = SimpleQueue()
@@ -308,10 +228,6 @@ class Store:
     def create(
         self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
     ) -> None:
-        """Begin a stream that was made by `Stream(0, key, kind)`, and give it its number.
-
-        The waiter's `durable(0)` says that its head is on the disk.
-        """
         stream.number = self._next_stream
         stream.chain = chain_hash(EMPTY_CHAIN, head)
         self._next_stream += 1
@@ -325,7 +241,6 @@ class Store:
         self._wait(stream, 0, waiter)
 
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
-        """Add entry `seq`, which must be the next one; the waiter is told when it is durable."""
         if seq != stream.tail + 1 or stream.failed or stream.closed:
             raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
         stream.tail = seq
@@ -342,7 +257,6 @@ class Store:
     def finish(
         self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
     ) -> None:
-        """Close a stream: it is not restored at the next start, and can be downloaded."""
         self._gathering.statements.append(
             (
                 "UPDATE stream SET state = 'closed', footer = ?, summary = ? WHERE number = ?",
@@ -385,14 +299,21 @@ class Store:
             self.execute(sql, values, waiter)
 
     def write_checkpoint(self, stream: Stream, data: bytes) -> None:
-        """Write a checkpoint of a stream as it is now, in place of the one before."""
         self.execute(
             "INSERT OR REPLACE INTO checkpoint (stream, seq, link, data) VALUES (?, ?, ?, ?)",
             (stream.number, stream.tail, stream.chain, data),
         )
 
+    def set_aside(self, key: str, reason: str, noticed: int) -> None:
+        self.execute(
+            "UPDATE stream SET state = 'damaged', reason = ?, noticed = ? WHERE key = ?",
+            (reason, noticed, key),
+        )
+
+    def rate(self, match: str, line: bytes) -> None:
+        self.execute("INSERT OR IGNORE INTO ledger (match, line) VALUES (?, ?)", (match, line))
+
     async def flush(self) -> None:
-        """Wait until everything appended so far is on the disk or was given up."""
         self._gather_unhurried()
         if self._writing is None and not self._begin_scheduled:
             return
@@ -444,25 +365,30 @@ class Store:
     # --- reading --------------------------------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
-        """Return the open streams of a kind, oldest first. For the start only: it blocks.
-
-        Those that are damaged are not among them, but in `damaged()` from now on.
-        """
-        rows = self._db.execute(
-            "SELECT number, key, kind, head, seq, checkpoint.link, data"
-            " FROM stream LEFT JOIN checkpoint ON checkpoint.stream = number"
-            " WHERE state = 'open' AND kind = ? ORDER BY number",
-            (kind,),
-        ).fetchall()
         found: list[Stored] = []
-        for number, key, _, head, seq, link, data in rows:
-            kept = None if seq is None else StoredCheckpoint(seq, link, data)
-            try:
-                found.append(_load(self._db, number, key, kind, head, kept))
-            except StoreError as error:
-                sound = error.sound if isinstance(error, _DamagedStream) else 0
-                journal.mark_damaged(self._db, number, sound, str(error))
+        with self._reading():
+            rows = self._db.execute(
+                "SELECT number, key, kind, head, seq, checkpoint.link, data"
+                " FROM stream LEFT JOIN checkpoint ON checkpoint.stream = number"
+                " WHERE state = 'open' AND kind = ? ORDER BY number",
+                (kind,),
+            ).fetchall()
+            for number, key, _, head, seq, link, data in rows:
+                kept = None if seq is None else StoredCheckpoint(seq, link, data)
+                try:
+                    found.append(_load(self._db, number, key, kind, head, kept))
+                except StoreError as error:
+                    sound = error.sound if isinstance(error, DamagedStream) else 0
+                    journal.mark_damaged(self._db, number, sound, str(error))
         return found
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Tell a database that cannot be read from what is wrong with a single stream."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise UnusableDatabase(describe_error(self.path, error)) from error
 
     def damaged(self) -> list[Damaged]:
         """Return the streams that are not as they were written, oldest first.
@@ -470,23 +396,20 @@ class Store:
         They are neither restored nor appended to, and what the disk has of them stays: entries
         that are sound as segments, and the journal's rows in the table `journal_damaged`.
         """
-        rows = self._loop_reader.execute(
-            "SELECT key, kind, owner, sound, reason FROM stream WHERE state = 'damaged'"
-            " ORDER BY number"
-        )
-        return [Damaged(*row) for row in rows]
+        with self._reading():
+            rows = self._loop_reader.execute(
+                "SELECT key, kind, owner, sound, reason FROM stream WHERE state = 'damaged'"
+                " ORDER BY number"
+            )
+            return [Damaged(*row) for row in rows]
 
     def load_from_head(self, stored: Stored) -> Stored:
-        """Return all of a stream that was loaded from a checkpoint on. For the start: it blocks."""
         stream = stored.stream
-        return _load(self._db, stream.number, stream.key, stream.kind, stored.head)
+        with self._reading():
+            return _load(self._db, stream.number, stream.key, stream.kind, stored.head)
 
     async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
-        """Return streams whose appends were lost as the disk has them: by key, or what is wrong.
-
-        They are read in one pass over the journal, off the event loop. `NotStored` stands for
-        one of which the disk has nothing. Raises `StoreError` where the disk cannot be read.
-        """
+        # In one pass over the journal, off the event loop.
         try:
             found, newest = await self._read(lambda db: _reload(db, keys))
         except sqlite3.Error as error:
@@ -499,26 +422,34 @@ class Store:
         return found
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
-        """Return what `finish` was given for the newest closed streams, newest first."""
-        rows = self._loop_reader.execute(
-            "SELECT summary FROM stream WHERE state = 'closed' AND kind = ?"
-            " ORDER BY number DESC LIMIT ?",
-            (kind, count),
+        with self._reading():
+            rows = self._loop_reader.execute(
+                "SELECT summary FROM stream WHERE state = 'closed' AND kind = ?"
+                " ORDER BY number DESC LIMIT ?",
+                (kind, count),
+            )
+            return [blob(row[0]) for row in rows if row[0] is not None]
+
+    def lobby_head(self, key: str) -> bytes | None:
+        with self._reading():
+            row = self.row("SELECT head FROM stream WHERE key = ? AND kind = 'lobby'", (key,))
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def set_aside_reason(self, key: str) -> str | None:
+        row = self.row(
+            "SELECT reason FROM stream WHERE key = ? AND state IN ('damaged', 'lost')", (key,)
         )
-        return [blob(row[0]) for row in rows if row[0] is not None]
+        return None if row is None else str(row[0])
 
     def summary(self, key: str) -> bytes | None:
-        """Return what `finish` was given for a stream, None where it is open or unknown."""
         row = self.row("SELECT summary FROM stream WHERE key = ? AND state = 'closed'", (key,))
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def footer(self, key: str) -> bytes | None:
-        """Return the last line of a stream that is closed, None where there is none."""
         row = self.row("SELECT footer FROM stream WHERE key = ? AND state = 'closed'", (key,))
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def exists(self, key: str) -> bool:
-        """Whether there is, or was, a stream of this name."""
         return self.row("SELECT 1 FROM stream WHERE key = ?", (key,)) is not None
 
     def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
@@ -530,11 +461,8 @@ class Store:
         """Return the rows of a small table that a query finds. It blocks for a moment."""
         return self._loop_reader.execute(sql, values).fetchall()
 
-    def closed(self, key: str) -> Closed | None:
-        """Return what is known of a closed stream without reading its entries, or None.
-
-        Raises `StoreError` where its head is not as it was written.
-        """
+    async def closed(self, key: str) -> Closed | None:
+        # An indexed look-up: it is done at once, without a thread.
         row = self.row(
             "SELECT number, kind, head, footer, summary, coalesce((SELECT last FROM stretch"
             " WHERE stretch.stream = stream.number ORDER BY first DESC LIMIT 1), 0), link"
@@ -544,14 +472,10 @@ class Store:
         if row is None:
             return None
         if chain_hash(EMPTY_CHAIN, blob(row[2])) != row[6]:
-            raise _DamagedStream(0, "its head is damaged")
+            raise DamagedStream(0, "its head is damaged")
         return Closed(*row[:6])  # type: ignore[arg-type]
 
     async def entries(self, number: int, first: int, last: int) -> list[bytes]:
-        """Return the entries `first` to `last`, as far as there are any, of a closed stream.
-
-        Raises `StoreError` where they are not as they were written.
-        """
         return await self._read(lambda db: _entries(db, number, first, last))
 
     async def find(self, sql: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
@@ -563,18 +487,12 @@ class Store:
         return await self._read(journal.streams_in_journal)
 
     async def entries_of_size(self, number: int, first: int, size: int) -> list[bytes]:
-        """Return entries of a closed stream from `first` on, about `size` bytes of them.
-
-        Raises `StoreError` where they are not as they were written.
-        """
         return await self._read(lambda db: _entries(db, number, first, size=size))
 
     async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        """Return a closed stream of that kind as it was written, or None."""
         return await self._read(lambda db: _transcript(db, key, kind))
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
-        """Return the durable entries `first` to `last` of a stream."""
         last = min(last, stream.durable)
         edge = stream.first_recent
         fresh = stream.recent[max(0, first - edge) : max(0, last - edge + 1)]
@@ -584,7 +502,6 @@ class Store:
         return older + fresh
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
-        """Return the next lines of the ledger after a place, with their places."""
         sql = "SELECT place, line FROM ledger WHERE place > ? ORDER BY place LIMIT ?"
         return await self._read(
             lambda db: [(row[0], blob(row[1])) for row in db.execute(sql, (after, count))]
@@ -698,14 +615,14 @@ class Store:
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
         self._begin_scheduled = True
-        for stream, seq, waiter in batch.waiters:
+        for stream, seq, waiter in batch.waiters:  # `tell_durable` in place: each move passes here
             if stream is not None:
                 stream.durable = seq
             if waiter is not None:
                 try:
                     waiter.durable(seq)
                 except Exception:
-                    LOG.exception("%s: the news that %d is durable", _describe(stream), seq)
+                    LOG.exception("%s: the news that %d is durable", describe(stream), seq)
         self._report_commit(batch)
         self._begin_scheduled = False
         if self._gathering.waiters:
@@ -871,18 +788,10 @@ class Store:
     def _lose(self, batch: _Batch, error: StoreError) -> None:
         """Tell everybody in a batch that it is lost, once each, after its streams have failed."""
         self._begin_scheduled = True
-        told: dict[int, tuple[Stream | None, Waiter]] = {}
-        for stream, _, waiter in batch.waiters:
+        for stream, _, _ in batch.waiters:
             if stream is not None:
-                stream.failed = True
                 self._with_recent.pop(stream.number, None)
-            if waiter is not None:
-                told.setdefault(id(waiter), (stream, waiter))
-        for stream, waiter in told.values():
-            try:
-                waiter.lost(error)
-            except Exception:
-                LOG.exception("%s: the news that entries are lost", _describe(stream))
+        tell_lost(batch.waiters, error)
         self._begin_scheduled = False
         if self._gathering.waiters:
             self._schedule()
@@ -917,19 +826,7 @@ def _row_of(batch: _Batch) -> journal.Row:
     return batch.row
 
 
-def _describe(stream: Stream | None) -> str:
-    return "a statement" if stream is None else f"{stream.kind} {stream.key}"
-
-
 # --- streams --------------------------------------------------------------------------------
-
-
-class _DamagedStream(StoreError):
-    """A stream is not as it was written; the first `sound` entries are."""
-
-    def __init__(self, sound: int, reason: str) -> None:
-        super().__init__(reason)
-        self.sound = sound
 
 
 def _load(
@@ -949,7 +846,7 @@ def _load(
     hashed = chain_hash(EMPTY_CHAIN, head)
     [link] = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
     if link not in (hashed, None):  # None: it was closed before heads had links
-        raise _DamagedStream(0, "its head is damaged")
+        raise DamagedStream(0, "its head is damaged")
     rest = None if kept is None else _after_checkpoint(db, number, kept)
     if kept is not None and rest is not None:
         tail, hashed = kept.seq + len(rest[0]), rest[1]
@@ -964,7 +861,7 @@ def _load(
         for line in part:
             hashed = chain_hash(hashed, line)
         if first != len(lines) + 1 or last != first + len(part) - 1 or hashed != expected:
-            raise _DamagedStream(len(lines), f"the segment from {first} to {last} is damaged")
+            raise DamagedStream(len(lines), f"the segment from {first} to {last} is damaged")
         lines += part
     tail = len(lines)
     return Stored(Stream(number, key, kind, tail=tail, durable=tail, chain=hashed), head, lines)
@@ -1089,7 +986,7 @@ def _entries(
         for line in lines:
             link = chain_hash(link, line)
         if link != expected or end != start + len(lines) - 1:
-            raise _DamagedStream(start - 1, f"the segment from {start} to {end} is damaged")
+            raise DamagedStream(start - 1, f"the segment from {start} to {end} is damaged")
         for seq, line in enumerate(lines, start):
             if seq >= first and (last is None or seq <= last) and (size is None or size > 0):
                 found.append(line)
@@ -1105,7 +1002,7 @@ def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
     else:
         row = db.execute("SELECT link FROM stream WHERE number = ?", (number,)).fetchone()
     if row is None:
-        raise _DamagedStream(first - 1, f"entries before {first} are missing")
+        raise DamagedStream(first - 1, f"entries before {first} are missing")
     return str(row[0])
 
 

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kibitz_server.storage import journal
-from kibitz_server.storage.database import CommitsMissing, read_int
+from kibitz_server.storage.database import read_int
+from kibitz_server.storage.errors import CommitsMissing
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,3 +137,13 @@ def test_a_lock_is_no_hindrance_to_looking(world: UsedServer) -> None:
     world.server.close()
     with lock(world.server.path):
         assert run("check", world.server.path).exit_code == 0
+
+
+@pytest.mark.parametrize("words", [("check", "URL"), ("backup", "copy.db", "--db", "URL")])
+def test_what_is_for_sqlite_files_says_so(words: tuple[str, ...]) -> None:
+    url = "postgresql://ada:s3cret@127.0.0.1:1/games"
+    done = run(*(url if word == "URL" else word for word in words))
+    assert done.exit_code == 1
+    assert "'postgresql://ada@127.0.0.1:1/games' is no SQLite file" in done.output
+    assert "pg_" in done.output
+    assert "s3cret" not in done.output

@@ -16,6 +16,7 @@ from kibitz.commands.serve import _log, make_config, serve
 from kibitz_protocol import printable
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.app import Config
+from kibitz_server.storage.location import PostgresURL
 
 FILE = """
 name = "club"
@@ -42,6 +43,24 @@ def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_file_is_read_into_the_parts_of_the_configuration() -> None:
     config = make_config({"db": "x.db", "port": 1, "quotas": {"lobbies": 3}}, None)
     assert (config.db, config.port, config.quotas.lobbies) == (Path("x.db"), 1, 3)
+
+
+def test_an_address_in_a_file_is_that_of_a_database() -> None:
+    config = make_config({"db": "postgresql://ada:s3cret@db/games"}, None)
+    assert config.db == PostgresURL("postgresql://ada:s3cret@db/games")
+    assert "s3cret" not in str(config)
+
+
+@pytest.mark.parametrize("words", [["serve", "--port", "0", "--no-web"], ["token", "list"]])
+def test_a_database_that_cannot_be_reached_is_one_sentence(words: list[str]) -> None:
+    environment = {"KIBITZ_DB": "postgresql://ada:s3cret@127.0.0.1:1/games"}
+    done = CliRunner().invoke(kibitz, words, env=environment)
+    assert done.exit_code == 1
+    [told] = done.output.splitlines()
+    assert told == (
+        "Error: 'postgresql://ada@127.0.0.1:1/games' cannot be reached:"
+        " no PostgreSQL server listens there"
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,18 @@ from kibitz_protocol.wire.messages import Hello
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.accounts import Accounts, Admission, Denied, Guests
-from kibitz_server.accounts.identity import INSERT_PLAYER, Identity, row_of
+from kibitz_server.accounts.identity import Identity, row_of
 from kibitz_server.accounts.names import BadName, skeleton
 from kibitz_server.accounts.tokens import TokenAdmin
-from kibitz_server.storage.database import StoreError
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.opening import open_register
+from kibitz_server.storage.port import Registration
+from kibitz_server.storage.store import SQLiteStore
 
 
 class AccountsScenario:
     def __init__(self, path: Path, guests: Guests = "loopback") -> None:
-        self.store = Store(path, asyncio.get_running_loop())
+        self.store = SQLiteStore(path, asyncio.get_running_loop())
         self.busy: set[str] = set()
         self.accounts = Accounts(self.store, guests, self.busy.__contains__)
 
@@ -89,7 +91,9 @@ async def test_the_name_of_a_guest_who_has_gone_is_free_before_it_was_saved(
 
 async def test_a_crowd_of_guests_shares_a_commit(path: Path) -> None:
     commits: list[int] = []
-    store = Store(path, asyncio.get_running_loop(), observe=lambda entries, s: commits.append(0))
+    store = SQLiteStore(
+        path, asyncio.get_running_loop(), observe=lambda entries, s: commits.append(0)
+    )
     accounts = Accounts(store, "anyone", lambda player: False)
     for number in range(100):
         hello = Hello(id=1, versions=[1], name=f"guest {number}")
@@ -328,9 +332,14 @@ async def test_an_account_whose_name_would_be_refused_now_keeps_it(
     desk: AccountsScenario, path: Path
 ) -> None:
     player = Player(player="a1", name="Аdmin", kind="bot")
-    row = row_of(Identity(player, account=True, skeleton=skeleton("Аdmin")), None)
-    desk.store.execute(INSERT_PLAYER, row)
-    await desk.store.flush()
+    with open_register(path) as accounts:
+        row = row_of(Identity(player, account=True, skeleton=skeleton("Аdmin")))
+
+        def add(registration: Registration) -> int:
+            registration.add_account(row)
+            return 0
+
+        accounts.transaction(add)
     with TokenAdmin(path) as register:
         token = register.issue("Аdmin", "bot").token
         with pytest.raises(BadName):

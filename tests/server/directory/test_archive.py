@@ -17,7 +17,8 @@ from kibitz_server.directory import archive
 from kibitz_server.match import history
 from kibitz_server.match import report as match_report
 from kibitz_server.match.state import MatchState
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected
 from tests.server.match.toy_games import Grid
 
@@ -32,9 +33,9 @@ class WorkCounter:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reads = self.folded = self.reports = 0
-        read, apply, report = Store._read, MatchState.apply, match_report.match_report
+        read, apply, report = SQLiteStore._read, MatchState.apply, match_report.match_report
 
-        async def counted_read(store: Store, query: Any) -> Any:
+        async def counted_read(store: SQLiteStore, query: Any) -> Any:
             self.reads += 1
             return await read(store, query)
 
@@ -46,7 +47,7 @@ class WorkCounter:
             self.reports += 1
             return report(*values)
 
-        patch.setattr(Store, "_read", counted_read)
+        patch.setattr(SQLiteStore, "_read", counted_read)
         patch.setattr(MatchState, "apply", counted_apply)
         patch.setattr(match_report, "match_report", counted_report)
 
@@ -107,6 +108,27 @@ async def test_who_has_no_right_costs_no_reading_and_no_folding(played: Played) 
     ]
     assert [answer["code"] for answer in turned_away] == ["not_seated"] * 3
     assert (played.work.reads, played.work.folded, played.work.reports) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("method", ["closed", "entries"])
+async def test_a_database_that_is_away_sets_nothing_aside(
+    played: Played, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    await played.play()
+
+    async def away(*_: object) -> None:
+        raise UnusableDatabase("planted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLiteStore, method, away)
+        answers = [
+            await played.ada.ask("report", match=played.match, seat=0),
+            await played.ada.ask("history", match=played.match, first=1, count=4),
+            await played.ada.ask("rejoin", match=played.match),
+        ]
+    assert [answer["code"] for answer in answers] == ["unavailable"] * 3
+    assert played.server.directory.quarantine.count == 0
+    assert await played.numbers(played.ada, 1, 2) == [1, 2]
 
 
 async def test_a_report_is_made_once(played: Played) -> None:

@@ -255,7 +255,7 @@ async def test_settings_that_cannot_be_played(
 
 
 async def test_lobbies_have_a_limit_for_each_player(house: Scenario) -> None:
-    path = house.server.config.db.with_name("other.db")
+    path = Path(str(house.server.config.db)).with_name("other.db")
     config = Config(db=path, quotas=Quotas(lobbies=2))
     async with running(config, GAMES) as server, connected(server.url) as caller:
         await caller.hello("bob")
@@ -267,7 +267,7 @@ async def test_lobbies_have_a_limit_for_each_player(house: Scenario) -> None:
 
 @pytest.mark.e2e
 async def test_house_bots_have_a_limit_for_each_player_and_for_all(house: Scenario) -> None:
-    path = house.server.config.db.with_name("other.db")
+    path = Path(str(house.server.config.db)).with_name("other.db")
     quotas = Quotas(house_bots=3, house_bots_in_all=5)
     config = Config(db=path, quotas=quotas)
     bots = [{"kind": "house", "personality": "toy-grid/first"}] * 2
@@ -304,7 +304,7 @@ async def test_house_bots_have_a_limit_for_each_player_and_for_all(house: Scenar
 
 
 async def test_lobbies_of_an_address_have_a_limit(house: Scenario) -> None:
-    path = house.server.config.db.with_name("other.db")
+    path = Path(str(house.server.config.db)).with_name("other.db")
     quotas = Quotas(lobbies_an_address=1, lobbies_in_all=2)
     config = Config(db=path, quotas=quotas, guests="anyone", proxies=("127.0.0.1",))
     async with running(config, GAMES) as server, AsyncExitStack() as stack:
@@ -324,7 +324,7 @@ async def test_lobbies_of_an_address_have_a_limit(house: Scenario) -> None:
 
 
 async def test_behind_a_proxy_only_this_machine_s_guests_are_local(house: Scenario) -> None:
-    path = house.server.config.db.with_name("other.db")
+    path = Path(str(house.server.config.db)).with_name("other.db")
     config = Config(db=path, proxies=("127.0.0.1",))
     async with running(config, GAMES) as server:
         for address, answer in (

@@ -17,6 +17,7 @@ import pytest
 
 from kibitz_server.app import Config, Server, running
 from kibitz_server.storage.database import connect_admin
+from kibitz_server.storage.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.storage.test_store import take_over_database
 from tests.server.test_app import GAMES, ROOT, seated
@@ -48,6 +49,7 @@ class FullDiskConnection:
 
 def disk_of(server: Server) -> FullDiskConnection:
     store = server._store
+    assert isinstance(store, SQLiteStore)
     store._retries = ()
     store._db = disk = FullDiskConnection(store._db)  # type: ignore[assignment]
     return disk
@@ -192,16 +194,16 @@ import sys, threading
 from pathlib import Path
 from kibitz_server import app
 from kibitz_server.directory.directory import Directory
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.store import SQLiteStore
 from tests.server.match.toy_games import Grid
 
 if sys.argv[2] == "stuck":
-    Store._commit = lambda store, batch: threading.Event().wait()
+    SQLiteStore._commit = lambda store, batch: threading.Event().wait()
 if sys.argv[2] == "full":
     import sqlite3
     def full(store, batch):
         raise sqlite3.OperationalError("database or disk is full")
-    Store._insert = full
+    SQLiteStore._insert = full
 if sys.argv[2] == "unread":
     def restore(directory, right=Directory.restore):
         right(directory)

@@ -35,7 +35,7 @@ from kibitz_server.match import runner as match_runner
 from kibitz_server.match import state as match_state
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.store import SQLiteStore
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.match.toy_games import Grid
@@ -194,13 +194,13 @@ MATCH = ("move", "note", "rejoin", "watch", "resign", "leave_match")
 MATCH_ENTRIES = ("move", "note", "comment", "resign", "leave_match")
 OVER = ("history", "report", "move", "rejoin")
 PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
-    "store.append": (Store, "append", ("leave", "kick", "move", "note", "comment", "resign")),
-    "store.create": (Store, "create", ("host",)),
-    "store.finish": (Store, "finish", ("resign", "leave_match")),
-    "store.execute_unhurried": (Store, "execute_unhurried", ("hello",)),
-    "store.closed": (Store, "closed", OVER),
-    "store.entries": (Store, "entries", OVER),
-    "store.lines": (Store, "lines", ("history",)),
+    "store.append": (SQLiteStore, "append", ("leave", "kick", "move", "note", "comment", "resign")),
+    "store.create": (SQLiteStore, "create", ("host",)),
+    "store.finish": (SQLiteStore, "finish", ("resign", "leave_match")),
+    "store.execute_unhurried": (SQLiteStore, "execute_unhurried", ("hello",)),
+    "store.closed": (SQLiteStore, "closed", OVER),
+    "store.entries": (SQLiteStore, "entries", OVER),
+    "store.lines": (SQLiteStore, "lines", ("history",)),
     "accounts.identify": (Accounts, "identify", ("hello",)),
     "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
     "directory.add_finished": (Directory, "add_finished", ("move", "rejoin")),

@@ -15,7 +15,7 @@ from kibitz_server.app import Config, running
 from kibitz_server.maintenance.backup import back_up
 from kibitz_server.maintenance.check import check_database
 from kibitz_server.storage import store as store_module
-from kibitz_server.storage.store import UNHURRIED_S
+from kibitz_server.storage.port import UNHURRIED_S
 from tests.server.fakes import wait_until
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import VirtualServer, virtual_server
@@ -106,7 +106,7 @@ async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> No
     async with running(config, GAMES) as server, Client(server.url, name="ada") as ada:
         before = (ada.player, ada.resume)
         await server.drain()
-    assert check_database(config.db).sound
+    assert check_database(tmp_path / "k.db").sound
     async with running(config, GAMES) as server, Client(server.url, resume=before[1]) as back:
         assert (back.player, back.name) == (before[0], "ada")
 

@@ -13,7 +13,7 @@ import pytest
 from kibitz_server.maintenance import backup
 from kibitz_server.maintenance.backup import back_up
 from kibitz_server.maintenance.check import check_database
-from kibitz_server.storage.database import StoreError, UnusableDatabase
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from tests.tools.used_server import UsedServer, flip_bit, play_plies, used_server, where_stream
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kibitz_server.maintenance.check import check_database
 from kibitz_server.storage import journal
-from kibitz_server.storage.database import ForeignDatabase, UnusableDatabase
+from kibitz_server.storage.errors import ForeignDatabase, UnusableDatabase
 from tests.tools.used_server import UsedServer, flip_bit, play_plies, used_server, where_stream
 
 Damage = Callable[[Path, UsedServer], None]

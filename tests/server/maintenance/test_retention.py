@@ -14,7 +14,8 @@ from kibitz_server.accounts.accounts import Accounts, Admission, Denied
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.maintenance.retention import DAY_S, Retention, RetentionPolicy
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stream
 from tests.server.rating.test_log import counted
 
 DAYS = 90
@@ -25,14 +26,14 @@ class RetentionScenario:
 
     def __init__(self, path: Path, **keeping: float) -> None:
         self.path = path
-        self.store = Store(path, asyncio.get_running_loop())
+        self.store = SQLiteStore(path, asyncio.get_running_loop())
         self.busy: set[str] = set()
         self.forgotten: set[str] = set()
         self.later = 0.0
         self.accounts = Accounts(self.store, "anyone", self.busy.__contains__)
         usual = {"days": DAYS, "pause_s": 0.0, "rows": 3, "streams": 3}
         self.retention = Retention(
-            self.store,
+            self.store.expiry,
             RetentionPolicy(**{**usual, **keeping}),  # type: ignore[arg-type]
             busy=self.busy.__contains__,
             forgotten=self.forgotten.update,
@@ -55,9 +56,9 @@ class RetentionScenario:
 
     async def reopen(self) -> None:
         await self.store.close()
-        self.store = Store(self.path, asyncio.get_running_loop())
+        self.store = SQLiteStore(self.path, asyncio.get_running_loop())
         self.accounts = Accounts(self.store, "anyone", self.busy.__contains__)
-        self.retention._store = self.store
+        self.retention._expiry = self.store.expiry
 
     async def keys(self) -> list[str]:
         return [str(key) for (key,) in await self.store.find("SELECT key FROM stream", ())]
@@ -117,7 +118,7 @@ async def test_a_portion_is_small_and_what_is_marked_is_not_found(past: Retentio
     assert before > 6
     past.later = DAYS + 1
     assert await past.retention.delete_some()
-    assert past.store.closed("old-1-2") is None
+    assert await past.store.closed("old-1-2") is None
     assert await past.store.transcript("old-1-2") is None
     assert past.store.exists("old-1-2")
     for _ in range(2):

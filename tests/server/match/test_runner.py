@@ -35,8 +35,9 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.loop_clock import ServerClock
-from kibitz_server.storage.database import StoreError, WriteFailed
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.errors import StoreError, WriteFailed
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.streams import Stream
 from tests.server.fakes import FakeLoop, FakeMetrics, FakeStore, PeerRig, ScriptedConnection
 from tests.server.match.toy_games import Grid, Veil, setup
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from kibitz_server.net import http
+from kibitz_server.storage.errors import UnusableDatabase
 from tests.server.fakes import FakePages, read_page
 
 
@@ -62,3 +65,12 @@ def test_head_has_the_length_and_no_body() -> None:
     text = http.NOT_FOUND.response(head=True).serialize()
     assert text.endswith(b"\r\n\r\n")
     assert f"Content-Length: {len(http.NOT_FOUND.body)}".encode() in text
+
+
+async def test_a_record_that_cannot_be_read_now_is_asked_for_later() -> None:
+    class Away(FakePages):
+        async def record(self, match: str) -> AsyncIterator[bytes] | None:
+            raise UnusableDatabase("planted")
+
+    page = await read_page(http.page_at("GET", "/records/m1.jsonl", Away()))
+    assert (page.status.value, page.body) == (503, b"the database cannot be read now\n")

@@ -12,13 +12,14 @@ import pytest
 
 from kibitz_server.rating.ladder import RatedMatch, RatedPlayer
 from kibitz_server.rating.log import FOLD_BATCH, RatingLog
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stream
 from tests.server.storage import old_databases
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = Store(tmp_path / "kibitz.db", asyncio.get_running_loop())
+async def store(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
+    opened = SQLiteStore(tmp_path / "kibitz.db", asyncio.get_running_loop())
     yield opened
     await opened.close()
 
@@ -34,7 +35,7 @@ def counted(number: int, *, winner: str = "ada") -> RatedMatch:
     )
 
 
-def end(store: Store, log: RatingLog, number: int) -> None:
+def end(store: SQLiteStore, log: RatingLog, number: int) -> None:
     """Close a match's log and count it, as a runner does: in one turn of the loop."""
     stream = Stream(0, f"m{number}", "match")
     store.create(stream, b"head", owner=None, waiter=None)
@@ -43,7 +44,7 @@ def end(store: Store, log: RatingLog, number: int) -> None:
     log.append(counted(number))
 
 
-async def test_the_ladder_is_what_is_on_the_disk(store: Store) -> None:
+async def test_the_ladder_is_what_is_on_the_disk(store: SQLiteStore) -> None:
     log = RatingLog(store)
     end(store, log, 1)
     await store.flush()
@@ -54,7 +55,7 @@ async def test_the_ladder_is_what_is_on_the_disk(store: Store) -> None:
     assert (await log.ladder()).matches("toy") == 2
 
 
-async def test_a_match_that_is_entered_twice_counts_once(store: Store) -> None:
+async def test_a_match_that_is_entered_twice_counts_once(store: SQLiteStore) -> None:
     log = RatingLog(store)
     log.append(counted(1))
     await store.flush()
@@ -65,7 +66,7 @@ async def test_a_match_that_is_entered_twice_counts_once(store: Store) -> None:
     assert ladder.lines("toy")[0].key == "ada"
 
 
-async def test_a_restart_folds_the_same_ladder(store: Store) -> None:
+async def test_a_restart_folds_the_same_ladder(store: SQLiteStore) -> None:
     before = RatingLog(store)
     for number in range(FOLD_BATCH + 20):
         before.append(counted(number, winner="bob" if number % 3 else "ada"))
@@ -78,7 +79,7 @@ async def test_a_restart_folds_the_same_ladder(store: Store) -> None:
     assert (await after.ladder()).matches("toy") == FOLD_BATCH + 20
 
 
-async def test_many_may_ask_at_the_same_time(store: Store) -> None:
+async def test_many_may_ask_at_the_same_time(store: SQLiteStore) -> None:
     log = RatingLog(store)
     for number in range(FOLD_BATCH + 1):
         log.append(counted(number))
@@ -104,7 +105,7 @@ async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
         db.close()
         return ended, rated
 
-    store = Store(
+    store = SQLiteStore(
         path,
         asyncio.get_running_loop(),
         observe=lambda entries, seconds: seen.append(copied()),
@@ -125,18 +126,18 @@ async def test_a_database_of_before_the_ledger_is_brought_up_to_date(tmp_path: P
     path = tmp_path / "kibitz.db"
     loop = asyncio.get_running_loop()
     old_databases.make_database(path, 1)
-    store = Store(path, loop)
+    store = SQLiteStore(path, loop)
     log = RatingLog(store)
     end(store, log, 1)
     await store.close()
-    store = Store(path, loop)
+    store = SQLiteStore(path, loop)
     assert (await RatingLog(store).ladder()).matches("toy") == 1
     await store.close()
 
 
 @pytest.mark.parametrize("line", [b"{}", b"\xff", b"no JSON"])
 async def test_a_damaged_line_counts_for_nobody_and_the_others_count(
-    store: Store, line: bytes
+    store: SQLiteStore, line: bytes
 ) -> None:
     log = RatingLog(store)
     log.append(counted(1))

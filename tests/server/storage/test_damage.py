@@ -17,8 +17,8 @@ from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.maintenance.check import check_database
 from kibitz_server.storage import journal
-from kibitz_server.storage.database import StoreError, WriteFailed
-from kibitz_server.storage.store import Store
+from kibitz_server.storage import store as store_module
+from kibitz_server.storage.errors import StoreError, WriteFailed
 from tests.tools.used_server import (
     PLIES,
     UsedServer,
@@ -379,7 +379,7 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
 
 
 def answering(found: dict[str, Any]) -> Any:
-    """Return a `Store.reload` that finds this."""
+    """Return a `SQLiteStore.reload` that finds this."""
 
     async def reload(keys: list[str]) -> dict[str, Any]:
         return {key: found[key] for key in keys}
@@ -424,14 +424,17 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
 ) -> None:
     world.restart(lambda path: None)
     before = world.running(world.damaged)
+    load = store_module._load
 
-    def failing(*_: object) -> Any:
+    def failing(*given: Any) -> Any:
+        if len(given) == len(("db", "number", "key", "kind", "head", "kept")):
+            return load(*given)  # from a checkpoint on
         error = sqlite3.OperationalError("disk I/O error")
         error.sqlite_errorcode = sqlite3.SQLITE_IOERR
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "load_from_head", failing)
+        patch.setattr(store_module, "_load", failing)
         with pytest.raises(StoreError, match="the disk reports an error"):
             world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
     world.restart(lambda path: None)

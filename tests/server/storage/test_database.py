@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from kibitz_server.storage import database
+from kibitz_server.storage import database, errors
 from kibitz_server.storage.database import (
-    DatabaseInUse,
-    UnusableDatabase,
     connect_admin,
     connect_writer,
     known_faults,
     lock,
     resolve_path,
 )
+from kibitz_server.storage.errors import DatabaseInUse, UnusableDatabase
 
 SIDES = ("", "-wal", "-shm", ".lock")
 
@@ -223,7 +222,7 @@ def test_what_is_no_database_is_refused_in_one_sentence(
 ) -> None:
     make, expected = UNUSABLE[name]
     make(path)
-    with pytest.raises(database.StoreError) as caught:
+    with pytest.raises(errors.StoreError) as caught:
         entry(path)
     assert expected in str(caught.value)
     assert str(path) in str(caught.value)

@@ -14,15 +14,17 @@ import pytest
 
 from kibitz_protocol.wire.recordfile import chain_hash
 from kibitz_server.storage import journal
-from kibitz_server.storage.database import (
+from kibitz_server.storage.database import connect_admin
+from kibitz_server.storage.errors import (
     DatabaseInUse,
     ForeignDatabase,
     NotStored,
     StoreError,
     WriteFailed,
-    connect_admin,
 )
-from kibitz_server.storage.store import UNHURRIED_S, Store, Stored, Stream
+from kibitz_server.storage.port import UNHURRIED_S
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stored, Stream
 
 
 class RecordingWaiter:
@@ -39,8 +41,8 @@ class RecordingWaiter:
         self.errors.append(error)
 
 
-def opened(path: Path, retries: Sequence[float] = (), **options: Any) -> Store:
-    return Store(path, asyncio.get_running_loop(), retries=retries, **options)
+def opened(path: Path, retries: Sequence[float] = (), **options: Any) -> SQLiteStore:
+    return SQLiteStore(path, asyncio.get_running_loop(), retries=retries, **options)
 
 
 @pytest.fixture
@@ -49,14 +51,14 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def store(path: Path) -> AsyncIterator[Store]:
+async def store(path: Path) -> AsyncIterator[SQLiteStore]:
     store = opened(path)
     yield store
     await store.close()
 
 
 def written(
-    store: Store, key: str = "m1", count: int = 0, ear: RecordingWaiter | None = None
+    store: SQLiteStore, key: str = "m1", count: int = 0, ear: RecordingWaiter | None = None
 ) -> Stream:
     stream = Stream(0, key, "match")
     store.create(stream, b'{"head":1}', owner=None, waiter=ear)
@@ -69,12 +71,12 @@ def lines(first: int, last: int) -> list[bytes]:
     return [b'{"seq":%d}' % seq for seq in range(first, last + 1)]
 
 
-async def reopened(store: Store, path: Path) -> Store:
+async def reopened(store: SQLiteStore, path: Path) -> SQLiteStore:
     await store.close()
     return opened(path)
 
 
-async def reloaded(store: Store, key: str) -> Stored:
+async def reloaded(store: SQLiteStore, key: str) -> Stored:
     found = (await store.reload([key]))[key]
     assert isinstance(found, Stored)
     return found
@@ -109,7 +111,7 @@ def take_over_database(db: sqlite3.Connection) -> None:
 # --- writing ----------------------------------------------------------------------------------
 
 
-async def test_nothing_is_durable_before_the_commit(store: Store) -> None:
+async def test_nothing_is_durable_before_the_commit(store: SQLiteStore) -> None:
     ear = RecordingWaiter()
     stream = written(store, count=3, ear=ear)
     assert (ear.told, stream.durable) == ([], -1)
@@ -117,7 +119,7 @@ async def test_nothing_is_durable_before_the_commit(store: Store) -> None:
     assert (ear.told, stream.durable) == ([0, 1, 2, 3], 3)
 
 
-async def test_what_is_told_is_on_the_disk(store: Store, path: Path) -> None:
+async def test_what_is_told_is_on_the_disk(store: SQLiteStore, path: Path) -> None:
     beside = sqlite3.connect(path)
     found: list[int] = []
 
@@ -136,7 +138,7 @@ async def test_what_is_told_is_on_the_disk(store: Store, path: Path) -> None:
 
 async def test_all_of_a_turn_of_the_loop_shares_a_commit(path: Path) -> None:
     batches: list[int] = []
-    store = Store(
+    store = SQLiteStore(
         path, asyncio.get_running_loop(), observe=lambda count, seconds: batches.append(count)
     )
     for number in range(50):
@@ -148,7 +150,7 @@ async def test_all_of_a_turn_of_the_loop_shares_a_commit(path: Path) -> None:
 
 async def test_what_comes_during_a_commit_is_the_next_batch(path: Path) -> None:
     batches: list[int] = []
-    store = Store(
+    store = SQLiteStore(
         path, asyncio.get_running_loop(), observe=lambda count, seconds: batches.append(count)
     )
     stream = written(store)
@@ -164,14 +166,14 @@ async def test_what_comes_during_a_commit_is_the_next_batch(path: Path) -> None:
     assert batches == [1, 1, 1, 1, 1]
 
 
-async def test_entries_have_no_gaps(store: Store) -> None:
+async def test_entries_have_no_gaps(store: SQLiteStore) -> None:
     stream = written(store, count=2)
     for seq in (2, 4):
         with pytest.raises(WriteFailed):
             store.append(stream, seq, b"{}", None)
 
 
-async def test_a_waiter_is_told_in_order_across_streams(store: Store) -> None:
+async def test_a_waiter_is_told_in_order_across_streams(store: SQLiteStore) -> None:
     order: list[tuple[str, int]] = []
 
     class Named(RecordingWaiter):
@@ -222,7 +224,7 @@ async def test_streams_that_grow_in_turn_are_found_again(path: Path, tmp_path: P
         await one.close()
 
 
-async def test_the_chain_is_the_record_files(store: Store) -> None:
+async def test_the_chain_is_the_record_files(store: SQLiteStore) -> None:
     stream = written(store, count=40)
     hashed = chain_hash("", b'{"head":1}')
     for line in lines(1, 40):
@@ -250,7 +252,7 @@ async def test_a_finished_stream_is_a_transcript_and_not_restored(path: Path) ->
     await store.close()
 
 
-async def test_an_open_stream_has_no_transcript(store: Store) -> None:
+async def test_an_open_stream_has_no_transcript(store: SQLiteStore) -> None:
     written(store, count=3)
     await store.flush()
     assert await store.transcript("m1") is None
@@ -261,7 +263,7 @@ async def test_an_open_stream_has_no_transcript(store: Store) -> None:
 
 
 @pytest.mark.parametrize(("first", "last"), [(1, 100), (1, 10), (30, 70), (95, 200), (101, 102)])
-async def test_entries_of_a_running_match(store: Store, first: int, last: int) -> None:
+async def test_entries_of_a_running_match(store: SQLiteStore, first: int, last: int) -> None:
     stream = written(store)
     for seq in range(1, 101):
         store.append(stream, seq, b'{"seq":%d}' % seq, None)
@@ -271,7 +273,7 @@ async def test_entries_of_a_running_match(store: Store, first: int, last: int) -
     assert await store.lines(stream, first, last) == lines(first, min(last, 100))
 
 
-async def test_entries_that_are_not_durable_are_not_read(store: Store) -> None:
+async def test_entries_that_are_not_durable_are_not_read(store: SQLiteStore) -> None:
     stream = written(store, count=3)
     await store.flush()
     store.append(stream, 4, b'{"seq":4}', None)
@@ -391,7 +393,7 @@ class FailingConnection:
 
 
 def failing_connection(
-    store: Store, word: str, times: int, *, after: bool = False
+    store: SQLiteStore, word: str, times: int, *, after: bool = False
 ) -> FailingConnection:
     db = FailingConnection(store._db, word, times, after=after)
     store._db = db  # type: ignore[assignment]
@@ -715,7 +717,7 @@ async def test_a_busy_database_is_waited_for(path: Path) -> None:
 # --- opening ----------------------------------------------------------------------------------
 
 
-async def test_two_servers_cannot_share_a_database(store: Store, path: Path) -> None:
+async def test_two_servers_cannot_share_a_database(store: SQLiteStore, path: Path) -> None:
     with pytest.raises(DatabaseInUse, match=r"another server has .* open"):
         opened(path)
 
@@ -740,7 +742,7 @@ async def test_another_version_is_refused(path: Path) -> None:
         opened(path)
 
 
-async def test_the_file_is_synced_at_every_commit(store: Store) -> None:
+async def test_the_file_is_synced_at_every_commit(store: SQLiteStore) -> None:
     assert store._db.execute("PRAGMA synchronous").fetchone()[0] == 2
     assert store._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
@@ -825,7 +827,7 @@ class AwaitedWaiter(RecordingWaiter):
 
 
 async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
-    store: Store, path: Path
+    store: SQLiteStore, path: Path
 ) -> None:
     first, ear = RecordingWaiter(), AwaitedWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), first)
@@ -838,14 +840,14 @@ async def test_a_row_that_is_in_no_hurry_goes_with_what_comes_after_it(
         assert db.execute("SELECT key FROM player").fetchall() == [("g1",)]
 
 
-async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: Store) -> None:
+async def test_a_row_that_is_in_no_hurry_waits_for_nobody_for_ever(store: SQLiteStore) -> None:
     ear = AwaitedWaiter()
     store.execute_unhurried(ROW, ("g1", "g1"), ear)
     await asyncio.wait_for(ear.is_told.wait(), UNHURRIED_S + 5)
 
 
 async def test_rows_keep_their_order_whether_they_are_in_a_hurry_or_not(
-    store: Store, path: Path
+    store: SQLiteStore, path: Path
 ) -> None:
     store.execute_unhurried(ROW, ("g1", "ada"))
     store.execute("DELETE FROM player WHERE key = 'g1'", ())

@@ -41,8 +41,11 @@ from hypothesis.stateful import (
 
 from kibitz_server.storage import journal
 from kibitz_server.storage import store as module
-from kibitz_server.storage.database import CommitsMissing, NotStored, StoreError, connect
-from kibitz_server.storage.store import UNHURRIED_S, Store, Stored, Stream
+from kibitz_server.storage.database import connect
+from kibitz_server.storage.errors import CommitsMissing, NotStored, StoreError
+from kibitz_server.storage.port import UNHURRIED_S
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stored, Stream
 from tests.tools.virtual_time import Scheduler, VirtualLoop
 
 SUFFIXES = ("", "-wal", "-mark")
@@ -74,7 +77,7 @@ class FailingConnection:
         return self._db.execute(sql, values)
 
 
-class StepStore(Store):
+class StepStore(SQLiteStore):
     """The store, whose commits and readings happen when the machine says so."""
 
     def __init__(self, path: Path, loop: VirtualLoop) -> None:
@@ -234,7 +237,7 @@ class Guest:
 
 
 class FlushWaiter:
-    """Stands for the future that `Store.flush` waits for."""
+    """Stands for the future that `SQLiteStore.flush` waits for."""
 
     def __init__(self) -> None:
         self.is_done = False
@@ -776,7 +779,7 @@ def test_a_store_loses_nothing_for_long(part: int) -> None:
 # --- the machine is tested: each of these stores has to be found out ---------------------------
 
 
-def _tells_before_the_commit(right: Any, store: Store, batch: Any) -> None:
+def _tells_before_the_commit(right: Any, store: SQLiteStore, batch: Any) -> None:
     waiters, batch.waiters = batch.waiters, []
     for stream, seq, waiter in waiters:
         if stream is not None:
@@ -787,11 +790,11 @@ def _tells_before_the_commit(right: Any, store: Store, batch: Any) -> None:
     right(store, batch)
 
 
-def _goes_on_with_a_compaction(right: Any, store: Store) -> None:
+def _goes_on_with_a_compaction(right: Any, store: SQLiteStore) -> None:
     store._compacting = None
 
 
-def _lets_a_waiter_raise(right: Any, store: Store, batch: Any) -> None:
+def _lets_a_waiter_raise(right: Any, store: SQLiteStore, batch: Any) -> None:
     waiters, batch.waiters = batch.waiters, []
     right(store, batch)
     store._begin_scheduled = True  # as it was when an exception passed through
@@ -825,7 +828,7 @@ def _trims_a_row_too_many(right: Any, db: sqlite3.Connection, last: int) -> None
     right(db, last + 1)
 
 
-def _trims_without_segments(right: Any, store: Store, batch: Any) -> None:
+def _trims_without_segments(right: Any, store: SQLiteStore, batch: Any) -> None:
     right(store, batch)
     batch.segments.clear()
 
@@ -838,7 +841,7 @@ def _reloads_without_the_journal(right: Any, stored: Stored, tail: journal.Tail)
     return stored
 
 
-def _never_settles_a_doubt(right: Any, store: Store, batch: Any) -> None:
+def _never_settles_a_doubt(right: Any, store: SQLiteStore, batch: Any) -> None:
     store._doubtful_checks = None
 
 
@@ -846,34 +849,38 @@ def _overlooks_holes(right: Any, db: Any, reading: journal.JournalContents, only
     reading.missing.clear()
 
 
-def _writes_no_mark(right: Any, store: Store, row: journal.Row | None) -> None:
+def _writes_no_mark(right: Any, store: SQLiteStore, row: journal.Row | None) -> None:
     pass
 
 
-def _leaves_guests_behind(right: Any, store: Store) -> None:
+def _leaves_guests_behind(right: Any, store: SQLiteStore) -> None:
     waiting, store._unhurried = store._unhurried, []
     right(store)
     store._unhurried = waiting
 
 
-def _writes_guests_twice(right: Any, store: Store) -> None:
+def _writes_guests_twice(right: Any, store: SQLiteStore) -> None:
     waiting = list(store._unhurried)
     right(store)
     for sql, values, _ in waiting:
         store.execute(sql, values)
 
 
-def _gives_guests_up_in_silence(right: Any, store: Store, batch: Any, error: StoreError) -> None:
+def _gives_guests_up_in_silence(
+    right: Any, store: SQLiteStore, batch: Any, error: StoreError
+) -> None:
     store._unhurried.clear()
     right(store, batch, error)
 
 
-def _tells_nobody_who_is_lost(right: Any, store: Store, batch: Any, error: StoreError) -> None:
+def _tells_nobody_who_is_lost(
+    right: Any, store: SQLiteStore, batch: Any, error: StoreError
+) -> None:
     batch.waiters = [each for each in batch.waiters if each[0] is not None]
     right(store, batch, error)
 
 
-async def _flushes_no_guests(right: Any, store: Store) -> None:
+async def _flushes_no_guests(right: Any, store: SQLiteStore) -> None:
     waiting, store._unhurried = store._unhurried, []
     flushing = right(store)
     try:
@@ -883,22 +890,22 @@ async def _flushes_no_guests(right: Any, store: Store) -> None:
 
 
 WRONG: list[tuple[object, str, Any]] = [
-    (Store, "_attempt", _tells_before_the_commit),
-    (Store, "_cancel_compaction", _goes_on_with_a_compaction),
-    (Store, "_succeeded", _lets_a_waiter_raise),
+    (SQLiteStore, "_attempt", _tells_before_the_commit),
+    (SQLiteStore, "_cancel_compaction", _goes_on_with_a_compaction),
+    (SQLiteStore, "_succeeded", _lets_a_waiter_raise),
     (journal, "write_segment", _does_not_ask_where_segments_end),
     (journal, "trim", _trims_a_row_too_many),
-    (Store, "_assign_compaction", _trims_without_segments),
+    (SQLiteStore, "_assign_compaction", _trims_without_segments),
     (Stream, "drop_recent", _drops_more_than_is_segmented),
     (module, "_continued", _reloads_without_the_journal),
-    (Store, "_resolve_doubt", _never_settles_a_doubt),
+    (SQLiteStore, "_resolve_doubt", _never_settles_a_doubt),
     (journal, "_find_lost_ends", _overlooks_holes),
-    (Store, "_mark_row", _writes_no_mark),
-    (Store, "_begin", _leaves_guests_behind),
-    (Store, "_gather_unhurried", _writes_guests_twice),
-    (Store, "_give_up", _gives_guests_up_in_silence),
-    (Store, "_lose", _tells_nobody_who_is_lost),
-    (Store, "flush", _flushes_no_guests),
+    (SQLiteStore, "_mark_row", _writes_no_mark),
+    (SQLiteStore, "_begin", _leaves_guests_behind),
+    (SQLiteStore, "_gather_unhurried", _writes_guests_twice),
+    (SQLiteStore, "_give_up", _gives_guests_up_in_silence),
+    (SQLiteStore, "_lose", _tells_nobody_who_is_lost),
+    (SQLiteStore, "flush", _flushes_no_guests),
 ]
 
 

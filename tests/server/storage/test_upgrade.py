@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
-from kibitz_server.storage.database import DatabaseInUse, connect_admin, lock
-from kibitz_server.storage.store import Store
+from kibitz_server.storage.database import connect_admin, lock
+from kibitz_server.storage.errors import DatabaseInUse
+from kibitz_server.storage.store import SQLiteStore
 from tests.server.storage import old_databases
 
 
@@ -50,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 
 async def test_a_database_of_schema_2_is_taken_up(path: Path) -> None:
-    store = Store(path, asyncio.get_running_loop())
+    store = SQLiteStore(path, asyncio.get_running_loop())
     [found] = store.load("match")
     assert (found.stream.key, found.lines) == ("m1", lines(1, 4))
     [damaged] = store.damaged()
@@ -60,7 +61,7 @@ async def test_a_database_of_schema_2_is_taken_up(path: Path) -> None:
     assert closed.lines == lines(1, 2)
     store.append(found.stream, 5, lines(5, 5)[0], None)
     await store.close()
-    store = Store(path, asyncio.get_running_loop())
+    store = SQLiteStore(path, asyncio.get_running_loop())
     assert store.load("match")[0].lines == lines(1, 5)
     rows = store.rows("SELECT batch FROM journal_damaged ORDER BY batch", ())
     assert rows == [(4,), (5,), (6,)]
@@ -74,7 +75,7 @@ async def test_a_token_command_upgrades_only_where_no_server_runs(path: Path) ->
         connect_admin(path)
     held.release()
     connect_admin(path).close()
-    store = Store(path, asyncio.get_running_loop())
+    store = SQLiteStore(path, asyncio.get_running_loop())
     assert [found.stream.key for found in store.load("match")] == ["m1"]
     connect_admin(path).close()
     await store.close()

@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from kibitz_server.storage import watermark
-from kibitz_server.storage.database import CommitsMissing, UnusableDatabase, connect
+from kibitz_server.storage.database import connect
+from kibitz_server.storage.errors import CommitsMissing, UnusableDatabase
 from kibitz_server.storage.journal import WATERMARK_BYTES, Row, watermark_text
-from kibitz_server.storage.store import Store, Stream
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stream
 from kibitz_server.storage.watermark import Watermark, watermark_path
 
 SUFFIXES = ("", "-wal", "-mark")
 
 
-def opened(path: Path) -> Store:
-    return Store(path, asyncio.get_running_loop(), retries=())
+def opened(path: Path) -> SQLiteStore:
+    return SQLiteStore(path, asyncio.get_running_loop(), retries=())
 
 
 def copied(path: Path, target: Path, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
@@ -35,7 +37,7 @@ def remove(path: Path) -> None:
     path.unlink()
 
 
-async def write(store: Store, key: str, count: int) -> None:
+async def write(store: SQLiteStore, key: str, count: int) -> None:
     stream = Stream(0, key, "match")
     store.create(stream, b"{}", owner=None, waiter=None)
     for seq in range(1, count + 1):

@@ -1,0 +1,49 @@
+"""What can be wrong with a database, whatever engine keeps it.
+
+StoreError
+ +-- ForeignDatabase    a database of another program, or of another version of this one
+ +-- UnusableDatabase   nothing that a database can be read from, or kept in
+ +-- DatabaseInUse      another server has it open
+ +-- CommitsMissing     the database is older than what was written to it
+ +-- WriteFailed        what was appended is not on the disk
+ +-- NotStored          the disk has nothing of a stream
+ +-- DamagedStream      a stream is not as it was written
+"""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Something about the database; `str()` is fit for the operator."""
+
+
+class ForeignDatabase(StoreError):
+    """The database is not a kibitz database, or one of another version."""
+
+
+class UnusableDatabase(StoreError):
+    """The database is damaged, cannot be reached, or cannot be read and written."""
+
+
+class DatabaseInUse(StoreError):
+    """Another server has the database open."""
+
+
+class CommitsMissing(StoreError):
+    """The database lacks what was written to it last, such as the end of its write-ahead log."""
+
+
+class WriteFailed(StoreError):
+    """The disk does not have what was appended."""
+
+
+class NotStored(StoreError):
+    """The disk has nothing of a stream, not even its head."""
+
+
+class DamagedStream(StoreError):
+    """A stream is not as it was written; the first `sound` entries are."""
+
+    def __init__(self, sound: int, reason: str) -> None:
+        super().__init__(reason)
+        self.sound = sound

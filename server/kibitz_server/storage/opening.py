@@ -1,0 +1,55 @@
+"""Opens a database: the one place that knows which adapter a database takes."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sqlite3
+from collections.abc import Callable
+
+from kibitz_server.storage.database import known_faults
+from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.location import Database, PostgresURL
+from kibitz_server.storage.players import SQLiteTokenRegister
+from kibitz_server.storage.port import Store, TokenRegister
+from kibitz_server.storage.store import SQLiteStore
+
+
+def open_store(
+    db: Database,
+    loop: asyncio.AbstractEventLoop,
+    *,
+    observe: Callable[[int, float], None] | None = None,
+) -> Store:
+    """Open or create a server's database. It blocks, and raises `StoreError`.
+
+    `observe(entries, seconds)` is called after each commit.
+    """
+    if isinstance(db, PostgresURL):
+        _require_psycopg(db)
+        from kibitz_server.storage.postgres.store import PostgresStore
+
+        return PostgresStore(db, loop, observe=observe)
+    return SQLiteStore(db, loop, observe=observe)
+
+
+def open_register(db: Database) -> TokenRegister:
+    """Open the accounts of a database, beside a running server. Raises `StoreError`."""
+    if isinstance(db, PostgresURL):
+        _require_psycopg(db)
+        from kibitz_server.storage.postgres.players import PostgresTokenRegister
+
+        return PostgresTokenRegister(db)
+    return SQLiteTokenRegister(db)
+
+
+def warnings_of(db: Database) -> list[str]:
+    """Return a sentence for each known fault of the engine that keeps a database."""
+    return [] if isinstance(db, PostgresURL) else known_faults(sqlite3.sqlite_version_info)
+
+
+def _require_psycopg(db: PostgresURL) -> None:
+    if importlib.util.find_spec("psycopg") is None:
+        raise UnusableDatabase(
+            f"{str(db)!r} needs the driver of PostgreSQL: pip install 'kibitz[postgres]'"
+        )

@@ -1,0 +1,166 @@
+"""Players and tokens in SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, Self
+
+from kibitz_server.storage.database import Value, connect_admin
+from kibitz_server.storage.port import PlayerRow, Registration, TokenEntry, TokenRow
+from kibitz_server.storage.statements import Statements
+from kibitz_server.storage.streams import Waiter
+
+TOKENS_A_QUERY = 500
+INSERT_PLAYER = (
+    "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+"""A name that was taken beside the running server in the same moment does not fail a batch."""
+_SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
+_FREE_NAME = "DELETE FROM player WHERE skeleton = ? AND key <> ? AND account = 0"
+"""Written with a new guest, so that neither is lost without the other."""
+
+
+class SQLitePlayers:
+    """The players of a running server (`port.Players`)."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    def by_key(self, key: str) -> PlayerRow | None:
+        return self._find("key = ?", key)
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None:
+        return self._find("skeleton = ?", skeleton)
+
+    def by_secret(self, digest: bytes) -> PlayerRow | None:
+        return self._find("secret = ?", digest)
+
+    def token(self, digest: bytes) -> TokenRow | None:
+        row: Any = self._statements.row(
+            "SELECT hash, player, expires, revoked FROM token WHERE hash = ?", (digest,)
+        )
+        return None if row is None else TokenRow(*row)
+
+    def void_tokens(self, digests: Collection[bytes], now: int) -> set[bytes]:
+        asked = list(digests)
+        void: set[bytes] = set()
+        for start in range(0, len(asked), TOKENS_A_QUERY):
+            part = asked[start : start + TOKENS_A_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = self._statements.rows(
+                f"SELECT hash FROM token WHERE hash IN ({marks})"
+                " AND (revoked IS NOT NULL OR expires <= ?)",
+                (*part, now),
+            )
+            void |= {row[0] for row in rows if isinstance(row[0], bytes)}
+        return void
+
+    def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        self._statements.execute_unhurried(_FREE_NAME, (guest.skeleton, guest.key))
+        self._statements.execute_unhurried(INSERT_PLAYER, _values(guest, secret), waiter)
+
+    def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        self._statements.execute(
+            "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET secret = excluded.secret",
+            _values(bot, secret),
+            waiter,
+        )
+
+    def note_seen(self, key: str, now: int) -> None:
+        sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
+        self._statements.execute(sql, (now, key))
+
+    def _find(self, condition: str, value: Value) -> PlayerRow | None:
+        row = self._statements.row(f"{_SELECT_PLAYER} WHERE {condition}", (value,))
+        return None if row is None else _player(row)
+
+
+class SQLiteTokenRegister:
+    """Accounts and tokens, beside a running server or without one (`port.TokenRegister`)."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._db = connect_admin(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def transaction(self, change: Callable[[Registration], int]) -> int:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            made = change(_SQLiteRegistration(self._db))
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+        return made
+
+    def tokens(self) -> list[TokenEntry]:
+        rows = self._db.execute(
+            "SELECT key, name, kind, account, skeleton, player.created,"
+            " token.id, token.created, expires, revoked"
+            " FROM token JOIN player ON player.key = token.player ORDER BY token.id"
+        )
+        return [
+            TokenEntry(id, _player(tuple(player)), created, expires, revoked)
+            for *player, id, created, expires, revoked in rows
+        ]
+
+    def revoke(self, id: int, now: int) -> bool:
+        cursor = self._db.execute(
+            "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", (now, id)
+        )
+        return cursor.rowcount > 0
+
+
+class _SQLiteRegistration:
+    """A transaction that is open (`port.Registration`)."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None:
+        row = self._db.execute(f"{_SELECT_PLAYER} WHERE skeleton = ?", (skeleton,)).fetchone()
+        return None if row is None else _player(row)
+
+    def clear_skeleton(self, key: str) -> None:
+        self._db.execute("UPDATE player SET skeleton = NULL WHERE key = ?", (key,))
+
+    def add_account(self, account: PlayerRow) -> None:
+        self._db.execute(INSERT_PLAYER, _values(account, None))
+
+    def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
+        cursor = self._db.execute(
+            "INSERT INTO token (hash, player, created, expires) VALUES (?, ?, ?, ?)",
+            (digest, player, created, expires),
+        )
+        return cursor.lastrowid or 0
+
+
+def _player(row: tuple[Any, ...]) -> PlayerRow:
+    key, name, kind, account, skeleton, created = row
+    seen = created if isinstance(created, int) else 0
+    return PlayerRow(key, name, kind, bool(account), skeleton, seen)
+
+
+def _values(player: PlayerRow, secret: bytes | None) -> tuple[Value, ...]:
+    return (
+        player.key,
+        player.name,
+        player.skeleton,
+        player.kind,
+        int(player.account),
+        secret,
+        player.created,
+    )

@@ -1,0 +1,305 @@
+"""The storage port: what the server needs of a database, whatever engine keeps it.
+
+Two adapters implement it: `store.SQLiteStore`, a file that one server owns, and
+`postgres.store.PostgresStore`. Outside this package nothing knows SQL. One suite of tests holds
+both to what is promised here (`tests/server/storage/conformance`):
+
+* What is appended, finished or written in one turn of the event loop is one transaction with all
+  that gathered while the transaction before was under way (group commit). The order in which it
+  was given is the order in which it becomes durable.
+* A waiter is told after the commit, in the order of its appends, and never of anything that is
+  not on the disk. A commit whose answer is missing is looked up before anybody is told.
+* What cannot be written is tried again for a while; then it is lost together with all that was
+  given after it. Its streams are `failed`, each waiter hears `lost` once, and `reload` reads what
+  the disk has. While that goes on `healthy` is false.
+* Another server that takes the database over is noticed by the next commit. Then the store has
+  failed for good: `failure` is set, `on_failure` called, and nothing is written any more.
+* Methods that are no coroutines never wait for the disk while the server serves. Those that say
+  "for the start" may block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, Self, TypeAlias
+
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Transcript, Waiter
+
+PlayerKind: TypeAlias = Literal["bot", "human", "house"]
+UNHURRIED_S: Final = 0.25
+"""How long a row that is in no hurry waits for a batch that it can go with."""
+CLOSE_TIMEOUT_S: Final = 10.0
+"""Seconds that a disk has to take what is left when a store is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRow:
+    """A player as the database has it."""
+
+    key: str
+    name: str
+    kind: str
+    account: bool
+    """Whether a token names the player for good."""
+    skeleton: str | None
+    """The text that all names which look like this one have in common; unique."""
+    created: int
+    """When it was made, or a guest was here last, in seconds of the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token as the database has it; times are seconds of the epoch."""
+
+    digest: bytes
+    player: str
+    expires: int | None
+    revoked: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """A token in the operator's list."""
+
+    id: int
+    player: PlayerRow
+    created: int
+    expires: int | None
+    revoked: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OldStream:
+    """A closed stream that may be old enough to go."""
+
+    number: int
+    key: str
+    opened: int
+    last_line: bytes | None
+    """Its last entry, from which a match tells when it ended; None for a lobby."""
+
+
+Remains: TypeAlias = tuple[int, int | None]
+"""Something left of a deleted stream: its number, and where a portion of its entries begins, or
+None for the stream's own row."""
+
+
+class Players(Protocol):
+    """Players and tokens, as a running server looks them up and writes them."""
+
+    def by_key(self, key: str) -> PlayerRow | None: ...
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None: ...
+
+    def by_secret(self, digest: bytes) -> PlayerRow | None:
+        """Return whose resume secret has this digest."""
+
+    def token(self, digest: bytes) -> TokenRow | None: ...
+
+    def void_tokens(self, digests: Collection[bytes], now: int) -> set[bytes]:
+        """Return which of these digests are of tokens that were revoked or have expired.
+
+        What it costs depends on how many are asked for, not on how many tokens there ever were.
+        """
+
+    def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        """Write a guest in no hurry, and take its name from a guest who had it.
+
+        Both are in one transaction. Where an account has the name by now nothing is written.
+        """
+
+    def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        """Write a house bot, or the new secret of one that is known."""
+
+    def note_seen(self, key: str, now: int) -> None:
+        """Write that a guest is here."""
+
+
+class Expiry(Protocol):
+    """What retention finds and deletes, a portion at a time."""
+
+    async def remains(self, count: int) -> list[Remains]:
+        """Return some of what is left of deleted streams: entries first, rows of streams last."""
+
+    def delete_remains(self, remains: Sequence[Remains], waiter: Waiter) -> None: ...
+
+    async def closed_streams(
+        self, kind: Kind, opened_before: int, after: int, count: int
+    ) -> list[OldStream]:
+        """Return closed streams by number, of lobbies only those whose matches are all gone."""
+
+    async def pinned(self) -> set[int]:
+        """Return the numbers of streams that cannot be deleted yet."""
+
+    def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
+        """Let nobody find some closed streams any more."""
+
+    async def nth_newest_guest(self, most: int) -> int | None:
+        """Return when the newest guest was here beyond the `most` newest; None for fewer."""
+
+    async def idle_guests(self, before: int, count: int) -> list[str]:
+        """Return guests who were not here since, those away longest first."""
+
+    def delete_guests(self, keys: Sequence[str], before: int, waiter: Waiter) -> None:
+        """Delete guests, but for those who have come back meanwhile."""
+
+
+class Store(Protocol):
+    """The database of one server. After use `close()` must be awaited."""
+
+    on_failure: Callable[[StoreError], None] | None
+    """Called once, before anybody is told, when nothing can be written any more."""
+
+    @property
+    def healthy(self) -> bool:
+        """False while a batch is being tried again; new matches should wait."""
+
+    @property
+    def failure(self) -> StoreError | None:
+        """Why nothing is written any more."""
+
+    @property
+    def players(self) -> Players: ...
+
+    @property
+    def expiry(self) -> Expiry: ...
+
+    # --- writing --------------------------------------------------------------------------
+
+    def create(
+        self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
+    ) -> None:
+        """Begin a stream that was made by `Stream(0, key, kind)`, and give it its number.
+
+        `owner` is the lobby of a match. The waiter's `durable(0)` says that its head is on the
+        disk.
+        """
+
+    def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
+        """Add entry `seq`, which must be the next one; the waiter is told when it is durable.
+
+        Raises `WriteFailed` where it is not the next one, or the stream has failed or is closed.
+        """
+
+    def finish(
+        self, stream: Stream, footer: bytes | None, summary: bytes, waiter: Waiter | None = None
+    ) -> None:
+        """Close a stream: it is not restored at the next start, and can be downloaded."""
+
+    def write_checkpoint(self, stream: Stream, data: bytes) -> None:
+        """Write a checkpoint of a stream as it is now, in place of the one before."""
+
+    def set_aside(self, key: str, reason: str, noticed: int) -> None:
+        """Write that a stream is damaged."""
+
+    def rate(self, match: str, line: bytes) -> None:
+        """Write a line of the ledger, unless there is one of this match."""
+
+    async def flush(self) -> None:
+        """Wait until everything appended so far is on the disk or was given up."""
+
+    async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
+        """Write what is left and let the database go; what is appended from now on is lost."""
+
+    # --- the start: these block -------------------------------------------------------------
+
+    def load(self, kind: Kind) -> list[Stored]:
+        """Return the open streams of a kind, oldest first, for the start.
+
+        Those that are damaged are not among them, but in `damaged()` from now on.
+        """
+
+    def load_from_head(self, stored: Stored) -> Stored:
+        """Return all of a stream that was loaded from a checkpoint on, for the start."""
+
+    def damaged(self) -> list[Damaged]:
+        """Return the streams that are not as they were written, oldest first, for the start."""
+
+    def summaries(self, kind: Kind, count: int) -> list[bytes]:
+        """Return what `finish` was given for the newest closed streams, for the start."""
+
+    def lobby_head(self, key: str) -> bytes | None:
+        """Return the head of a lobby, which may be closed, for the start."""
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def exists(self, key: str) -> bool:
+        """Whether there is, or was, a lobby of this name, or such a match of an open lobby."""
+
+    def summary(self, key: str) -> bytes | None:
+        """Return what `finish` was given for a match of an open lobby, None where it is open."""
+
+    def footer(self, key: str) -> bytes | None:
+        """Return the last line of a closed match of an open lobby, None where there is none."""
+
+    def set_aside_reason(self, key: str) -> str | None:
+        """Return why a stream was set aside, or accepted as lost; None where it was not."""
+
+    async def reload(self, keys: Sequence[str]) -> dict[str, Stored | StoreError]:
+        """Return streams whose appends were lost as the disk has them: by key, or what is wrong.
+
+        `NotStored` stands for one of which the disk has nothing. Raises `StoreError` where the
+        disk cannot be read.
+        """
+
+    async def closed(self, key: str) -> Closed | None:
+        """Return what is known of a closed stream without reading its entries, or None.
+
+        Raises `StoreError` where its head is not as it was written.
+        """
+
+    async def entries(self, number: int, first: int, last: int) -> list[bytes]:
+        """Return the entries `first` to `last`, as far as there are any, of a closed stream.
+
+        Raises `StoreError` where they are not as they were written.
+        """
+
+    async def entries_of_size(self, number: int, first: int, size: int) -> list[bytes]:
+        """Return entries of a closed stream from `first` on, about `size` bytes of them.
+
+        Raises `StoreError` where they are not as they were written.
+        """
+
+    async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
+        """Return the durable entries `first` to `last` of a stream."""
+
+    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
+        """Return a closed stream of that kind as it was written, or None."""
+
+    async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
+        """Return the next lines of the ledger after a place, with their places."""
+
+
+class Registration(Protocol):
+    """Players and tokens within one transaction of the operator's."""
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None: ...
+
+    def clear_skeleton(self, key: str) -> None:
+        """Take the name of a guest away."""
+
+    def add_account(self, account: PlayerRow) -> None: ...
+
+    def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
+        """Write a token and return its number."""
+
+
+class TokenRegister(Protocol):
+    """Accounts and tokens, as the operator changes them beside a running server. It blocks."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def close(self) -> None: ...
+
+    def transaction(self, change: Callable[[Registration], int]) -> int:
+        """Make a change as one transaction, and return what it returns."""
+
+    def tokens(self) -> list[TokenEntry]:
+        """Return all tokens, oldest first."""
+
+    def revoke(self, id: int, now: int) -> bool:
+        """Revoke a token; returns whether there was one to revoke."""

@@ -1,0 +1,116 @@
+"""Connections to PostgreSQL, and what to tell an operator of their errors.
+
+Every connection is in autocommit mode, so that a transaction is one where the code says so.
+Where a session could wait for ever (a server that is gone without a word), the kernel gives it
+up: `tcp_user_timeout` and keepalives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, TypeVar
+
+import psycopg
+from psycopg import errors as sqlstate
+
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.location import PostgresURL
+
+Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
+SyncConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+_T = TypeVar("_T")
+CONNECT_TIMEOUT_S = 5
+READERS = 2
+READ_TIMEOUT_S = 30.0
+OPTIONS: dict[str, Any] = {
+    "application_name": "kibitz",
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "tcp_user_timeout": 5000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "options": "-c search_path=kibitz -c synchronous_commit=on",
+}
+
+
+def connect(url: PostgresURL) -> SyncConnection:
+    """Connect, for the start and for administrative changes. It blocks; raises `StoreError`."""
+    try:
+        return psycopg.connect(url.url, autocommit=True, **OPTIONS)
+    except psycopg.Error as error:
+        raise UnusableDatabase(describe(url, error)) from None
+
+
+async def connect_async(url: PostgresURL) -> Connection:
+    """Connect without blocking the event loop; raises `psycopg.Error`."""
+    return await psycopg.AsyncConnection.connect(url.url, autocommit=True, **OPTIONS)
+
+
+def describe(url: PostgresURL, error: Exception) -> str:
+    """Return a sentence about an error, without the password."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    for told, sentence in _SENTENCES:
+        if re.search(told, text):
+            return f"{str(url)!r} {sentence}"
+    if isinstance(error, sqlstate.InsufficientPrivilege):
+        return f"{str(url)!r} does not let this user make or change its tables: {text}"
+    if isinstance(error, psycopg.ProgrammingError) and "conninfo" in text:
+        return f"{str(url)!r} is no address of a PostgreSQL database"
+    return f"{str(url)!r} cannot be used: {text}"
+
+
+_SENTENCES = (
+    ("password authentication failed", "refuses the user or the password"),
+    ("no password supplied", "wants a password: in the address, PGPASSWORD or ~/.pgpass"),
+    ("role .* does not exist", "cannot be used: there is no such user"),
+    ("role .* is not permitted", "cannot be used: this user may not log in"),
+    ("database .* does not exist", "does not exist: make it with `createdb`, then start again"),
+    ("Connection refused", "cannot be reached: no PostgreSQL server listens there"),
+    ("No such file or directory", "cannot be reached: no PostgreSQL server listens there"),
+    ("timeout", "cannot be reached: it does not answer in time"),
+    ("starting up", "is starting up: try again in a moment"),
+)
+"""What libpq says when it cannot connect (it has no codes for it), and what to tell of it."""
+
+
+class Readers:
+    """A few connections that are read from, made when they are needed."""
+
+    def __init__(self, url: PostgresURL) -> None:
+        self._url = url
+        self._idle: list[Connection] = []
+        self._turns = asyncio.Semaphore(READERS)
+
+    async def read(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
+        """Return what a query finds; raises `UnusableDatabase` where it cannot be asked.
+
+        A connection that was idle may have died since, so a second attempt has a new one.
+        """
+        async with self._turns:
+            while True:
+                reused = bool(self._idle)
+                try:
+                    async with asyncio.timeout(READ_TIMEOUT_S):
+                        db = self._idle.pop() if reused else await connect_async(self._url)
+                        return await self._ask(db, query)
+                except (psycopg.Error, OSError) as error:
+                    if not reused:
+                        raise UnusableDatabase(describe(self._url, error)) from error
+
+    async def _ask(self, db: Connection, query: Callable[[Connection], Awaitable[_T]]) -> _T:
+        try:
+            found = await query(db)
+        except StoreError:
+            self._idle.append(db)
+            raise
+        except BaseException:
+            await db.close()
+            raise
+        self._idle.append(db)
+        return found
+
+    async def close(self) -> None:
+        while self._idle:
+            await self._idle.pop().close()

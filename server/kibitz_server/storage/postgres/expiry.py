@@ -1,0 +1,98 @@
+"""What retention finds and deletes in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from kibitz_server.storage.port import OldStream, Remains
+from kibitz_server.storage.postgres.batch import Statement
+from kibitz_server.storage.postgres.connection import Connection, Readers
+from kibitz_server.storage.postgres.players import Writer
+from kibitz_server.storage.streams import Kind, Waiter
+
+PORTION: Final = 256
+"""Entries that are deleted as one of the remains."""
+_REMAINS: Final = """
+SELECT number, (SELECT min(seq) FROM entry WHERE entry.stream = number)
+FROM stream WHERE state = 'deleted' ORDER BY number LIMIT %s"""
+_OLD_MATCHES: Final = """
+SELECT number, key, opened,
+    (SELECT line FROM entry WHERE entry.stream = number ORDER BY seq DESC LIMIT 1)
+FROM stream WHERE state = 'closed' AND kind = 'match' AND opened < %s AND number > %s
+ORDER BY number LIMIT %s"""
+_OLD_LOBBIES: Final = """
+SELECT number, key, 0, NULL FROM stream WHERE state = 'closed' AND kind = 'lobby' AND opened < %s
+    AND number > %s AND NOT EXISTS (SELECT FROM stream AS match WHERE match.owner = stream.key)
+ORDER BY number LIMIT %s"""
+
+
+class PostgresExpiry:
+    """What is old in the database of a running server (`port.Expiry`)."""
+
+    def __init__(self, writer: Writer, readers: Readers, forget: Callable[[str], None]) -> None:
+        """`forget` is told of guests that are deleted."""
+        self._writer = writer
+        self._readers = readers
+        self._forget = forget
+
+    async def remains(self, count: int) -> list[Remains]:
+        return [(number, first) for number, first in await self._rows(_REMAINS, count)]
+
+    def delete_remains(self, remains: Sequence[Remains], waiter: Waiter) -> None:
+        gone = "DELETE FROM stream WHERE number = %s AND state = 'deleted'"
+        entries = "DELETE FROM entry WHERE stream = %s AND seq >= %s AND seq < %s"
+        self._write(
+            [
+                Statement(gone, (number,))
+                if first is None
+                else Statement(entries, (number, first, first + PORTION))
+                for number, first in remains
+            ],
+            waiter,
+        )
+
+    async def closed_streams(
+        self, kind: Kind, opened_before: int, after: int, count: int
+    ) -> list[OldStream]:
+        sql = _OLD_MATCHES if kind == "match" else _OLD_LOBBIES
+        return [OldStream(*row) for row in await self._rows(sql, opened_before, after, count)]
+
+    async def pinned(self) -> set[int]:
+        return set()  # entries lie in one place
+
+    def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
+        sql = "UPDATE stream SET state = 'deleted' WHERE number = ANY(%s) AND state = 'closed'"
+        self._write([Statement(sql, (list(numbers),))], waiter)
+
+    async def nth_newest_guest(self, most: int) -> int | None:
+        sql = "SELECT created FROM player WHERE NOT account ORDER BY created DESC LIMIT 1 OFFSET %s"
+        rows = await self._rows(sql, most)
+        return int(rows[0][0]) if rows else None
+
+    async def idle_guests(self, before: int, count: int) -> list[str]:
+        sql = "SELECT key FROM player WHERE NOT account AND created < %s ORDER BY created LIMIT %s"
+        return [str(key) for (key,) in await self._rows(sql, before, count)]
+
+    def delete_guests(self, keys: Sequence[str], before: int, waiter: Waiter) -> None:
+        sql = "DELETE FROM player WHERE key = %s AND NOT account AND created < %s"
+        self._write(
+            [Statement(sql, (key, before), partial(self._deleted, key)) for key in keys], waiter
+        )
+
+    def _deleted(self, key: str, changed: int) -> None:
+        if changed:
+            self._forget(key)
+
+    def _write(self, statements: Sequence[Statement], waiter: Waiter) -> None:
+        """Write with the next batch; the waiter is told with the last of them."""
+        for statement in statements[:-1]:
+            self._writer.execute(statement)
+        self._writer.execute(statements[-1], waiter)
+
+    async def _rows(self, sql: str, *values: int) -> list[tuple[Any, ...]]:
+        async def query(db: Connection) -> list[tuple[Any, ...]]:
+            return await (await db.execute(sql, values)).fetchall()
+
+        return await self._readers.read(query)

@@ -1,0 +1,277 @@
+"""Players and tokens in PostgreSQL.
+
+A hello is answered without waiting, so a running server keeps them in memory: about half a
+kilobyte each. What it writes itself it knows after the commit. What the operator changes beside
+it (`PostgresTokenRegister`) has a number in the column `change`, in the order of the commits, for
+they are made under a lock; the server reads what is newer than the last that it saw, when it is
+notified and every `POLL_S` anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Protocol, Self
+
+import psycopg
+
+from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.location import PostgresURL
+from kibitz_server.storage.port import PlayerRow, Registration, TokenEntry, TokenRow
+from kibitz_server.storage.postgres.batch import Statement
+from kibitz_server.storage.postgres.connection import (
+    Connection,
+    SyncConnection,
+    connect,
+    connect_async,
+    describe,
+)
+from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, migrate
+from kibitz_server.storage.streams import Waiter
+
+LOG = logging.getLogger("kibitz.store")
+POLL_S = 0.5
+RETRY_S = 1.0
+CHANNEL = "kibitz_accounts"
+_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
+_PLAYERS = "SELECT key, name, kind, account, skeleton, created, secret, change FROM player"
+_TOKENS = "SELECT hash, player, expires, revoked, change FROM token"
+_INSERT = (
+    "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+)
+
+
+class Writer(Protocol):
+    """What is needed of the store."""
+
+    def execute(self, statement: Statement, waiter: Waiter | None = None) -> None: ...
+
+    def execute_unhurried(self, statement: Statement, waiter: Waiter | None = None) -> None: ...
+
+
+class PostgresPlayers:
+    """The players of a running server (`port.Players`)."""
+
+    def __init__(self, writer: Writer, db: SyncConnection) -> None:
+        """Read all players and tokens. It blocks."""
+        self._writer = writer
+        self._by_key: dict[str, PlayerRow] = {}
+        self._by_skeleton: dict[str, str] = {}
+        self._by_secret: dict[bytes, str] = {}
+        self._secrets: dict[str, bytes] = {}
+        self._tokens: dict[bytes, TokenRow] = {}
+        self._seen = 0
+        """The last change that was read."""
+        with db.transaction():
+            db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            self._read(db.execute(_PLAYERS), db.execute(_TOKENS))
+
+    def by_key(self, key: str) -> PlayerRow | None:
+        return self._by_key.get(key)
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None:
+        return self._by_key.get(self._by_skeleton.get(skeleton, ""))
+
+    def by_secret(self, digest: bytes) -> PlayerRow | None:
+        return self._by_key.get(self._by_secret.get(digest, ""))
+
+    def token(self, digest: bytes) -> TokenRow | None:
+        return self._tokens.get(digest)
+
+    def void_tokens(self, digests: Collection[bytes], now: int) -> set[bytes]:
+        known = (self._tokens.get(digest) for digest in digests)
+        return {each.digest for each in known if each is not None and _is_void(each, now)}
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        free = "DELETE FROM player WHERE skeleton = %s AND key <> %s AND NOT account"
+        self._writer.execute_unhurried(Statement(free, (guest.skeleton, guest.key)))
+        self._writer.execute_unhurried(
+            Statement(
+                f"{_INSERT} ON CONFLICT DO NOTHING",
+                _values(guest, secret),
+                lambda changed: self._put(guest, secret) if changed else None,
+            ),
+            waiter,
+        )
+
+    def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
+        self._writer.execute(
+            Statement(
+                f"{_INSERT} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret",
+                _values(bot, secret),
+                lambda changed: self._put(bot, secret),
+            ),
+            waiter,
+        )
+
+    def note_seen(self, key: str, now: int) -> None:
+        sql = "UPDATE player SET created = %s WHERE key = %s AND NOT account"
+
+        def applied(changed: int) -> None:
+            row = self._by_key.get(key)
+            if changed and row is not None:
+                self._by_key[key] = dataclasses.replace(row, created=now)
+
+        self._writer.execute(Statement(sql, (now, key), applied))
+
+    def forget(self, key: str) -> None:
+        """Forget a guest whose row was deleted."""
+        row = self._by_key.pop(key, None)
+        if row is None:
+            return
+        if row.skeleton is not None and self._by_skeleton.get(row.skeleton) == key:
+            del self._by_skeleton[row.skeleton]
+        self._by_secret.pop(self._secrets.pop(key, b""), None)
+
+    def _put(self, row: PlayerRow, secret: bytes | None) -> None:
+        """Note a row that is on the disk, in place of the one of the same key or name."""
+        self.forget(row.key)
+        former = self.by_skeleton(row.skeleton) if row.skeleton is not None else None
+        if former is not None and not former.account:
+            self.forget(former.key)
+        self._by_key[row.key] = row
+        if row.skeleton is not None:
+            self._by_skeleton[row.skeleton] = row.key
+        if secret is not None:
+            self._by_secret[secret] = row.key
+            self._secrets[row.key] = secret
+
+    # --- what the operator changes ----------------------------------------------------------
+
+    async def watch(self, url: PostgresURL) -> None:
+        """Take up what is changed beside the server, until it is cancelled."""
+        while True:
+            try:
+                db = await connect_async(url)
+                try:
+                    await db.execute(f"LISTEN {CHANNEL}")
+                    while True:
+                        await self.take_up(db)
+                        async for _ in db.notifies(timeout=POLL_S, stop_after=1):
+                            pass
+                finally:
+                    await db.close()
+            except (psycopg.Error, OSError) as error:
+                LOG.warning("accounts cannot be looked at, it is tried again: %s", error)
+                await asyncio.sleep(RETRY_S)
+
+    async def take_up(self, db: Connection) -> None:
+        """Read what was changed since the last time."""
+        async with db.transaction():
+            await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            newer = " WHERE change > %s"
+            players = await db.execute(_PLAYERS + newer, (self._seen,))
+            tokens = await db.execute(_TOKENS + newer, (self._seen,))
+            self._read(await players.fetchall(), await tokens.fetchall())
+
+    def _read(self, players: Iterable[Any], tokens: Iterable[Any]) -> None:
+        for *row, secret, change in players:
+            self._put(PlayerRow(*row), secret)
+            self._seen = max(self._seen, change)
+        for *token, change in tokens:
+            self._tokens[token[0]] = TokenRow(*token)
+            self._seen = max(self._seen, change)
+
+
+class PostgresTokenRegister:
+    """Accounts and tokens, beside a running server or without one (`port.TokenRegister`)."""
+
+    def __init__(self, url: PostgresURL) -> None:
+        self._url = url
+        self._db = connect(url)
+        try:
+            migrate(self._db, url)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def transaction(self, change: Callable[[Registration], int]) -> int:
+        try:
+            with self._db.transaction():
+                self._db.execute("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
+                made = change(_PostgresRegistration(self._db))
+                self._db.execute(f"NOTIFY {CHANNEL}")
+            return made
+        except psycopg.Error as error:
+            raise UnusableDatabase(describe(self._url, error)) from error
+
+    def tokens(self) -> list[TokenEntry]:
+        rows = self._db.execute(
+            "SELECT key, name, kind, account, skeleton, player.created,"
+            " token.id, token.created, expires, revoked"
+            " FROM token JOIN player ON player.key = token.player ORDER BY token.id"
+        )
+        return [
+            TokenEntry(id, PlayerRow(*player), created, expires, revoked)
+            for *player, id, created, expires, revoked in rows
+        ]
+
+    def revoke(self, id: int, now: int) -> bool:
+        def change(_: Registration) -> int:
+            sql = (
+                "UPDATE token SET revoked = %s, change = nextval('change')"
+                " WHERE id = %s AND revoked IS NULL"
+            )
+            return self._db.execute(sql, (now, id)).rowcount
+
+        return self.transaction(change) > 0
+
+
+class _PostgresRegistration:
+    """A transaction that is open (`port.Registration`)."""
+
+    def __init__(self, db: SyncConnection) -> None:
+        self._db = db
+
+    def by_skeleton(self, skeleton: str) -> PlayerRow | None:
+        row = self._db.execute(f"{_PLAYER} WHERE skeleton = %s", (skeleton,)).fetchone()
+        return None if row is None else PlayerRow(*row)
+
+    def clear_skeleton(self, key: str) -> None:
+        sql = "UPDATE player SET skeleton = NULL, change = nextval('change') WHERE key = %s"
+        self._db.execute(sql, (key,))
+
+    def add_account(self, account: PlayerRow) -> None:
+        self._db.execute(
+            "INSERT INTO player (key, name, skeleton, kind, account, secret, created, change)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, nextval('change')) ON CONFLICT DO NOTHING",
+            _values(account, None),
+        )
+
+    def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
+        row = self._db.execute(
+            "INSERT INTO token (hash, player, created, expires, change)"
+            " VALUES (%s, %s, %s, %s, nextval('change')) RETURNING id",
+            (digest, player, created, expires),
+        ).fetchone()
+        return 0 if row is None else int(row[0])
+
+
+def _is_void(token: TokenRow, now: int) -> bool:
+    return token.revoked is not None or (token.expires is not None and token.expires <= now)
+
+
+def _values(player: PlayerRow, secret: bytes | None) -> tuple[Any, ...]:
+    return (
+        player.key,
+        player.name,
+        player.skeleton,
+        player.kind,
+        player.account,
+        secret,
+        player.created,
+    )

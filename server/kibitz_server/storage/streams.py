@@ -1,0 +1,102 @@
+"""Streams: a head line and entries numbered from 1, as a store writes and finds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from kibitz_server.storage.errors import StoreError
+
+Kind: TypeAlias = Literal["match", "lobby"]
+
+
+class Waiter(Protocol):
+    """Who appended something and waits until the disk has it."""
+
+    def durable(self, seq: int) -> None:
+        """Entry `seq`, and all before it, is on the disk."""
+
+    def lost(self, error: StoreError) -> None:
+        """What was appended is not on the disk and will not be. Called once a stream."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """The writing end of a stream; `Stream(0, key, kind)` is one that `Store.create` begins."""
+
+    number: int
+    key: str
+    kind: Kind
+    tail: int = 0
+    """Number of the last entry that was appended."""
+    durable: int = -1
+    """Number of the last entry that is on the disk; -1 before the head is, 0 for the head."""
+    chain: str = ""
+    """Hash over the head and all entries up to `tail`."""
+    recent: list[bytes] = field(default_factory=list)
+    """The last entries; all that are in no segment yet are among them."""
+    closed: bool = False
+    """Whether nothing more will be appended."""
+    failed: bool = False
+    """Whether an append was lost, so that `tail` is ahead of the disk for good."""
+
+    @property
+    def first_recent(self) -> int:
+        return self.tail - len(self.recent) + 1
+
+    def drop_recent(self, last: int) -> None:
+        """Drop the entries up to `last`, which are in segments."""
+        del self.recent[: max(0, last - self.first_recent + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint of a stream, made after entry `seq`, where the chain had come to `link`."""
+
+    seq: int
+    link: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A stream as it was found on the disk."""
+
+    stream: Stream
+    head: bytes
+    lines: list[bytes]
+    """All its entries, or those that follow `checkpoint`, where there is one."""
+    checkpoint: StoredCheckpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A stream that is not as it was written. `sound` entries of it are, from the first."""
+
+    key: str
+    kind: Kind
+    owner: str | None
+    sound: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A stream's text: `footer` is absent while the match runs."""
+
+    head: bytes
+    lines: list[bytes]
+    footer: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What is known of a closed stream without its entries; a lobby has no footer."""
+
+    number: int
+    kind: Kind
+    head: bytes
+    footer: bytes | None
+    summary: bytes
+    tail: int
+    """Number of its last entry."""

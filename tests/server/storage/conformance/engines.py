@@ -1,0 +1,173 @@
+"""The databases that the conformance suite runs on, and the faults that it plants in them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+import psycopg
+
+from kibitz_server.storage import journal
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.location import Database, PostgresURL
+from kibitz_server.storage.port import Store
+from kibitz_server.storage.postgres.batch import Ownership
+from kibitz_server.storage.postgres.connection import Connection
+from kibitz_server.storage.postgres.store import PostgresStore
+from kibitz_server.storage.store import SQLiteStore
+from kibitz_server.storage.streams import Stream
+
+Fault: TypeAlias = Literal["absent", "doubtful"]
+"""A commit that did not happen, and one that did though an error came back."""
+Observer: TypeAlias = Callable[[int, float], None]
+
+
+class Engine(Protocol):
+    """A database that stores are opened on, one after the other."""
+
+    @property
+    def db(self) -> Database: ...
+
+    def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store: ...
+
+    def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
+        """Let the next commits fail."""
+
+    def take_over(self) -> None:
+        """Write as another server would that owns the database now."""
+
+    def damage(self, key: str, seq: int) -> None:
+        """Change an entry of a stream beside the server, 0 for its head."""
+
+
+class SQLiteEngine:
+    """A file."""
+
+    def __init__(self, path: Path) -> None:
+        self.db = path
+
+    def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store:
+        loop = asyncio.get_running_loop()
+        return SQLiteStore(self.db, loop, retries=retries, observe=observe)
+
+    def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
+        assert isinstance(store, SQLiteStore)
+        commit, left = store._commit, iter(range(times))
+
+        def failing(batch: Any) -> None:
+            if next(left, None) is None:
+                return commit(batch)
+            if fault == "doubtful":
+                commit(batch)
+            raise sqlite3.OperationalError("disk I/O error")
+
+        store._commit = failing  # type: ignore[method-assign]
+
+    def take_over(self) -> None:
+        with contextlib.closing(sqlite3.connect(self.db, isolation_level=None)) as db:
+            last = journal.last_batch(db)
+            db.execute(journal.INSERT_ROW, journal.encode_row(last + 1, "another", []))
+
+    def damage(self, key: str, seq: int) -> None:
+        with contextlib.closing(sqlite3.connect(self.db, isolation_level=None)) as db:
+            if seq == 0:
+                db.execute("UPDATE stream SET head = CAST('x' AS BLOB) WHERE key = ?", (key,))
+                return
+            sql = "SELECT stretch.rowid, first, lines FROM stretch JOIN stream ON stream = number"
+            rows = db.execute(f"{sql} WHERE key = ? AND first <= ?", (key, seq)).fetchall()
+            rowid, first, text = rows[-1]
+            lines = text.split(b"\n")
+            lines[seq - first] = b"changed"
+            sql = "UPDATE stretch SET lines = ? WHERE rowid = ?"
+            db.execute(sql, (b"\n".join(lines), rowid))
+
+
+class PostgresEngine:
+    """A database of a PostgreSQL server."""
+
+    def __init__(self, url: PostgresURL) -> None:
+        self.db = url
+
+    def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store:
+        loop = asyncio.get_running_loop()
+        return PostgresStore(self.db, loop, retries=retries, observe=observe, lock_attempts=40)
+
+    def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
+        assert isinstance(store, PostgresStore)
+        ownership, left = store._ownership, iter(range(times))
+
+        async def failing(db: Connection) -> None:
+            if next(left, None) is None:
+                return await Ownership._commit(ownership, db)
+            if fault == "doubtful":
+                await Ownership._commit(ownership, db)
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        ownership._commit = failing  # type: ignore[method-assign]
+
+    def take_over(self) -> None:
+        self._execute("UPDATE node SET owner = 'another'")
+
+    def damage(self, key: str, seq: int) -> None:
+        if seq == 0:
+            self._execute("UPDATE stream SET head = 'x' WHERE key = %s", key)
+            return
+        self._execute(
+            "UPDATE entry SET line = 'changed' FROM stream"
+            " WHERE number = stream AND key = %s AND seq = %s",
+            key,
+            seq,
+        )
+
+    def _execute(self, sql: str, *values: object) -> None:
+        options = "-c search_path=kibitz"
+        with psycopg.connect(self.db.url, autocommit=True, options=options) as db:
+            db.execute(sql, values)
+
+
+class RecordingWaiter:
+    """A waiter that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+        self.errors: list[StoreError] = []
+
+    def durable(self, seq: int) -> None:
+        self.told.append(seq)
+
+    def lost(self, error: StoreError) -> None:
+        self.errors.append(error)
+
+
+def written(
+    store: Store,
+    key: str = "m1",
+    count: int = 0,
+    waiter: RecordingWaiter | None = None,
+    *,
+    owner: str | None = None,
+) -> Stream:
+    """Begin a stream and append some entries."""
+    stream = Stream(0, key, "match" if "m" in key else "lobby")
+    store.create(stream, b"head of " + key.encode(), owner=owner, waiter=waiter)
+    appended(store, stream, count, waiter)
+    return stream
+
+
+def appended(
+    store: Store, stream: Stream, count: int, waiter: RecordingWaiter | None = None
+) -> None:
+    for seq in range(stream.tail + 1, stream.tail + 1 + count):
+        store.append(stream, seq, line(seq), waiter)
+
+
+def line(seq: int) -> bytes:
+    return b'{"seq":%d}' % seq
+
+
+def lines(first: int, last: int) -> list[bytes]:
+    return [line(seq) for seq in range(first, last + 1)]

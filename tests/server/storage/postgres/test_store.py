@@ -1,0 +1,161 @@
+"""What is special about PostgreSQL: the fence, late commits, versions, outages."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from kibitz_server.storage.errors import ForeignDatabase, UnusableDatabase, WriteFailed
+from kibitz_server.storage.location import PostgresURL
+from kibitz_server.storage.opening import open_register
+from kibitz_server.storage.postgres import schema
+from kibitz_server.storage.postgres.batch import Batch, Ownership
+from kibitz_server.storage.postgres.connection import connect_async
+from kibitz_server.storage.postgres.store import PostgresStore
+from kibitz_server.storage.streams import Stored
+from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
+from tests.tools import postgres_server
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    if not postgres_server.ADDRESS and postgres_server.programs() is None:
+        pytest.skip(postgres_server.SKIPPED)
+    with postgres_server.server_url() as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str) -> Iterator[PostgresURL]:
+    with postgres_server.database(server) as made:
+        yield made
+
+
+def execute(url: PostgresURL, sql: str) -> None:
+    with psycopg.connect(url.url, autocommit=True, options="-c search_path=kibitz") as db:
+        db.execute(sql)
+
+
+async def test_the_fence_holds_where_the_lock_does_not(url: PostgresURL) -> None:
+    """Two stores that both believe that they own the database: one of them writes."""
+    loop = asyncio.get_running_loop()
+    first = PostgresStore(url, loop)
+    waiter = RecordingWaiter()
+    stream = written(first, count=2)
+    await first.flush()
+    execute(url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+    second = PostgresStore(url, loop)
+    [stored] = second.load("match")
+    appended(second, stored.stream, 3)
+    appended(first, stream, 1, waiter)
+    await first.flush()
+    await second.flush()
+    assert "taken this database over" in str(first.failure)
+    assert len(waiter.errors) == 1
+    assert second.failure is None
+    await first.close()
+    await second.close()
+    third = PostgresStore(url, loop)
+    assert third.load("match")[0].lines == lines(1, 5)
+    await third.close()
+
+
+async def test_a_commit_that_is_looked_up_does_not_happen_later(url: PostgresURL) -> None:
+    """A transaction is still on its way when it counts as absent: it must fail from then on."""
+    loop = asyncio.get_running_loop()
+    store = PostgresStore(url, loop)
+    written(store)
+    await store.flush()
+    ownership = store._ownership
+    slow, fast = await connect_async(url), await connect_async(url)
+    late = Batch()
+    late.entries.append((1, 1, "00" * 32, b"late"))
+    ownership._doubtful = late.name
+    before = Ownership(ownership.owner, ownership._last)
+    assert await ownership.settle(fast) is None
+    with pytest.raises(WriteFailed):
+        await before.write(slow, late)
+    await slow.close()
+    await fast.close()
+    await store.close()
+    store = PostgresStore(url, loop)
+    assert store.load("match")[0].lines == []
+    await store.close()
+
+
+async def test_a_connection_that_is_cut_costs_nobody_anything(url: PostgresURL) -> None:
+    store = PostgresStore(url, asyncio.get_running_loop())
+    waiter = RecordingWaiter()
+    stream = written(store, count=1, waiter=waiter)
+    await store.flush()
+    for _ in range(3):
+        execute(
+            url,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'kibitz' AND pid <> pg_backend_pid()",
+        )
+        appended(store, stream, 2, waiter)
+        await store.flush()
+        found = (await store.reload(["m1"]))["m1"]
+        assert isinstance(found, Stored)
+        assert found.lines == lines(1, stream.tail)
+    assert (waiter.told, waiter.errors) == ([0, 1, 2, 3, 4, 5, 6, 7], [])
+    await store.close()
+
+
+async def test_a_database_that_does_not_answer_lets_the_loop_go_on(url: PostgresURL) -> None:
+    """A lock on the table stands for a database that hangs: the event loop turns meanwhile."""
+    loop = asyncio.get_running_loop()
+    store = PostgresStore(url, loop)
+    stream = written(store, count=1)
+    await store.flush()
+    waiter = RecordingWaiter()
+    with psycopg.connect(url.url, options="-c search_path=kibitz") as db:
+        db.execute("LOCK TABLE entry")
+        appended(store, stream, 1, waiter)
+        turns = 0
+        while turns < 20:
+            await asyncio.sleep(0.01)
+            turns += 1
+        assert waiter.told == []
+    await store.flush()
+    assert waiter.told == [2]
+    await store.close()
+
+
+def test_a_newer_schema_is_refused(url: PostgresURL) -> None:
+    open_register(url).close()
+    execute(url, "UPDATE version SET number = 99")
+    with pytest.raises(ForeignDatabase, match="schema version 99"):
+        open_register(url)
+
+
+def test_a_database_that_is_not_there_is_named(url: PostgresURL) -> None:
+    missing = PostgresURL(url.url.replace("/kibitz_", "/nothing_"))
+    with pytest.raises(UnusableDatabase, match="make it with `createdb`"):
+        open_register(missing)
+
+
+def test_programs_that_start_at_once_make_the_tables_once(url: PostgresURL) -> None:
+    errors: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            open_register(url).close()
+        except BaseException as error:  # noqa: BLE001  it is looked at below
+            errors.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with psycopg.connect(url.url, options="-c search_path=kibitz") as db:
+        assert db.execute("SELECT number FROM version").fetchall() == [(schema.SCHEMA_VERSION,)]
