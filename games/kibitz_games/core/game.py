@@ -253,7 +253,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     def play_turn(self, state: State, action: int) -> int:
         """Apply a legal action in place and return who acts then: `play` and `to_act` in one."""
         if self._plays_by_operations:
-            return cast(int, self._calls.play_turn(state, action))
+            acting: int = self._calls.play_turn(state, action)
+            return acting
         self.play(state, action)
         return self.to_act(state)
 

@@ -221,6 +221,12 @@ _FIELDS = RecordReader(
     *("width", "exact", "first", "dead_draw", "swap", "placed", "stones", "ply", "side", "end"),
     *("winner", "opener", "black", "unsettled", "history", "board"),
 )
+_CORNERS = range(geo.ORIGIN, geo.ORIGIN + geo.LARGEST * geo.PITCH, geo.PITCH)
+_ROWS = tuple(
+    tuple(slice(corner, corner + size) for corner in _CORNERS[:size])
+    for size in range(geo.LARGEST + 1)
+)
+"""By the size of the board, where each of its rows lies in `board`."""
 _STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE]), b".xo")
 
 
@@ -230,7 +236,6 @@ def view(state: np.record) -> View:
     winner, opener, black, unsettled, history, board = rest
     cells = tuple(history[:stones])
     drawn = board.translate(_STONES).decode("ascii", "replace")
-    corners = range(geo.ORIGIN, geo.ORIGIN + size * geo.PITCH, geo.PITCH)
     fields = {
         "options": _options(size, exact, first, dead_draw, swap, cells[:placed]),
         "ply": ply,
@@ -239,7 +244,7 @@ def view(state: np.record) -> View:
         "winner": None if winner < 0 else winner,
         "opener": opener,
         "colours": None if unsettled else [*COLOURS] if black == 0 else [*COLOURS[::-1]],
-        "board": [drawn[corner : corner + size] for corner in corners],
+        "board": [drawn[row] for row in _ROWS[size]],
         "moves": [PAIRS[cell] for cell in cells],
         "opening": placed,
         "last": None,
@@ -262,7 +267,6 @@ def view_json(state: np.record) -> bytes:
     cells = history[:stones]
     options = _options_json(size, exact, first, dead_draw, swap, tuple(cells[:placed]))
     drawn = board.translate(_STONES)
-    corners = range(geo.ORIGIN, geo.ORIGIN + size * geo.PITCH, geo.PITCH)
     last = b""
     if swap and not unsettled and stones == rules.SWAP_STONES:
         last = b',"last":' + MOVES_JSON[rules.TAKE_BLACK if black != opener else rules.TAKE_WHITE]
@@ -279,7 +283,7 @@ def view_json(state: np.record) -> bytes:
         b"" if winner < 0 else b',"winner":%d' % winner,
         opener,
         b"" if unsettled else _COLOURS_JSON[black],
-        b'","'.join([drawn[corner : corner + size] for corner in corners]),
+        b'","'.join(map(drawn.__getitem__, _ROWS[size])),
         b",".join(map(_PAIRS_JSON.__getitem__, cells)),
         placed,
         last,
