@@ -58,10 +58,27 @@ class GeneticParameters(Parameters):
         return self
 
 
+class LearnedParameters(Parameters):
+    """How long the evolution strategy runs, and on how many games each step rests."""
+
+    seats: int = Field(2, ge=2, le=6, description="players")
+    population: int = Field(14, ge=4, le=1000, description="individuals in a generation")
+    generations: int = Field(60, ge=1, le=100_000, description="when the run ends")
+    openings: int = Field(
+        24, ge=1, le=100_000, description="openings that each individual plays, from all seats"
+    )
+
+
 def _genetic() -> Any:
     from kibitz_search.chinese_checkers import genetic_run
 
     return genetic_run.run
+
+
+def _learned() -> Any:
+    from kibitz_search.chinese_checkers import learning
+
+    return learning.run
 
 
 EXPERIMENTS = (
@@ -70,5 +87,11 @@ EXPERIMENTS = (
         "distances of holes by the genetic algorithm of the report",
         GeneticParameters,
         _genetic,
+    ),
+    Experiment(
+        "chinese-checkers/learned",
+        "distances of holes by an evolution strategy, for each number of seats",
+        LearnedParameters,
+        _learned,
     ),
 )
