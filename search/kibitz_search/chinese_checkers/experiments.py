@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from kibitz_search.chinese_checkers.learning_parameters import LearnedParameters
 from kibitz_search.training.experiment import Experiment, Parameters
 
 
@@ -56,17 +57,6 @@ class GeneticParameters(Parameters):
         if self.highest < self.lowest:
             raise ValueError(f"highest: expected at least the lowest, {self.lowest}")
         return self
-
-
-class LearnedParameters(Parameters):
-    """How long the evolution strategy runs, and on how many games each step rests."""
-
-    seats: int = Field(2, ge=2, le=6, description="players")
-    population: int = Field(14, ge=4, le=1000, description="individuals in a generation")
-    generations: int = Field(60, ge=1, le=100_000, description="when the run ends")
-    openings: int = Field(
-        24, ge=1, le=100_000, description="openings that each individual plays, from all seats"
-    )
 
 
 def _genetic() -> Any:
