@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     from kibitz_search.training.experiment import Experiment, Parameters
 
 
-def _list(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+def _list() -> None:
     """Print the experiments with their parameters."""
-    if not wanted:
-        return
     from kibitz_search.experiments import EXPERIMENTS
 
     echo("\n\n".join(map(_described, EXPERIMENTS.values())))
-    context.exit()
 
 
 def _described(experiment: Experiment) -> str:
@@ -38,11 +35,10 @@ def _described(experiment: Experiment) -> str:
 
 
 @click.command(short_help="Train a bot by an experiment that anybody can run again.")
-@click.argument("experiment", metavar="GAME/NAME[:key=value,...]")
+@click.argument("experiment", metavar="GAME/NAME[:key=value,...]", required=False)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    required=True,
     help="A directory of its own for the journal, the weights and the figures.",
 )
 @click.option(
@@ -60,18 +56,29 @@ def _described(experiment: Experiment) -> str:
 )
 @click.option(
     "--list",
+    "listed",
     is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_list,
     help="List the experiments with their parameters.",
 )
-def train(experiment: str, out: Path, seed: int, threads: int | None) -> None:
+def train(
+    experiment: str | None, out: Path | None, seed: int, threads: int | None, listed: bool
+) -> None:
     """Run an experiment, such as chinese-checkers/genetic:seats=3,population=100.
 
     A run that was ended, in whatever way, goes on when the same command is given again. Two runs
     with one seed leave the same weights, whatever the number of threads.
     """
+    if listed:
+        _list()
+    elif experiment is None:
+        raise click.UsageError("expected an experiment; `kibitz train --list` shows them")
+    elif out is None:
+        raise click.UsageError("expected --out, a directory for what the experiment finds")
+    else:
+        _train(experiment, out, seed, threads or os.cpu_count() or 1)
+
+
+def _train(experiment: str, out: Path, seed: int, threads: int) -> None:
     from kibitz.training_progress import shown
     from kibitz_search import experiments
     from kibitz_search.training.experiment import ParameterError, TrainingRun
@@ -83,7 +90,7 @@ def train(experiment: str, out: Path, seed: int, threads: int | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     command = _command(found, parameters, seed, out)
     with _locked(out), shown() as reporter:
-        run = TrainingRun(out, seed, threads or os.cpu_count() or 1, command, reporter)
+        run = TrainingRun(out, seed, threads, command, reporter)
         _run(found, parameters, run)
 
 

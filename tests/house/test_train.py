@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import filelock
@@ -15,7 +16,7 @@ from kibitz.commands.train import train
 from kibitz_search.experiments import EXPERIMENTS
 
 GENETIC = "chinese-checkers/genetic"
-CHARTS = ("fitness.svg", "wins.svg", "array.svg")
+CHARTS = ("fitness.svg", "wins.svg", "array-first.svg", "array-fittest.svg", "array-best.svg")
 
 
 def call(out: Path, spec: str = GENETIC, *words: str) -> Result:
@@ -33,8 +34,9 @@ def test_an_interrupted_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
     (tmp_path / "two" / "best.json").unlink()
     assert call(tmp_path / "two", spec, seed).exit_code == 0
     assert journal.read_bytes() == expected
-    files = [json.loads((tmp_path / name / "best.json").read_text()) for name in ("one", "two")]
-    assert files[0] | {"command": "", "date": ""} == files[1] | {"command": "", "date": ""}
+    for name in ("fittest.json", "best.json"):
+        files = [json.loads((tmp_path / out / name).read_text()) for out in ("one", "two")]
+        assert files[0] | {"command": "", "date": ""} == files[1] | {"command": "", "date": ""}
     assert files[1]["command"] == (
         f"kibitz train {GENETIC}:population=10,generations=40,test=0 --seed 5 --out two"
     )
@@ -46,7 +48,7 @@ def test_the_best_is_tested_against_the_judges(tmp_path: Path) -> None:
     done = call(tmp_path, f"{GENETIC}:generations=2,seats=3,test=20")
     assert done.exit_code == 0
     for judge in ("hand", "euclid", "stragglers", "mobility"):
-        assert f"against {judge}: won " in done.output
+        assert f"best.json against {judge}: won " in done.output
 
 
 def test_a_damaged_journal_is_named(tmp_path: Path) -> None:
@@ -108,6 +110,41 @@ def test_the_list_names_every_experiment_with_its_parameters() -> None:
     for name, experiment in EXPERIMENTS.items():
         assert f"{name}  {experiment.summary}" in done.output
     assert "  population=20\n      individuals in a generation (a whole number" in done.output
+
+
+def test_an_experiment_and_a_directory_are_needed() -> None:
+    for words, sentence in (
+        ([], "expected an experiment; `kibitz train --list` shows them"),
+        ([GENETIC], "expected --out, a directory for what the experiment finds"),
+    ):
+        done = CliRunner().invoke(train, words)
+        assert done.exit_code == 2
+        assert sentence in " ".join(done.output.split())
+
+
+@pytest.mark.e2e
+def test_a_killed_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
+    """Killed with signal 9, again and again, each time when it has come a little further."""
+    spec = f"{GENETIC}:generations=150,population=10,test=0"
+    command = [sys.executable, "-m", "kibitz", "train", spec, "--seed", "4", "--out"]
+    journal = tmp_path / "killed" / "journal.jsonl"
+    for length in (1, 60_000):
+        run = subprocess.Popen([*command, str(tmp_path / "killed")], stderr=subprocess.DEVNULL)
+        while not journal.exists() or journal.stat().st_size < length:
+            assert run.poll() is None
+            time.sleep(0.005)
+        run.kill()
+        run.wait()
+    for name in ("killed", "whole"):
+        done = subprocess.run([*command, str(tmp_path / name)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert journal.read_bytes() == (tmp_path / "whole" / "journal.jsonl").read_bytes()
+    for file in ("fittest.json", "best.json"):
+        arrays = [
+            json.loads((tmp_path / name / file).read_text())["weights"]
+            for name in ("killed", "whole")
+        ]
+        assert arrays[0] == arrays[1]
 
 
 @pytest.mark.e2e

@@ -55,6 +55,7 @@ EVALUATIONS = Evaluations(
         "mobility": "by hand-tuned weights and the ways forward that the pegs have next",
         "race": "by the race database: the moves that are left if nobody else were there",
         "learned": "by weights of the holes learned for two players or four, else as stragglers",
+        "evolved": "by weights of the holes that a genetic algorithm has evolved",
     },
 )
 

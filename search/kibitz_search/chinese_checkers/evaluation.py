@@ -11,7 +11,9 @@ A player who has finished is worth `WIN_SCORE`, whichever foreign pegs are in th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,8 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.chinese_checkers import race_beam, race_db
+from kibitz_search.chinese_checkers.hole_arrays import KIND, turned_holes
+from kibitz_search.training import weights
 
 RESOLUTION = 1 / 1024
 """The unit of all weights: sums of so few of them are exact."""
@@ -34,6 +38,9 @@ POWER = 1.5
 """To this power goes the distance of a peg, so that the one furthest behind counts most."""
 HOP = 1 / 8
 """What a way forward by jumps is worth, for each step that it gains."""
+
+EVOLVED = {2: "evolved-2"}
+"""The evolved weights that come with the package, by the number of seats."""
 
 WEIGHTS = kernels.record_type(
     "hole_weights",
@@ -123,6 +130,39 @@ def stragglers(state: np.record) -> np.record:
     return weighted(
         state, lambda shape, goal, hole: -(shape.steps(hole, shape.tips[goal]) ** POWER)
     )
+
+
+def of_distances(state: Any, distances: Sequence[float]) -> np.record:
+    """Return the evaluation record of an array of distances (`hole_arrays`) for the usual star."""
+    shape, numbers = geo.geometry(*geo.ALL[int(state.geometry)]), np.array(distances)
+    ev: Any = kernels.new(WEIGHTS)
+    for goal in range(geo.CORNERS):
+        worth = -numbers[turned_holes(shape, goal)]
+        ev.weights[goal, : shape.holes] = np.round(worth / RESOLUTION) * RESOLUTION
+    record: np.record = ev
+    return record
+
+
+def evolved(state: np.record) -> np.record:
+    """Return weights that were evolved by the genetic algorithm of the report.
+
+    Source: "Fun With Chinese Checkers"; `kibitz train chinese-checkers/genetic` evolves them again.
+    `EVOLVED` says for how many seats there are such weights. With others, and on other boards than
+    the usual star, it is the hand-tuned weights: an array that has met pegs from the front only
+    plays worse than those against pegs from the sides.
+    """
+    there: Any = state
+    name = EVOLVED.get(int(there.seats))
+    if name is None or geo.ALL[int(there.geometry)] != ("star", geo.COMMON["star"]):
+        return hand(state)
+    return of_distances(there, _shipped(name))
+
+
+@cache
+def _shipped(name: str) -> tuple[float, ...]:
+    """Return the distances of a file that the package has."""
+    path = Path(__file__).with_name("weights") / f"{name}.json"
+    return tuple(weights.load(path, game="chinese-checkers", kind=KIND).weights)
 
 
 # --------------------------------------------------------------------- ways to empty goal holes
@@ -281,5 +321,6 @@ EVALUATIONS: dict[str, Evaluation] = {
     "vacant": vacant,
     "mobility": mobility,
     "race": race,
+    "evolved": evolved,
 }
 """The evaluations of the game, by name."""

@@ -1,7 +1,8 @@
 """The experiment ``chinese-checkers/genetic``: a run, what it leaves, and the test of the best.
 
 journal.jsonl   every generation (`training.journal`); a run that was ended goes on from it
-best.json       the fittest array of all generations
+fittest.json    the array of the highest fitness that any individual had, by its few games
+best.json       the array that was best when the last populations played anew
 *.svg           fitness and games won over the generations, and arrays drawn on the star
 """
 
@@ -9,34 +10,63 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from kibitz_search.chinese_checkers import evolution
-from kibitz_search.chinese_checkers.experiments import GeneticParameters
-from kibitz_search.chinese_checkers.hole_games import GOAL, PLIES, WON, HoleGames, against
-from kibitz_search.training import figures, genetic, journal, weights
+from kibitz_search.chinese_checkers import evolution, genetic_figures, genetic_selection
+from kibitz_search.chinese_checkers.genetic_parameters import GeneticParameters
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
+from kibitz_search.chinese_checkers.hole_games import PLIES, WON, HoleGames, against
+from kibitz_search.training import genetic, journal, weights
 from kibitz_search.training import run as training
 from kibitz_search.training.experiment import TrainingRun
+from kibitz_search.training.genetic import Array
 from kibitz_search.training.statistics import wilson
 
-JOURNAL, BEST = "journal.jsonl", "best.json"
+JOURNAL, FITTEST, BEST = "journal.jsonl", "fittest.json", "best.json"
 _NOT_OF_THE_RUN = {"generations", "test"}
 """Parameters that may differ when a run is gone on with."""
 
 Entry = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class _Evolution:
+    """A run with everything that its generations are computed from."""
+
+    parameters: GeneticParameters
+    given: TrainingRun
+    settings: genetic.Settings
+    template: genetic.Template
+    games: HoleGames
+    file: journal.Journal
+
+    def judge(self, population: Array, generation: int) -> evolution.Fitness:
+        return evolution.evaluate(self.games, self.settings, population, generation)
+
+
 def run(parameters: GeneticParameters, given: TrainingRun) -> None:
-    """Evolve arrays, write the best and the figures, and test it against each judge."""
+    """Evolve arrays, write the best and the figures, and test them against each judge."""
     settings = _settings(parameters, given.seed)
-    with closing(_games(parameters, given.threads)) as games:
-        stage, history = _evolve(parameters, given, settings, games)
-        _save(parameters, given, games, stage, history)
-    _test(parameters, given, stage.best)
+    template = evolution.template(settings, apart=parameters.fixed == "apart")
+    header = parameters.model_dump(exclude=_NOT_OF_THE_RUN) | {"seed": given.seed}
+    with (
+        journal.Journal(given.out / JOURNAL, {"game": "chinese-checkers", **header}) as file,
+        closing(_games(parameters, given.threads)) as games,
+    ):
+        run = _Evolution(parameters, given, settings, template, games, file)
+        stage = _evolve(run)
+        best = _selected(run, stage)
+        _draw(run, stage, best)
+    _save(parameters, given, FITTEST, stage.best, _notes(stage))
+    _save(parameters, given, BEST, best, {"generations": stage.generation})
+    _test(parameters, given, FITTEST, stage.best)
+    _test(parameters, given, BEST, best)
 
 
 def _settings(parameters: GeneticParameters, seed: int) -> genetic.Settings:
@@ -63,25 +93,13 @@ def _games(parameters: GeneticParameters, threads: int) -> HoleGames:
     )
 
 
-def _evolve(
-    parameters: GeneticParameters, given: TrainingRun, settings: genetic.Settings, games: HoleGames
-) -> tuple[training.Stage, list[Entry]]:
-    """Go on with the run to its end; return the last stage, and every generation."""
-    header = parameters.model_dump(exclude=_NOT_OF_THE_RUN) | {"seed": given.seed}
-    template = evolution.template(settings, apart=parameters.fixed == "apart")
-    with journal.Journal(given.out / JOURNAL, {"game": "chinese-checkers", **header}) as file:
-        history = list(file.progress.generations)
-        stage, known = training.resume(settings, template, file), len(history)
-        for stage, entry in training.run(
-            settings,
-            template,
-            lambda population, number: evolution.evaluate(games, settings, population, number),
-            file,
-        ):
-            if entry["generation"] >= known:
-                history.append(entry)
-            given.reporter.progress(stage.generation, settings.generations, _line(entry))
-    return stage, history
+def _evolve(run: _Evolution) -> training.Stage:
+    """Go on with the run to its end; return the last stage."""
+    last = run.settings.generations
+    stage = training.resume(run.settings, run.template, run.file)
+    for stage, entry in training.run(run.settings, run.template, run.judge, run.file):
+        run.given.reporter.progress(stage.generation, last, _line(entry))
+    return stage
 
 
 def _line(entry: Entry) -> str:
@@ -91,57 +109,75 @@ def _line(entry: Entry) -> str:
     )
 
 
+def _selected(run: _Evolution, stage: training.Stage) -> Array:
+    """Return the best of the last populations and of the fittest so far, by games of their own."""
+    there = [number for number in run.file.progress.populations if number < stage.generation]
+    numbers = sorted(there)[-genetic_selection.POPULATIONS :]
+    each = [training.resume(run.settings, run.template, run.file, at) for at in numbers]
+    candidates = [array for at in each for array in (at.population, at.best[np.newaxis])]
+    everybody = np.concatenate([*candidates, stage.population, stage.best[np.newaxis]])
+    with closing(
+        against(run.parameters.judge, run.games.seats, threads=run.given.threads)
+    ) as games:
+        return genetic_selection.best_of(games, everybody, run.given.seed)
+
+
+def _draw(run: _Evolution, stage: training.Stage, best: Array) -> None:
+    """Write the figures that the report has."""
+    entries = run.file.progress.generations[: stage.generation]
+    charts = genetic_figures.over_generations(run.games.seats, entries)
+    fittest = partial(training.fittest_of, run.settings, run.template, run.file, run.judge)
+    for name, number in genetic_figures.shown_generations(entries, stage.best_generation).items():
+        title = f"The fittest of generation {number:,}: {entries[number]['best']:.1f}"
+        charts[f"array-{name}.svg"] = genetic_figures.star(title, fittest(number))
+    charts["array-best.svg"] = genetic_figures.star("The best of the last populations", best)
+    for name, text in charts.items():
+        (run.given.out / name).write_text(text, encoding="utf-8")
+    run.given.reporter.say(f"wrote {', '.join(charts)}")
+
+
+def _notes(stage: training.Stage) -> dict[str, int | float | str]:
+    return {"fitness": stage.best_fitness, "generation": stage.best_generation}
+
+
 def _save(
     parameters: GeneticParameters,
     given: TrainingRun,
-    games: HoleGames,
-    stage: training.Stage,
-    history: list[Entry],
+    name: str,
+    array: Array,
+    notes: dict[str, int | float | str],
 ) -> None:
     file = weights.WeightsFile(
         game="chinese-checkers",
-        kind=evolution.KIND,
+        kind=KIND,
         shape={"board": "star", "size": 4, "goal": GOAL, "seats": parameters.seats},
-        weights=stage.best.tolist(),
+        weights=array.tolist(),
         command=given.command,
         seed=given.seed,
         date=datetime.now(UTC).date().isoformat(),
         package=version("kibitz"),
-        notes={"fitness": stage.best_fitness, "generation": stage.best_generation},
+        notes=notes,
     )
-    weights.save(given.out / BEST, file)
-    best = [entry["best"] for entry in history]
-    rate = [100 * entry["wins"] / entry["games"] for entry in history]
-    across, places = "generation", [(x / 2, float(y)) for x, y in games.shape.points]
-    charts = {
-        "fitness.svg": figures.line_chart("Fitness of the fittest", best, across=across, up=""),
-        "wins.svg": figures.line_chart("Games won by the population", rate, across=across, up="%"),
-        "array.svg": figures.dot_chart(
-            f"The fittest of generation {stage.best_generation}", places, stage.best.tolist()
-        ),
-    }
-    for name, text in charts.items():
-        (given.out / name).write_text(text, encoding="utf-8")
-    given.reporter.say(f"wrote {BEST} ({file.hash[:12]}) and {', '.join(charts)}")
+    weights.save(given.out / name, file)
+    given.reporter.say(f"wrote {name} ({file.hash[:12]})")
 
 
-def _test(parameters: GeneticParameters, given: TrainingRun, best: genetic.Array) -> None:
-    """Play the best array against each judge, and tell what came of it with its interval."""
-    for line in _tested(parameters, given, best) if parameters.test else ():
-        given.reporter.say(line)
+def _test(parameters: GeneticParameters, given: TrainingRun, name: str, array: Array) -> None:
+    """Play an array against each judge, and tell what came of it with its interval."""
+    for line in _tested(parameters, given, array) if parameters.test else ():
+        given.reporter.say(f"{name} {line}")
 
 
-def _tested(
-    parameters: GeneticParameters, given: TrainingRun, best: genetic.Array
-) -> Iterator[str]:
+def _tested(parameters: GeneticParameters, given: TrainingRun, array: Array) -> Iterator[str]:
     count = parameters.test
     for judge in evolution.JUDGES:
         with closing(against(judge, parameters.seats, threads=given.threads)) as games:
-            came = games.play(best[np.newaxis], [given.seed + 1], 0, count)[0]
+            came = games.play(array[np.newaxis], [given.seed + 1], 0, count)[0]
         won = came[:, WON] > 0
         low, high = wilson(int(won.sum()), count)
         plies = f", {came[won, PLIES].mean():.1f} plies a win" if won.any() else ""
         yield (
             f"against {judge}: won {100 * won.mean():.1f}% of {count} games "
-            f"({100 * low:.1f} to {100 * high:.1f}){plies}"
+            f"({100 * low:.1f} to {100 * high:.1f}){plies}, "
+            f"fitness {evolution.scores(came).mean():.1f}"
         )

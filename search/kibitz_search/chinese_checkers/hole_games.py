@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -27,6 +26,7 @@ from kibitz_games.core import registry
 from kibitz_games.vector.kernels import mix
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers.evaluation import EVALUATIONS, hand
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, Rotation
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
@@ -34,8 +34,6 @@ i64 = kernels.int64_cast()
 u64: Any = np.uint64 if kernels.compiled() else int
 _STEP, _MASK, _S32 = u64(0x9E3779B97F4A7C15), u64(2**64 - 1), u64(32)
 
-GOAL = 3
-"""Arrays are written for the player whose goal is this corner; others see the star turned."""
 WON, PLIES, LOST_BY, RESTARTS = range(4)
 """The columns of what came of a game."""
 BY_EVALUATION = ("mobility",)
@@ -178,39 +176,6 @@ def play_games(
             measure = tables if by_own else others
             out[i, game, LOST_BY] = _distance(st, measure[seat], seat)
             out[i, game, RESTARTS] = restarts
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """Where each seat finds the number of a hole in an array that is written for `GOAL`."""
-
-    turned: np.ndarray[Any, np.dtype[np.int64]]
-
-    @classmethod
-    def of(cls, shape: geo.Geometry, corners: Sequence[int]) -> Rotation:
-        """Return the rotations that bring each seat's goal to `GOAL`."""
-        rows = [turned_holes(shape, (corner + 3) % geo.CORNERS) for corner in corners]
-        return cls(np.array(rows, np.int64))
-
-
-def turned_holes(shape: geo.Geometry, goal: int) -> list[int]:
-    """Return where a player with another goal finds the number of each hole."""
-    return _turns(shape, (GOAL - goal) % geo.CORNERS)
-
-
-def _turns(shape: geo.Geometry, sixths: int) -> list[int]:
-    """Return the hole that each hole becomes when the star is turned clockwise."""
-    last = shape.points[-1][1]
-    found = []
-    for x, y in shape.points:
-        # Cube coordinates around the centre: a sixth of a turn permutes and negates them.
-        row = y - last / 2
-        q, r = (x - row) / 2, row
-        s = -q - r
-        for _ in range(sixths):
-            q, r, s = -r, -s, -q
-        found.append(shape.ids[(round(2 * q + r), round(r + last / 2))])
-    return found
 
 
 class HoleGames:

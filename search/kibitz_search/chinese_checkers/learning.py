@@ -25,8 +25,8 @@ import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.chinese_checkers import evaluation
-from kibitz_search.chinese_checkers.evolution import KIND
-from kibitz_search.chinese_checkers.hole_games import GOAL, Array, distances
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
+from kibitz_search.chinese_checkers.hole_games import Array, distances
 from kibitz_search.chinese_checkers.learning_parameters import LearnedParameters
 from kibitz_search.chinese_checkers.plan_games import PlanGames
 from kibitz_search.training import figures, weights

@@ -23,7 +23,8 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core import registry
 from kibitz_games.vector.kernels import mix
-from kibitz_search.chinese_checkers.hole_games import Array, Rotation
+from kibitz_search.chinese_checkers.hole_arrays import Rotation
+from kibitz_search.chinese_checkers.hole_games import Array
 
 i64 = kernels.int64_cast()
 u64: Any = np.uint64 if kernels.compiled() else int

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.compiled import kernels
 from kibitz_search.algorithms.interface import Evaluation
-from kibitz_search.chinese_checkers.evaluation import RESOLUTION, WEIGHTS
-from kibitz_search.chinese_checkers.evolution import KIND
-from kibitz_search.chinese_checkers.hole_games import GOAL, turned_holes
+from kibitz_search.chinese_checkers.evaluation import of_distances
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
 from kibitz_search.training import weights
 
 GAME = "chinese-checkers"
@@ -48,12 +46,6 @@ def evaluation(file: weights.WeightsFile) -> Evaluation:
         board = geo.ALL[int(there.geometry)]
         if board != ("star", geo.COMMON["star"]):
             raise ValueError(f"its weights are for the usual star, not for {board[0]} {board[1]}")
-        shape, numbers = geo.geometry(*board), np.array(file.weights)
-        ev: Any = kernels.new(WEIGHTS)
-        for goal in range(geo.CORNERS):
-            worth = -numbers[turned_holes(shape, goal)]
-            ev.weights[goal, : shape.holes] = np.round(worth / RESOLUTION) * RESOLUTION
-        record: np.record = ev
-        return record
+        return of_distances(there, file.weights)
 
     return made

@@ -41,7 +41,10 @@ def line_chart(
     parts = [
         *(_level(mark, marks) for mark in marks),
         *(_column(mark, last) for mark in steps),
-        *(_line(points, last, marks, colour) for points, colour in zip(thinned.values(), LINES, strict=False)),
+        *(
+            _line(points, last, marks, colour)
+            for points, colour in zip(thinned.values(), LINES, strict=False)
+        ),
         _legend(list(series)),
         _text(WIDTH - RIGHT, HEIGHT - 10, escape(across), "end"),
         _text(WIDTH - RIGHT, 43, escape(up), "end"),

@@ -63,9 +63,10 @@ def resume(
 ) -> Stage:
     """Return the last stage that a journal has whole, or the beginning.
 
-    With `before` it is the last one that is not after this generation.
+    It is not after the generation `before`, or the end of the run.
     """
-    there = [number for number in journal.progress.populations if before is None or number <= before]
+    last = settings.generations if before is None else before
+    there = [number for number in journal.progress.populations if number <= last]
     if not there:
         return begin(settings, template)
     number = max(there)

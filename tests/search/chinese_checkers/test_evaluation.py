@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,24 @@ from kibitz_games.core import registry
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE
+from kibitz_search.chinese_checkers import weights_file
 from kibitz_search.chinese_checkers.evaluation import (
+    EVOLVED,
     HOP,
     LEFT_BEHIND,
     RESOLUTION,
     euclid,
+    evolved,
     hand,
     mobility,
     race,
     stragglers,
     vacant,
 )
+from kibitz_search.chinese_checkers.hole_games import WON, against
 from kibitz_search.chinese_checkers.race_beam import MOVE
 
+FOLDER = Path(weights_file.__file__).with_name("weights")
 GAME: Any = registry.get("chinese-checkers")
 BOARDS = [{"board": board, "size": size} for board, size in geo.ALL]
 
@@ -100,6 +106,31 @@ def test_compiled_and_plain_agree(evaluation: Any) -> None:
         for seat in range(4):
             pegs = state.pegs[seat, : state.each]
             assert op.evaluate(ev, state, seat) == ev.weights[state.goal[seat], pegs].sum()
+
+
+def test_the_evolved_weights_are_for_two_seats_on_the_usual_star() -> None:
+    two = evolved(start()).weights
+    assert not np.array_equal(two, hand(start()).weights)
+    for goal in range(6):
+        assert sorted(two[goal, :121]) == sorted(two[3, :121])
+    for seats, size in ((2, 3), (3, 4), (6, 4)):
+        state = start(seats, size=size)
+        assert np.array_equal(evolved(state).weights, hand(state).weights)
+
+
+@pytest.mark.parametrize("seats", EVOLVED)
+def test_the_files_that_come_with_the_package_are_whole_and_say_how_they_were_made(
+    seats: int,
+) -> None:
+    file = weights_file.read(FOLDER / f"{EVOLVED[seats]}.json")
+    assert file.shape["seats"] == seats
+    assert file.command.startswith("kibitz train chinese-checkers/genetic")
+
+
+def test_the_evolved_weights_beat_the_hand_tuned_ones_one_ply_ahead() -> None:
+    file = weights_file.read(FOLDER / f"{EVOLVED[2]}.json")
+    came = against("hand").play(np.array([file.weights]), [5], 0, 200)[0]
+    assert came[:, WON].mean() > 0.8
 
 
 # ------------------------------------------------------------------------- the other evaluations

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kibitz_search.chinese_checkers import evaluation, evolution, hole_games
+from kibitz_search.chinese_checkers.hole_arrays import GOAL
 from kibitz_search.chinese_checkers.hole_games import HoleGames, distances
 from kibitz_search.training.genetic import Settings, first_population
 
@@ -16,7 +17,7 @@ def test_arrays_are_turned_so_that_every_seat_plays_alike(seats: int) -> None:
     for seat in range(seats):
         turned = games._rotation.turned[seat]
         assert sorted(turned.tolist()) == list(range(121))
-        goal = np.flatnonzero(np.isin(turned, games.shape.home(hole_games.GOAL, 10)))
+        goal = np.flatnonzero(np.isin(turned, games.shape.home(GOAL, 10)))
         corner = int(games._start.goal[seat])
         assert goal.tolist() == list(games.shape.home(corner, 10))
 
@@ -97,9 +98,9 @@ def test_individuals_begin_with_the_hand_made_start_and_goal(apart: bool) -> Non
     template = evolution.template(settings, apart=apart)
     assert int(np.isnan(template.start).sum()) == 101
     shape, judge = HoleGames(distances("hand")).shape, distances("hand")
-    goal, home = list(shape.home(hole_games.GOAL, 10)), list(shape.home(0, 10))
+    goal, home = list(shape.home(GOAL, 10)), list(shape.home(0, 10))
     assert np.flatnonzero(template.free).tolist() == goal
     for holes in (goal, home):
         assert len(set((template.start - judge)[holes].round(9))) == 1
-    assert (template.start[goal].max() == 2) is apart
-    assert (template.start[home].min() == 31) is apart
+    assert (float(template.start[goal].max()) == 2.0) is apart
+    assert (float(template.start[home].min()) == 31.0) is apart

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from kibitz_search.chinese_checkers import learning, weights_file
-from kibitz_search.chinese_checkers.hole_games import GOAL, distances
+from kibitz_search.chinese_checkers.hole_arrays import GOAL
+from kibitz_search.chinese_checkers.hole_games import distances
 from kibitz_search.chinese_checkers.learning_parameters import LearnedParameters
 from kibitz_search.chinese_checkers.plan_games import PlanGames
 from kibitz_search.training import journal

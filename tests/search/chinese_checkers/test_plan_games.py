@@ -10,7 +10,8 @@ import pytest
 from kibitz_games.chinese_checkers import rules
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
-from kibitz_search.chinese_checkers.hole_games import GOAL, Rotation, distances
+from kibitz_search.chinese_checkers.hole_arrays import GOAL, Rotation
+from kibitz_search.chinese_checkers.hole_games import distances
 from kibitz_search.chinese_checkers.plan_games import PlanGames, plan_move, sharings
 
 SEEDS = np.arange(2, dtype=np.uint64)

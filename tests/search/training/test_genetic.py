@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kibitz_search.training import genetic
-from kibitz_search.training.genetic import ParameterError, Settings, Template
+from kibitz_search.training.experiment import ParameterError
+from kibitz_search.training.genetic import Settings, Template
 
 TEMPLATE = Template(np.array([np.nan] * 40 + [7.0] * 10), np.array([False] * 40 + [True] * 10))
 

@@ -55,6 +55,34 @@ def test_a_longer_run_goes_on_from_a_shorter_one(tmp_path: Path) -> None:
     assert (tmp_path / "short").read_bytes() == (tmp_path / "long").read_bytes()
 
 
+def test_a_shorter_run_ends_where_it_says_in_the_journal_of_a_longer_one(tmp_path: Path) -> None:
+    whole(tmp_path / "long")
+    expected = (tmp_path / "long").read_bytes()
+    for generations in (33, 50):
+        short = Settings(population=6, generations=generations, seed=2, patience=9)
+        stages = []
+        for name in ("long", f"short-{generations}"):
+            with Journal(tmp_path / name, HEADER) as journal:
+                stage = run.resume(short, TEMPLATE, journal)
+                for following, _ in run.run(short, TEMPLATE, judge, journal):
+                    stage = following
+                stages.append(stage)
+        np.testing.assert_array_equal(stages[0].best, stages[1].best)
+        np.testing.assert_array_equal(stages[0].population, stages[1].population)
+        assert stages[0].generation == stages[1].generation == generations
+    assert (tmp_path / "long").read_bytes() == expected
+
+
+def test_the_fittest_of_any_generation_is_found_again(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run", HEADER) as journal:
+        entries = [entry for _, entry in run.run(SETTINGS, TEMPLATE, judge, journal)]
+        for generation in (0, 24, 25, 59):
+            found = run.fittest_of(SETTINGS, TEMPLATE, journal, judge, generation)
+            noise = np.random.default_rng(generation).normal(size=SETTINGS.population)
+            best = entries[generation]["best"]
+            assert np.isclose(best + found.sum(), noise).any()
+
+
 def test_a_hopeless_population_is_given_up(tmp_path: Path) -> None:
     def nobody(population: Array, generation: int) -> Fitness:
         nothing = np.zeros(len(population))

@@ -13,7 +13,7 @@ from kibitz_bots.catalog.from_file import find_trained
 from kibitz_bots.spec import SpecError
 from kibitz_games.core import registry
 from kibitz_search.chinese_checkers import evaluation, weights_file
-from kibitz_search.chinese_checkers.evolution import KIND
+from kibitz_search.chinese_checkers.hole_arrays import KIND
 from kibitz_search.chinese_checkers.hole_games import distances
 from kibitz_search.training import weights
 from kibitz_search.training.weights import WeightsError, WeightsFile

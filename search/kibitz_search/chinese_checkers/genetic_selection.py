@@ -1,0 +1,41 @@
+"""Which array of a run is the best: those of its populations, played anew, ever fewer of them.
+
+The fittest of all generations is the luckiest of very many: its five games were better than it is.
+So the individuals of the last populations that the journal has play `ROUNDS` of games, after each
+of which only the better ones go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kibitz_search.chinese_checkers import evolution
+from kibitz_search.chinese_checkers.hole_games import HoleGames
+from kibitz_search.training.genetic import Array
+
+POPULATIONS = 40
+"""So many of the last populations take part."""
+ROUNDS = ((16, 64), (64, 16), (256, 4), (1024, 1))
+"""Games of each round, and how many go on."""
+_SEEDS = 3
+"""What the games are drawn for, besides the seed: those of the run are drawn for other numbers."""
+
+
+def best_of(games: HoleGames, candidates: Array, seed: int) -> Array:
+    """Return the candidate of the highest fitness over the games of all rounds."""
+    arrays = np.unique(candidates, axis=0)
+    for number, (count, most) in enumerate(ROUNDS):
+        source = np.random.default_rng([seed, number, _SEEDS])
+        came = games.play(arrays, drawn(source, len(arrays)), 0, count)
+        fitness = evolution.scores(came).mean(axis=1)
+        arrays = arrays[np.argsort(-fitness, kind="stable")[:most]]
+    best: Array = arrays[0]
+    return best
+
+
+def drawn(source: np.random.Generator, count: int) -> Sequence[int]:
+    """Return the seeds of so many arrays."""
+    found: list[int] = source.integers(0, 2**63, size=count).tolist()
+    return found

@@ -1,0 +1,53 @@
+"""Arrays of one number a hole: written for one goal, and turned for the others.
+
+A number is a *distance*, less being better to the player whose goal is the corner `GOAL`; the star
+is turned for everybody else, so that one array plays from every corner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+
+KIND = "hole-distances"
+"""What a file of such an array says that it is."""
+GOAL = 3
+"""Arrays are written for the player whose goal is this corner; others see the star turned."""
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Where each seat finds the number of a hole in an array that is written for `GOAL`."""
+
+    turned: np.ndarray[Any, np.dtype[np.int64]]
+
+    @classmethod
+    def of(cls, shape: geo.Geometry, corners: Sequence[int]) -> Rotation:
+        """Return the rotations that bring each seat's goal to `GOAL`."""
+        rows = [turned_holes(shape, (corner + 3) % geo.CORNERS) for corner in corners]
+        return cls(np.array(rows, np.int64))
+
+
+def turned_holes(shape: geo.Geometry, goal: int) -> list[int]:
+    """Return where a player with another goal finds the number of each hole."""
+    return _turns(shape, (GOAL - goal) % geo.CORNERS)
+
+
+def _turns(shape: geo.Geometry, sixths: int) -> list[int]:
+    """Return the hole that each hole becomes when the star is turned clockwise."""
+    last = shape.points[-1][1]
+    found = []
+    for x, y in shape.points:
+        # Cube coordinates around the centre: a sixth of a turn permutes and negates them.
+        row = y - last / 2
+        q, r = (x - row) / 2, row
+        s = -q - r
+        for _ in range(sixths):
+            q, r, s = -r, -s, -q
+        found.append(shape.ids[(round(2 * q + r), round(r + last / 2))])
+    return found

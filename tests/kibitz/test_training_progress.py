@@ -1,0 +1,53 @@
+"""How a run is shown: a line now and then without a terminal, a bar on one."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from kibitz.training_progress import SECONDS, Bar, Lines, shown
+
+
+def test_a_line_now_and_then_and_the_last_one(capsys: pytest.CaptureFixture[str]) -> None:
+    time = 0.0
+    lines = Lines(lambda: time)
+    for done in range(1, 31):
+        time = done * SECONDS / 10
+        lines.progress(done, 31, "so far")
+    lines.progress(31, 31, "at last")
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [
+        *(f"{done} of 31: so far" for done in (10, 20, 30)),
+        "31 of 31: at last",
+    ]
+    assert out == ""
+
+
+def test_what_is_said_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown() as reporter:
+        assert isinstance(reporter, Lines)
+        reporter.say("won 9 of 10")
+    assert capsys.readouterr().out == "won 9 of 10\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_goes_when_something_is_said_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with shown() as reporter:
+        assert isinstance(reporter, Bar)
+        reporter.progress(3, 10, "a [bold] text\x1b[31m")
+        reporter.say("a figure")
+        reporter.progress(10, 10, "the end")
+    assert capsys.readouterr().out == "a figure\n"
+    assert "3/10" in terminal.getvalue()
+    assert "[bold]" in terminal.getvalue()
+    assert "\x1b[31m" not in terminal.getvalue()
