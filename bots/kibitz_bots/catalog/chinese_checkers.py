@@ -34,9 +34,9 @@ _SLOW = ("vacant", "mobility", "race")
 
 
 def _load() -> Mapping[str, Evaluation]:
-    from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
+    from kibitz_search.chinese_checkers.learned import ALL
 
-    return EVALUATIONS
+    return ALL
 
 
 def _phased() -> type[Search]:
@@ -54,6 +54,7 @@ EVALUATIONS = Evaluations(
         "vacant": "by the ways to the nearest empty holes of the goal",
         "mobility": "by hand-tuned weights and the ways forward that the pegs have next",
         "race": "by the race database: the moves that are left if nobody else were there",
+        "learned": "by weights of the holes learned for two players or four, else as stragglers",
         "evolved": "by weights of the holes that a genetic algorithm has evolved",
     },
 )

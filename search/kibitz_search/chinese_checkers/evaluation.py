@@ -109,11 +109,11 @@ def hand(state: np.record) -> np.record:
 
 def _hand(shape: geo.Geometry, goal: int, hole: int) -> float:
     tip, rear = shape.tips[goal], shape.tips[(goal + 3) % geo.CORNERS]
-    worth = -shape.steps(hole, tip) - LANE * _aside(shape, rear, tip, hole)
+    worth = -shape.steps(hole, tip) - LANE * aside(shape, rear, tip, hole)
     return worth - LEFT_BEHIND * (shape.steps(hole, rear) <= 1)
 
 
-def _aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
+def aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
     """Return how far a hole is from the line between two tips; neighbours are 1 apart."""
     (ax, ay), (bx, by), (x, y) = shape.points[rear], shape.points[tip], shape.points[hole]
     across = (bx - ax) * (y - ay) - (by - ay) * (x - ax)

@@ -1,0 +1,43 @@
+"""The learned evaluation: its files, and where they hold."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kibitz_games.core import registry
+from kibitz_search.chinese_checkers import weights_file
+from kibitz_search.chinese_checkers.evaluation import WEIGHTS, stragglers
+from kibitz_search.chinese_checkers.learned import SEATS, learned
+
+
+def start(seats: int, **options: Any) -> np.record:
+    game: Any = registry.get("chinese-checkers")
+    state: np.record = game.start(game.Options(**options), seats, {})
+    return state
+
+
+@pytest.mark.parametrize("seats", SEATS)
+def test_a_file_says_how_it_was_made_and_for_how_many(seats: int) -> None:
+    path: Any = files(weights_file.__package__) / "weights" / f"learned-{seats}.json"
+    file = weights_file.read(path)
+    assert file.shape["seats"] == seats
+    assert file.command.startswith("kibitz train chinese-checkers/learned:")
+    assert f"seats={seats}" in file.command or seats == 2  # the default is not written
+    assert path.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("seats", SEATS)
+def test_it_shares_the_record_of_the_other_weights(seats: int) -> None:
+    ev: Any = learned(start(seats))
+    assert ev.dtype == WEIGHTS
+    assert (ev.weights != stragglers(start(seats))["weights"]).any()
+
+
+@pytest.mark.parametrize(("seats", "board"), [(2, "rhombus"), (3, "star"), (6, "star")])
+def test_where_nothing_was_learned_it_is_stragglers(seats: int, board: str) -> None:
+    state = start(seats, board=board)
+    assert (learned(state)["weights"] == stragglers(state)["weights"]).all()

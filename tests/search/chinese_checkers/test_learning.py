@@ -1,0 +1,75 @@
+"""The experiment that learns distances of holes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kibitz_search.chinese_checkers import learning, weights_file
+from kibitz_search.chinese_checkers.hole_arrays import GOAL
+from kibitz_search.chinese_checkers.hole_games import distances
+from kibitz_search.chinese_checkers.learning_parameters import LearnedParameters
+from kibitz_search.chinese_checkers.plan_games import PlanGames
+from kibitz_search.training import journal
+from kibitz_search.training.experiment import TrainingRun
+
+
+class Silent:
+    def progress(self, done: int, total: int, text: str) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        pass
+
+
+def learn(out: Path, generations: int, seed: int = 3) -> bytes:
+    """Run the experiment briefly; return what its weights are."""
+    out.mkdir(exist_ok=True)
+    parameters = LearnedParameters(population=4, generations=generations, openings=1)
+    learning.run(parameters, TrainingRun(out, seed, 1, "a command", Silent()))
+    file = weights_file.read(out / learning.BEST)
+    assert file.command == "a command"
+    return json.dumps(file.weights).encode()
+
+
+def test_at_zero_it_is_stragglers_on_even_rows() -> None:
+    array = learning.array_of(np.zeros(learning.SIZE))
+    shape, usual = PlanGames(2).shape, distances("stragglers")
+    even = [h for h in range(shape.holes) if shape.steps(h, shape.tips[GOAL]) % 2 == 0]
+    assert array[even] == pytest.approx(usual[even], abs=1e-3)
+
+
+def test_an_array_is_the_same_left_and_right() -> None:
+    array = learning.array_of(np.random.default_rng(1).standard_normal(learning.SIZE))
+    shape = PlanGames(2).shape
+    middle = shape.points[shape.tips[GOAL]][0]
+    for hole, (x, y) in enumerate(shape.points):
+        assert array[hole] == pytest.approx(array[shape.ids[(2 * middle - x, y)]])
+
+
+def test_a_run_that_was_ended_comes_to_the_same(tmp_path: Path) -> None:
+    whole = learn(tmp_path / "whole", 3)
+    learn(tmp_path / "again", 1)
+    with open(tmp_path / "again" / learning.JOURNAL, "ab") as file:
+        file.write(b"0123")  # a torn line
+    assert learn(tmp_path / "again", 3) == whole
+    assert learn(tmp_path / "other", 3, seed=4) != whole
+
+
+def test_a_journal_of_another_shape_is_refused(tmp_path: Path) -> None:
+    learn(tmp_path, 1)
+    path = tmp_path / learning.JOURNAL
+    header = path.read_bytes().splitlines(keepends=True)[0]
+    line = journal.encode({"kind": "generation", "generation": 0, "leads": [0.5]})
+    path.write_bytes(header + line)
+    with pytest.raises(journal.JournalError, match="generation 0: expected 4 leads"):
+        learn(tmp_path, 2)
+
+
+def test_a_journal_of_another_seed_is_refused(tmp_path: Path) -> None:
+    learn(tmp_path, 1)
+    with pytest.raises(journal.JournalError, match="seed"):
+        learn(tmp_path, 2, seed=4)
