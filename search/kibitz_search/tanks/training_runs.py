@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from kibitz_search.tanks import networks, weights_file
-from kibitz_search.tanks.experiments import NeuroevolutionParameters, ReportParameters
 from kibitz_search.tanks.network_games import Array, NetworkGames
 from kibitz_search.tanks.neuroevolution import (
     ReportEvolution,
@@ -26,6 +25,7 @@ from kibitz_search.tanks.neuroevolution import (
     Step,
     source,
 )
+from kibitz_search.tanks.parameters import NeuroevolutionParameters, ReportParameters
 from kibitz_search.training import weights
 from kibitz_search.training.experiment import TrainingRun
 from kibitz_search.training.figures import line_chart

@@ -16,9 +16,9 @@ from kibitz_games.core.position import Position
 from kibitz_games.tanks import rules
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.tanks import networks, training_runs, weights_file
-from kibitz_search.tanks.experiments import NeuroevolutionParameters, ReportParameters
 from kibitz_search.tanks.network_games import NetworkGames
 from kibitz_search.tanks.neuroevolution import ReportEvolution, SeparableCma
+from kibitz_search.tanks.parameters import NeuroevolutionParameters, ReportParameters
 from kibitz_search.training.experiment import TrainingRun
 from kibitz_search.training.journal import JournalError
 from kibitz_search.training.weights import WeightsError
