@@ -147,7 +147,8 @@ class Directory:
         """Begin nothing more and let every match and lobby stand as it is."""
         self._draining = self.recovery.draining = True
         self.hall.stop()
-        for runner in [*self.matches.values(), *self.lobbies.values()]:
+        runners: list[MatchRunner | LobbyRunner] = [*self.matches.values(), *self.lobbies.values()]
+        for runner in runners:
             runner.suspend()
             runner.pending.leave_unanswered()
 
