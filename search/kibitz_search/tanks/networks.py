@@ -88,7 +88,7 @@ MIND = kernels.record_type(
         ("place", np.int64),  # where the tank was then
         ("tried", np.int64),  # the place that it wanted to enter then, 0 for none
         ("until", np.int64, (CELLS,)),  # the slot until which a place is closed
-        ("trace", np.float64, (CELLS,)),  # 1 where it is, fading where it was
+        ("traces", np.float64, (CELLS,)),  # 1 where it is, fading where it was
     ],
     source=__file__,
 )
@@ -136,7 +136,7 @@ def reset_mind(mind: Record) -> None:
     mind.tried = 0
     for cell in range(CELLS):
         mind.until[cell] = 0
-        mind.trace[cell] = 0.0
+        mind.traces[cell] = 0.0
 
 
 @kernel
@@ -145,9 +145,9 @@ def _remember(mind: Record, st: Record, seat: Int) -> None:
     if mind.tried != 0 and mind.place == st.place[seat]:
         mind.until[mind.tried] = st.slot + PATIENCE
     for cell in range(CELLS):
-        mind.trace[cell] *= FADING
+        mind.traces[cell] = mind.traces[cell] * FADING
     mind.place = st.place[seat]
-    mind.trace[mind.place] = 1.0
+    mind.traces[mind.place] = 1.0
     mind.tried = 0
     mind.slot = st.slot
 
@@ -155,7 +155,6 @@ def _remember(mind: Record, st: Record, seat: Int) -> None:
 @kernel
 def _look(mind: Record, st: Record, seat: Int, inputs: Any) -> None:
     """Write what the tank sees in each direction, [4, LOOKS]."""
-    inputs[:, :] = 0.0
     here = i64(st.place[seat])
     own_row, own_column = here // geo.STRIDE, here % geo.STRIDE
     for row in range(1, geo.SIDE + 1):
@@ -182,7 +181,7 @@ def _look(mind: Record, st: Record, seat: Int, inputs: Any) -> None:
                     inputs[hull, SOLID * BINS + area] += share
                 if code > 0:
                     inputs[hull, TANK * BINS + area] += share
-                inputs[hull, LEFT_LATELY * BINS + area] += share * mind.trace[cell]
+                inputs[hull, LEFT_LATELY * BINS + area] += share * mind.traces[cell]
     for hull in range(4):
         turned = (hull - i64(st.hull[seat])) & 3
         inputs[hull, PLANES * BINS + (1 if turned == 3 else turned)] = 1.0
@@ -231,7 +230,7 @@ def eyes_action(mind: Record, weights: Any, st: Record) -> Int:
     """Return the action of the network with its own eyes for the seat to act."""
     seat = i64(st.side)
     _remember(mind, st, seat)
-    inputs, worths = np.empty((4, LOOKS)), np.empty((4, WORTHS))
+    inputs, worths = np.zeros((4, LOOKS)), np.empty((4, WORTHS))
     _look(mind, st, seat, inputs)
     _worths(weights, inputs, worths)
     here, facing = i64(st.place[seat]), i64(st.hull[seat])
