@@ -84,6 +84,10 @@ class FrameReader:
             return Kind.PONG, apply_mask(data[body:end], data[body - 4 : body])
         return Kind.OTHER, data[start:end]
 
+    def discard(self) -> None:
+        """Let go of what was fed and not taken: the connection is gone."""
+        self._data, self._start, self._parts = b"", 0, None
+
     def _keep(self) -> None:
         """Let go of what was taken."""
         self._data = self._data[self._start :]

@@ -246,6 +246,8 @@ class Peer(asyncio.Protocol):
         self._wake_download()
         self._report_gone()
         self._context.handler.socket_closed(self)
+        if self._frames is not None:  # a peer that is gone may wait long for the garbage collector
+            self._frames.discard()
 
     def pause_writing(self) -> None:
         self.send_queue.pause()

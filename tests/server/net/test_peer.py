@@ -795,6 +795,21 @@ def test_what_waits_for_a_turn_is_not_done_for_a_connection_that_is_gone(end: st
         assert last.transport.reading
 
 
+def bytes_kept(peer: Peer) -> int:
+    """Return how much of what has come a peer still holds."""
+    assert peer._frames is not None
+    return len(peer._frames._data) + sum(map(len, peer._frames._parts or []))
+
+
+def test_a_peer_that_is_gone_keeps_nothing_of_what_it_was_sent() -> None:
+    line = opened()
+    line.peer.data_received(client_frame(b"\xff") + b"x" * 20_000)  # thrown out by the first
+    assert line.close_code() == 1007
+    assert bytes_kept(line.peer) >= 20_000
+    line.peer.connection_lost(None)
+    assert bytes_kept(line.peer) == 0
+
+
 class RaisingHandler(FakeHandler):
     """A handler that fails at the requests with some numbers, and with `address` at handshakes."""
 
