@@ -83,7 +83,7 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
         (
             "chinese-checkers/genetics",
             "no experiment 'chinese-checkers/genetics'; expected one that `kibitz train --list` "
-            "shows; did you mean chinese-checkers/genetic?",
+            "shows; did you mean chinese-checkers/genetic",
         ),
         ("nim", "no experiment 'nim'"),
         (f"{GENETIC}:population=1", "population: expected a whole number from 2 to 10000, not '1'"),

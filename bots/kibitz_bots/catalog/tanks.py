@@ -97,7 +97,6 @@ PERSONALITIES = (
         EngineSpec(_eyes, _shipped("ann"), at_once=16),
         (SEED,),
         algorithm="network",
-        evaluation="ann",
     ),
     Personality(
         f"{_GAME}/ann-report",
@@ -105,7 +104,6 @@ PERSONALITIES = (
         EngineSpec(_report_network, _shipped("ann-report"), at_once=16),
         (SEED,),
         algorithm="network",
-        evaluation="ann-report",
     ),
     Personality(
         f"{_GAME}/ann-report-scaled",
@@ -113,6 +111,5 @@ PERSONALITIES = (
         EngineSpec(_report_network, _shipped("ann-report-scaled"), at_once=16),
         (SEED,),
         algorithm="network",
-        evaluation="ann-report-scaled",
     ),
 )
