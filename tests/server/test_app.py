@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from websockets.exceptions import ConnectionClosed
 
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_server.app import Config, running, with_loop
+from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase
@@ -193,6 +195,30 @@ HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
+
+
+# --- connections that are gone ----------------------------------------------------------------
+
+
+async def test_a_connection_that_is_gone_is_freed_without_the_garbage_collector(
+    tmp_path: Path,
+) -> None:
+    async with running(Config(db=tmp_path / "k.db"), GAMES) as server:
+        gc.collect()
+        gc.disable()
+        try:
+            async with connected(server.url) as ada:
+                await ada.hello("ada")
+                await ada.ask("list_lobbies")
+                assert living_peers() == 1
+            await wait_until(lambda: not server.directory.gauges()["connections"])
+            await wait_until(lambda: living_peers() == 0)
+        finally:
+            gc.enable()
+
+
+def living_peers() -> int:
+    return sum(type(each) is Peer for each in gc.get_objects())
 
 
 # --- readers that do not read -----------------------------------------------------------------

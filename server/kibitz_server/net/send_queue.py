@@ -112,6 +112,10 @@ class WriteBatcher:
             queue.close()
 
 
+def _ignore() -> None:
+    """Do nothing: the queue is closed."""
+
+
 class SendQueue:
     """Frames on their way to one connection."""
 
@@ -236,6 +240,8 @@ class SendQueue:
         self.closed = True
         self._frames = []
         self._skipped = None
+        # The owner has the queue: without a reference back both go as soon as the connection does.
+        self._on_overflow = _ignore
 
     def _enqueue(self, frame: bytes) -> None:
         self._frames.append(frame)
