@@ -50,6 +50,16 @@ PERSONALITIES = (
         compiled_later=["minimax", "alphabeta"],
     ),
     Personality(
+        f"{_GAME}/minimax-outcome",
+        "every line of play, and nothing is judged but won and lost: the assignment's opponent",
+        EngineSpec(MINIMAX.load, EVALUATIONS.loader("outcome"), MINIMAX.at_once),
+        MINIMAX.parameters,
+        algorithm="minimax",
+        evaluation="outcome",
+        seats=MINIMAX.seats,
+        compiled_ahead=False,
+    ),
+    Personality(
         f"{_GAME}/capstone",
         "the assignment's player: any move at first, alpha-beta towards the end",
         EngineSpec(_reference_agent),
