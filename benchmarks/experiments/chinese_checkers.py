@@ -27,6 +27,7 @@ from kibitz_search.chinese_checkers.evaluation import hand
 
 GAME = "chinese-checkers"
 Rule = Literal["sooner", "first", "last"]
+End = Literal["home", "beaten", "circles"]
 RULES: tuple[Rule, ...] = ("sooner", "first", "last")
 OWN_MOVES = 2
 """How far ahead the plans go."""
@@ -80,7 +81,8 @@ def _extend(
         best.action, best.worth, best.depth = first, worth, depth
     if depth < limit and not over and worth < WIN_SCORE:
         turn = op.set_side_to_move(st, np.int64(seat))
-        for following in root_moves(st, 0):
+        moves = np.empty(op.max_actions(st.dtype), np.int32)
+        for following in moves[: op.generate(st, moves)].tolist():
             _extend(st, ev, seat, first, following, limit, depth + 1, best, rule)
         op.set_side_to_move(st, np.int64(turn))
     op.undo(st, action)
@@ -89,28 +91,29 @@ def _extend(
 def sooner(scale: Scale) -> Measured:
     """Play to the end with each way to compare plans, against the greedy player."""
     games = scale.choose(20, 200)
-    rows, ends = [], {}
-    for rule in RULES:
-        counts = Counter(finish(seed, rule) for seed in range(games))
-        ends[rule] = counts["home"]
-        percent, interval = matches.share(counts["home"], games)
-        rows.append(
-            (rule, str(games), str(counts["home"]), str(counts["circles"]), percent, interval)
-        )
+    ends = {rule: Counter(finish(seed, rule) for seed in range(games)) for rule in RULES}
     return Measured(
-        found=f"Of {games} endgames the player brought all pegs home in {ends['sooner']} where "
-        f"the sooner of equal outcomes is better, in {ends['first']} where the first one found "
-        f"stays, and in {ends['last']} where the last one found is taken.",
-        heads=("of equal plans", "games", "home", "in circles", "home, share", "95% interval"),
-        rows=tuple(rows),
+        found=f"Of {games} endgames against the greedy player, plans of {OWN_MOVES} own moves go "
+        f"in circles in {ends['sooner']['circles']} where the sooner of equal outcomes is better, "
+        f"in {ends['first']['circles']} where the first one found stays, and in "
+        f"{ends['last']['circles']} where the last one found is taken.",
+        heads=("of equal plans", "games", "home first", "beaten", "circles", "95% interval"),
+        rows=tuple(_row(rule, ends[rule]) for rule in RULES),
     )
 
 
-def finish(seed: int, rule: Rule) -> Literal["home", "circles"]:
-    """Play greedily into the race, then by plans; return whether the planner comes home.
+def _row(rule: Rule, ends: Counter[End]) -> tuple[str, ...]:
+    games, circles = ends.total(), ends["circles"]
+    percent, interval = matches.share(circles, games)
+    counts = (str(ends["home"]), str(ends["beaten"]), f"{circles} ({percent})")
+    return rule, str(games), *counts, interval
 
-    The rules against repetition do not help it: it has `PATIENCE` own moves, and the match is
-    lost to it when they end it first.
+
+def finish(seed: int, rule: Rule) -> End:
+    """Play greedily into the race, then by plans; return how the planner ends.
+
+    It goes in circles where neither is home after `PATIENCE` own moves, or where the rules end the
+    match before that, as they do when a position comes again.
     """
     game, state = matches.start(GAME, 2, seed)
     matches.scatter(game, state, 4, seed)
@@ -127,7 +130,8 @@ def finish(seed: int, rule: Rule) -> Literal["home", "circles"]:
         game.play(state, action)
         if float(op.evaluate(ev, state, np.int64(own))) >= WIN_SCORE:
             return "home"
-    return "circles"
+    beaten = float(op.evaluate(ev, state, np.int64(1 - own))) >= WIN_SCORE
+    return "beaten" if beaten else "circles"
 
 
 def _play_greedily(game: Game, state: np.record, greedy: Chooser, seed: int) -> None:

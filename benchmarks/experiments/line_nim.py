@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,11 @@ import numpy as np
 from benchmarks.experiments import matches
 from benchmarks.experiments.experiment import Measured, Scale
 from benchmarks.experiments.matches import Player
-from kibitz_games.compiled import operations as op
 from kibitz_search.algorithms.alphabeta import AlphaBeta
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.line_nim.evaluation import outcome
-from kibitz_search.line_nim.reference_agent import CROWDED, ReferenceAgent
+from kibitz_search.line_nim.reference_agent import CROWDED, MAX_DEPTH, ReferenceAgent
 from kibitz_search.training.figures import line_chart
 
 GAME = "line-nim"
@@ -60,39 +59,42 @@ def _won(own: Player, other: Player, seed: int, seat: int) -> bool:
 
 
 def pruning(scale: Scale) -> Measured:
-    """Count the positions that minimax and alpha-beta look at, depth by depth."""
-    deepest = scale.choose(7, 9)
+    """Count the positions that a search looks at, depth by depth, without pruning and with it."""
     positions = [*_positions(scale.choose(7, 21))]
-    whole = [_nodes(Minimax, positions, depth) for depth in range(1, deepest + 1)]
-    order = {"strict": True}
-    pruned = [_nodes(AlphaBeta, positions, depth, **order) for depth in range(1, deepest + 1)]
+    whole = [_nodes(Minimax, positions, depth) for depth in range(1, scale.choose(6, 8) + 1)]
+    pruned = [_nodes(ReferenceAgent, positions, depth) for depth in range(1, MAX_DEPTH + 1)]
+    table = [_nodes(AlphaBeta, positions, depth, strict=True) for depth in range(1, MAX_DEPTH + 1)]
+    columns = {"minimax": whole, "the report's alpha-beta": pruned, "with a table": table}
     rows = [
-        (str(depth), f"{a:,.0f}", f"{b:,.0f}", f"{a / b:.1f}")
-        for depth, (a, b) in enumerate(zip(whole, pruned, strict=True), 1)
+        (str(depth), *(_count(column, depth) for column in columns.values()))
+        for depth in range(1, MAX_DEPTH + 1)
     ]
-    reached = _within(pruned, whole[SHALLOW - 1])
     chart = line_chart(
-        "Positions looked at, powers of ten",
-        {
-            "minimax": [math.log10(each) for each in whole],
-            "alpha-beta": [math.log10(each) for each in pruned],
-        },
-        across="plies, from 1 on (0 on the axis)",
-        up="log10 of positions",
+        "Positions that a search of so many plies looks at",
+        {name: [0.0, *map(math.log10, column)] for name, column in columns.items()},
+        across="plies",
+        up="powers of ten",
         low=0,
     )
+    budget, last = whole[SHALLOW - 1], len(whole)
     return Measured(
         found=f"On {len(positions)} positions of {CROWDED - 3} to {CROWDED} moves, where the "
-        f"report begins to search, alpha-beta looks at a {whole[-1] / pruned[-1]:,.0f}th of "
-        f"minimax's positions at {deepest} plies. With as many positions as minimax needs for "
-        f"{SHALLOW} plies it finishes {reached}.",
-        heads=("plies", "minimax (median)", "alpha-beta (median)", "ratio"),
+        f"report begins to search, minimax looks at {whole[-1] / pruned[last - 1]:,.0f} times the "
+        f"positions of the report's alpha-beta at {last} plies. With as many as minimax needs for "
+        f"{SHALLOW} plies, the report's alpha-beta finishes {_within(pruned, budget)}, and one "
+        f"with a table of positions and an order of moves {_within(table, budget)}. A search ends "
+        f"before its depth where it sees who wins.",
+        heads=("plies", *(f"{name} (median)" for name in columns)),
         rows=tuple(rows),
         figures={"Positions by depth, without pruning and with it": chart},
     )
 
 
-def _within(counts: list[float], budget: float) -> int:
+def _count(column: Sequence[float], depth: int) -> str:
+    return f"{column[depth - 1]:,.0f}" if depth <= len(column) else "–"
+
+
+def _within(counts: Sequence[float], budget: float) -> int:
     """Return the deepest search of no more positions than a budget."""
     return max(depth for depth, count in enumerate(counts, 1) if count <= budget)
 
@@ -126,7 +128,5 @@ def _nodes(kind: Any, positions: list[np.record], depth: int, **parameters: Any)
     counts: list[int] = []
     for state in positions:
         ev = outcome(state)
-        if op.terminal(state):
-            raise AssertionError("a position to search is not over")
         counts.append(kind(state, **parameters).search(state, ev, limits).nodes)
     return float(statistics.median(counts))

@@ -21,6 +21,12 @@ def _load() -> Mapping[str, Evaluation]:
     return EVALUATIONS
 
 
+def _outcome() -> Evaluation:
+    from kibitz_search.line_nim.evaluation import outcome
+
+    return outcome
+
+
 def _reference_agent() -> type[Search]:
     from kibitz_search.line_nim.reference_agent import ReferenceAgent
 
@@ -52,7 +58,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/minimax-outcome",
         "every line of play, and nothing is judged but won and lost: the assignment's opponent",
-        EngineSpec(MINIMAX.load, EVALUATIONS.loader("outcome"), MINIMAX.at_once),
+        EngineSpec(MINIMAX.load, _outcome, MINIMAX.at_once),
         MINIMAX.parameters,
         algorithm="minimax",
         evaluation="outcome",

@@ -170,5 +170,5 @@ def outcome(state: np.record) -> np.record:
     return record
 
 
-EVALUATIONS: dict[str, Evaluation] = {"parts": parts, "outcome": outcome}
-"""The evaluations of the game, by name."""
+EVALUATIONS: dict[str, Evaluation] = {"parts": parts}
+"""The evaluations of the game that go with every search, by name."""
