@@ -73,8 +73,8 @@ EXPERIMENTS = (
         "The hand-tuned array is in it as a figure only; ours follows its description. Where "
         "random numbers fall below those of the goal holes nobody ever wins.",
         training.of(
-            {"two players": "chinese-checkers/genetic:population=20,generations=1000"},
-            {"two players": "chinese-checkers/genetic:population=20,generations=8000"},
+            {"two players": "chinese-checkers/genetic"},
+            {"two players": "chinese-checkers/genetic:population=100"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
         ),
@@ -97,7 +97,7 @@ EXPERIMENTS = (
         "As with two players. The share is that of the games in which it was selected.",
         training.of(
             {"three players": "chinese-checkers/genetic:seats=3,population=20,generations=600"},
-            {"three players": "chinese-checkers/genetic:seats=3,population=20,generations=8000"},
+            {"three players": "chinese-checkers/genetic:seats=3,population=100"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
         ),
