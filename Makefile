@@ -28,7 +28,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all compiled test-compiled lint format schema web-types web-check docs bench clean anew
+.PHONY: help demo test test-all compiled test-compiled lint format schema web-types web-check docs bench experiments clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -45,6 +45,7 @@ help:
 	@echo 'make web-check check the types of the browser client, with TypeScript from npm'
 	@echo 'make docs      build the documents as a site in site/'
 	@echo 'make bench     measure the server and the searches'
+	@echo 'make experiments  measure the experiments of the reports again, and write their page'
 	@echo 'make clean     remove what make made'
 
 demo: $(VENV)/.run
@@ -108,6 +109,11 @@ docs: $(VENV)/.docs
 bench: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.server $(ARGS)
 	$(IN_VENV) -m benchmarks.search
+
+# Under 20 minutes on two cores; ARGS=--full at whole length, ARGS=NAME one of them.
+experiments: $(VENV)/.dev
+	$(IN_VENV) -m benchmarks.experiments $(ARGS)
+	$(IN_VENV) -m docs.generate
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

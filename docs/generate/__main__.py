@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import docs.generate
+from benchmarks.experiments import outcomes, table
 from benchmarks.strength import results
-from docs.generate import bots, environments, event_files, messages, strength
+from docs.generate import bots, environments, event_files, experiments, messages, strength
 from kibitz.builtin_games import load_games
 
 DOCS = Path(docs.generate.__file__).parents[1]
@@ -37,6 +38,9 @@ def pages() -> Mapping[Path, str]:
     games = load_games("plain")
     found = {
         DOCS / "strength.md": strength.page(results.load()),
+        DOCS / "experiments.md": experiments.page(
+            table.EXPERIMENTS, table.REPORTS, outcomes.load()
+        ),
         DOCS / "reference" / "house-bots.md": bots.page(games),
         DOCS / "reference" / "event-files.md": event_files.page(),
         DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),

@@ -21,6 +21,12 @@ def _load() -> Mapping[str, Evaluation]:
     return EVALUATIONS
 
 
+def _outcome() -> Evaluation:
+    from kibitz_search.line_nim.evaluation import outcome
+
+    return outcome
+
+
 def _reference_agent() -> type[Search]:
     from kibitz_search.line_nim.reference_agent import ReferenceAgent
 
@@ -48,6 +54,16 @@ PERSONALITIES = (
         EVALUATIONS,
         summaries={"greedy": "one move ahead, by the theory of small parts"},
         compiled_later=["minimax", "alphabeta"],
+    ),
+    Personality(
+        f"{_GAME}/minimax-outcome",
+        "every line of play, and nothing is judged but won and lost: the assignment's opponent",
+        EngineSpec(MINIMAX.load, _outcome, MINIMAX.at_once),
+        MINIMAX.parameters,
+        algorithm="minimax",
+        evaluation="outcome",
+        seats=MINIMAX.seats,
+        compiled_ahead=False,
     ),
     Personality(
         f"{_GAME}/capstone",

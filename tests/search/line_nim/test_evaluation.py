@@ -15,7 +15,7 @@ from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps, rules
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.limits import SearchLimits
-from kibitz_search.line_nim.evaluation import PART_CELLS, parts
+from kibitz_search.line_nim.evaluation import PART_CELLS, outcome, parts
 from tests.games.line_nim import reference
 
 GAME: Any = registry.get("line-nim")
@@ -94,6 +94,12 @@ def test_a_part_out_of_reach_is_worth_nothing() -> None:
     state = position("a1-d1", "a3")
     assert abs(worth(state, reach=4)) == 100
     assert worth(state, reach=3) == 0
+
+
+def test_nothing_but_won_and_lost_is_known_of_the_outcome() -> None:
+    state = position("a1", "c1")
+    assert abs(worth(state)) == 100
+    assert op.evaluate(outcome(state), state, 0) == 0
 
 
 def test_what_one_seat_wins_the_other_loses() -> None:

@@ -1,0 +1,7 @@
+"""The experiments of the five reports, measured here: ``python -m benchmarks.experiments``.
+
+Each has a name, the claim of the report, and a function that measures it again. What came of it is
+a JSON file in `results`, its figures are in ``docs/images/experiments``, and `python -m
+docs.generate` writes ``docs/experiments.md`` from both. All of them together take less than 20
+minutes on two cores; ``--full`` runs those that are cut short then at their whole length.
+"""

@@ -1,0 +1,100 @@
+"""The command: `python -m benchmarks.experiments`; the package says what it does."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import benchmarks.experiments
+from benchmarks.experiments import outcomes
+from benchmarks.experiments.experiment import (
+    Measured,
+    ReportExperiment,
+    Scale,
+    UnavailableError,
+)
+from benchmarks.experiments.outcomes import Outcome, Picture
+from benchmarks.experiments.table import EXPERIMENTS
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the experiments that are named, keep what they show; return the exit status."""
+    options = _parser().parse_args(argv)
+    known = {each.name: each for each in EXPERIMENTS}
+    for name in options.names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1) or list(known)
+            print(f"Error: no experiment {name!r}; there is {', '.join(near)}", file=sys.stderr)
+            return 2
+    if options.list:
+        print("\n".join(f"{each.name:24} {each.title}" for each in EXPERIMENTS))
+        return 0
+    chosen = [known[name] for name in options.names] or list(EXPERIMENTS)
+    scale = Scale(full=options.full, threads=options.threads)
+    return max([_run(each, scale) for each in chosen])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.experiments",
+        description=benchmarks.experiments.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments; all without any")
+    parser.add_argument("--list", action="store_true", help="print the names and run nothing")
+    parser.add_argument("--full", action="store_true", help="at whole length, which takes hours")
+    parser.add_argument("--threads", type=int, default=2, help="threads of a training; 2")
+    return parser
+
+
+def _run(experiment: ReportExperiment, scale: Scale) -> int:
+    """Run one experiment, print what it shows and keep it; return 1 if it failed."""
+    print(f"{experiment.name}: {experiment.title}", flush=True)
+    began = time.monotonic()
+    try:
+        measured = experiment.load()(scale)
+    except UnavailableError as error:
+        print(f"  not run, what was kept stays: {error}", flush=True)
+        return 0
+    except subprocess.SubprocessError as error:
+        print(f"Error: {experiment.name}: {error}", file=sys.stderr)
+        return 1
+    outcome = of(experiment.name, measured, scale, time.monotonic() - began)
+    outcomes.save(outcome, list(measured.figures.values()))
+    print(f"  {measured.found}", *map(_line, measured.rows), sep="\n  ")
+    print(f"  {outcome.seconds:.0f} s", flush=True)
+    return 0
+
+
+def _line(row: Sequence[str]) -> str:
+    return " | ".join(row)
+
+
+def of(name: str, measured: Measured, scale: Scale, seconds: float) -> Outcome:
+    """Return what is kept of a measurement."""
+    by_default = f"python -m benchmarks.experiments {name}"
+    return Outcome(
+        name=name,
+        found=measured.found,
+        heads=measured.heads,
+        rows=measured.rows,
+        command=measured.command or by_default + (" --full" if scale.full else ""),
+        pictures=tuple(
+            Picture(file=f"{name}-{number}.svg", caption=caption)
+            for number, caption in enumerate(measured.figures, 1)
+        ),
+        full=scale.full,
+        seconds=round(seconds, 1),
+        package=version("kibitz"),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

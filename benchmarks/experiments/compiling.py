@@ -1,0 +1,74 @@
+"""How deep the time-limited search looks, compiled and run by plain CPython on the same source.
+
+The report compares PyPy with CPython. ``python -m benchmarks.experiments.compiling`` prints the
+figures of one mode, the one that ``KIBITZ_PLAIN`` selects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+from benchmarks.experiments.chinese_checkers import middle
+from benchmarks.experiments.experiment import Measured, Scale
+from kibitz_search.algorithms.iddfs import Iddfs
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.chinese_checkers.evaluation import hand
+
+SECONDS = 1.0
+
+
+def depths(positions: int) -> list[tuple[int, int]]:
+    """Return the own moves that were finished and the positions judged, position by position."""
+    found = []
+    for seed in range(positions):
+        _, state = middle(seed)
+        search = Iddfs(state)
+        search.search(state, hand(state), SearchLimits(depth=1))
+        result = search.search(state, hand(state), SearchLimits(seconds=SECONDS))
+        found.append((result.depth, result.nodes))
+    return found
+
+
+def compiled(scale: Scale) -> Measured:
+    """Search the same positions in both modes."""
+    positions = scale.choose(7, 31)
+    modes = {"plain CPython": "1", "compiled": ""}
+    found = {name: _asked(plain, positions) for name, plain in modes.items()}
+    deep = {name: statistics.median(each[0] for each in rows) for name, rows in found.items()}
+    rate = {name: statistics.median(each[1] for each in rows) for name, rows in found.items()}
+    rows = tuple(
+        (
+            name,
+            f"{deep[name]:g}",
+            f"{min(each[0] for each in found[name])} to {max(each[0] for each in found[name])}",
+            f"{rate[name] / SECONDS:,.0f}",
+        )
+        for name in modes
+    )
+    return Measured(
+        found=f"In {SECONDS:g} s a move on {positions} positions of the middle game, the search "
+        f"finishes {deep['plain CPython']:g} own moves as plain CPython and {deep['compiled']:g} "
+        f"compiled, {rate['compiled'] / rate['plain CPython']:,.0f} times the positions a second.",
+        heads=("mode", "own moves finished (median)", "least to most", "positions a second"),
+        rows=rows,
+    )
+
+
+def _asked(plain: str, positions: int) -> list[tuple[int, int]]:
+    """Return `depths` of a process of its own, in a mode."""
+    command = [sys.executable, "-m", "benchmarks.experiments.compiling", str(positions)]
+    environment = {key: value for key, value in os.environ.items() if key != "KIBITZ_PLAIN"}
+    if plain:
+        environment["KIBITZ_PLAIN"] = plain
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=3600
+    )
+    return [(int(depth), int(nodes)) for depth, nodes in json.loads(done.stdout)]
+
+
+if __name__ == "__main__":
+    print(json.dumps(depths(int(sys.argv[1]))))

@@ -1,0 +1,49 @@
+"""Experiments that events of `benchmarks.strength` have played already: their tables, side by side.
+
+Nothing is played again: ``python -m benchmarks.strength NAME --write`` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from benchmarks.experiments.experiment import Measure, Measured, UnavailableError
+from benchmarks.strength import results
+from benchmarks.strength.results import CaseResult
+
+HEADS = ("event", "bot", "against", "games", "won-drawn-lost", "score", "95% interval")
+
+
+def of(names: tuple[str, ...], found: str) -> Callable[[], Measure]:
+    """Return the loader of an experiment that these events of two bots have played.
+
+    `found` is the sentence; ``{name}`` in it is the score of the first bot of an event, with the
+    event's hyphens as underscores.
+    """
+    return lambda: lambda scale: tabulate(results.load(), names, found)
+
+
+def tabulate(kept: Mapping[str, CaseResult], names: tuple[str, ...], found: str) -> Measured:
+    """Return the table of events that were kept."""
+    if missing := [name for name in names if name not in kept]:
+        raise UnavailableError(f"no results of {', '.join(missing)}; python -m benchmarks.strength")
+    scores = {name.replace("-", "_"): f"{100 * _first(kept[name]):.1f}%" for name in names}
+    return Measured(
+        found=found.format_map(scores),
+        heads=HEADS,
+        rows=tuple(_row(name, kept[name]) for name in names),
+        command=f"python -m benchmarks.strength {' '.join(names)} --write",
+    )
+
+
+def _first(result: CaseResult) -> float:
+    return result.players[0].score
+
+
+def _row(name: str, result: CaseResult) -> tuple[str, ...]:
+    own, other = result.players[0], result.players[1]
+    counts = f"{own.wins}-{own.draws}-{own.losses}"
+    interval = f"{100 * own.low:.1f}% to {100 * own.high:.1f}%"
+    score = f"{100 * own.score:.1f}%"
+    others = other.name if len(result.players) == 2 else f"{len(result.players) - 1} others"
+    return name, own.name, others, str(own.games), counts, score, interval

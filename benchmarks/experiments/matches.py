@@ -1,0 +1,73 @@
+"""Matches between searches in one process: no server, no clock but the searches' own."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kibitz_games.core import registry
+from kibitz_games.core.game import Game, Outcome
+from kibitz_search.algorithms.interface import Evaluation, Search
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.training.statistics import wilson
+
+Chooser: TypeAlias = Callable[[np.record, str], int]
+"""Returns the action in a position; the text decides among equals."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """A search with its evaluation and limits; `chooser` makes it ready for a match."""
+
+    search: type[Search]
+    evaluation: Evaluation | None = None
+    seconds: float = math.inf
+    depth: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def chooser(self, start: np.record) -> Chooser:
+        """Return what plays one match that begins in `start`."""
+        make: Callable[..., Search] = self.search
+        search = make(start, **self.parameters)
+        ev: Any = None if self.evaluation is None else self.evaluation(start)
+
+        def choose(state: np.record, seed: str) -> int:
+            limits = SearchLimits(seconds=self.seconds, depth=self.depth, seed=seed)
+            return search.search(state, ev, limits).action
+
+        return choose
+
+
+def start(name: str, seats: int, seed: int, **options: Any) -> tuple[Game, np.record]:
+    """Return a game and the start of a match that is dealt from a seed."""
+    game = registry.get(name)
+    chosen = game.Options.model_validate(options)
+    return game, game.start(chosen, seats, game.deal(chosen, seats, seed))
+
+
+def scatter(game: Game, state: np.record, plies: int, seed: int) -> None:
+    """Play so many random plies, or to the end."""
+    chance = random.Random(seed)
+    for _ in range(plies):
+        if game.outcome(state) is not None:
+            return
+        game.play(state, chance.choice(game.legal(state)))
+
+
+def play(game: Game, state: np.record, choosers: Sequence[Chooser], seed: int) -> Outcome:
+    """Play a match to its end, by a chooser for each seat."""
+    while (outcome := game.outcome(state)) is None:
+        seat = game.to_act(state)
+        game.play(state, choosers[seat](state, f"{seed}/{seat}/{int(state['ply'])}"))
+    return outcome
+
+
+def share(wins: int, games: int) -> tuple[str, str]:
+    """Return a share as text, and its 95% interval."""
+    low, high = wilson(wins, games)
+    return f"{100 * wins / games:.1f}%", f"{100 * low:.1f}% to {100 * high:.1f}%"

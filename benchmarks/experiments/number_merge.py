@@ -1,0 +1,41 @@
+"""The experiments of the practical assignment on number merge."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from benchmarks.experiments import matches
+from benchmarks.experiments.experiment import Measured, Scale
+from benchmarks.experiments.matches import Player
+from kibitz_search.algorithms.minimax import Minimax
+from kibitz_search.number_merge.evaluation import points
+from kibitz_search.number_merge.solver import NumberMergeSolver
+
+GAME = "number-merge"
+
+
+def whole_tree(scale: Scale) -> Measured:
+    """Play the full tree as first and as second player against perfect play."""
+    games = scale.choose(200, 600)
+    rows, first = [], ""
+    for seat, place in ((0, "first"), (1, "second")):
+        counts = Counter(_result(seed, seat) for seed in range(games))
+        percent, interval = matches.share(counts["won"], games)
+        first = first or percent
+        score = f"{counts['won']}-{counts['drawn']}-{counts['lost']}"
+        rows.append((place, str(games), score, percent, interval))
+    return Measured(
+        found=f"Built right, the whole tree of a row of six wins {first} of its games as first "
+        f"player against perfect play, and as second player what such a row leaves it.",
+        heads=("the tree plays", "games", "won-drawn-lost", "won", "95% interval"),
+        rows=tuple(rows),
+    )
+
+
+def _result(seed: int, seat: int) -> str:
+    game, state = matches.start(GAME, 2, seed, preset="classic")
+    own, other = Player(Minimax, points), Player(NumberMergeSolver)
+    players = [own, other] if seat == 0 else [other, own]
+    ended = matches.play(game, state, [each.chooser(state) for each in players], seed)
+    difference = ended.ranks[1 - seat] - ended.ranks[seat]
+    return "won" if difference > 0 else "lost" if difference < 0 else "drawn"

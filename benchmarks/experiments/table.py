@@ -1,0 +1,258 @@
+"""The table of experiments, in the order of the page; what is heavy is imported when one runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.experiments import events, training
+from benchmarks.experiments.experiment import ReportExperiment
+
+if TYPE_CHECKING:
+    from benchmarks.experiments.experiment import Measure
+
+REPORTS = {
+    "chinese-checkers": "Fun With Chinese Checkers",
+    "tanks": "AI Based Tanks Game (Namal College, 2018)",
+    "five-in-a-row": "5 in a Row (Shahjalal University of Science and Technology, 2014)",
+    "line-nim": "AI Capstone assignment 2 (NYCU, 2023)",
+    "number-merge": "Practical assignment 1 (Riga Technical University)",
+}
+"""The reports, by the games that they are about."""
+
+
+def _sooner() -> Measure:
+    from benchmarks.experiments import chinese_checkers
+
+    return chinese_checkers.sooner
+
+
+def _evolved() -> Measure:
+    from benchmarks.experiments import shipped
+
+    return shipped.evolved
+
+
+def _compiled() -> Measure:
+    from benchmarks.experiments import compiling
+
+    return compiling.compiled
+
+
+def _win_and_loss() -> Measure:
+    from benchmarks.experiments import line_nim
+
+    return line_nim.win_and_loss
+
+
+def _pruning() -> Measure:
+    from benchmarks.experiments import line_nim
+
+    return line_nim.pruning
+
+
+def _whole_tree() -> Measure:
+    from benchmarks.experiments import number_merge
+
+    return number_merge.whole_tree
+
+
+GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
+TANKS_FIGURES = ("highest.svg", "mean.svg")
+
+EXPERIMENTS = (
+    ReportExperiment(
+        "checkers-genetic-two",
+        "chinese-checkers",
+        "Distances evolved for two players",
+        "An array that the genetic algorithm finds wins about 99% of its games against the "
+        "hand-tuned one; the fittest, of generation 7,822, has a fitness of 427.4, a win in 72.6 "
+        "plies. Nobody wins before generation 51.",
+        "The fitness that the report gives is the highest of few games, not the mean of many. It "
+        "leaves open the size of the population, the range of the random numbers, who begins, "
+        "and which array measures a loser's way; its listing makes fewer children than its text. "
+        "The hand-tuned array is in it as a figure only; ours follows its description. Where "
+        "random numbers fall below those of the goal holes nobody ever wins.",
+        training.of(
+            {"two players": "chinese-checkers/genetic"},
+            {"two players": "chinese-checkers/genetic:population=100"},
+            "The arrays of one run, tested in games that the evolution has not seen.",
+            GENETIC_FIGURES,
+        ),
+    ),
+    ReportExperiment(
+        "checkers-evolved",
+        "chinese-checkers",
+        "The array that ships, tested anew",
+        "The same: about 99% of the games against the hand-tuned array, and a fitness of 427.4.",
+        "See above. Besides, an array that was selected by its games against one judge is only "
+        "known to play well against that one, so others are asked here.",
+        _evolved,
+    ),
+    ReportExperiment(
+        "checkers-genetic-three",
+        "chinese-checkers",
+        "Distances evolved for three players",
+        "The array of generation 3,594 wins 99.2% of its games with three players, with a fitness "
+        "of 393.4; it takes more generations than with two.",
+        "As with two players. The share is that of the games in which it was selected.",
+        training.of(
+            {"three players": "chinese-checkers/genetic:seats=3,population=20,generations=600"},
+            {"three players": "chinese-checkers/genetic:seats=3,population=100"},
+            "The arrays of one run, tested in games that the evolution has not seen.",
+            GENETIC_FIGURES,
+        ),
+    ),
+    ReportExperiment(
+        "checkers-learned",
+        "chinese-checkers",
+        "Beyond the report: distances by an evolution strategy",
+        "None of the report's: it stops at the genetic algorithm.",
+        "Nothing to compare with; it shows what a search for the same numbers finds that selects "
+        "by more games.",
+        training.of(
+            {"two players": "chinese-checkers/learned:generations=40"},
+            {"two players": "chinese-checkers/learned"},
+            "What `kibitz train` says of the weights that one run came to.",
+            (),
+        ),
+    ),
+    ReportExperiment(
+        "checkers-sooner",
+        "chinese-checkers",
+        'The loop without "sooner is better"',
+        "Of two moves with equal outcomes the search has to prefer the sooner one; without this "
+        "check it can loop for ever, winning in two moves each time.",
+        "In the report's own listing shorter plans are looked at first, and only a better one "
+        "takes their place. There the check changes nothing. It is needed where a later plan of "
+        "equal worth may take the place of an earlier one.",
+        _sooner,
+    ),
+    ReportExperiment(
+        "checkers-compiled",
+        "chinese-checkers",
+        "The same search, compiled and not",
+        "Under PyPy the time-limited search looks one level deeper than under CPython.",
+        "No figures are given. PyPy is not measured here: the same source runs compiled by Numba "
+        "and as plain CPython.",
+        _compiled,
+    ),
+    ReportExperiment(
+        "checkers-searches",
+        "chinese-checkers",
+        "Searches against one ply",
+        "Looking ahead is stronger than the best move at once; minimax counters what the search "
+        "of the own moves only does not see.",
+        "The report measures neither. As its minimax is listed, a player negates what a leaf is "
+        "worth to that same player, a win included, and so prefers what is worst for it.",
+        events.of(
+            (
+                "chinese-checkers-iddfs-hand",
+                "chinese-checkers-minimax-hand",
+                "chinese-checkers-alphabeta-hand",
+                "chinese-checkers-minimax-euclid",
+            ),
+            "Against the greedy player of the same evaluation, the search of the own moves scores "
+            "{chinese_checkers_iddfs_hand}, minimax {chinese_checkers_minimax_hand} and alpha-beta "
+            "{chinese_checkers_alphabeta_hand}.",
+        ),
+    ),
+    ReportExperiment(
+        "tanks-report",
+        "tanks",
+        "The network of 225-10-7, evolved as described",
+        "After 30 generations of 250 networks the trained one scores 460, 360, 410, 660 and 330 "
+        "points in five games, against 180 to 440 of three random players.",
+        "The fitness is one game, so luck is selected. The network reads the codes of its local "
+        "board as they are, up to 44, with which tanh is saturated; the toolbox may have scaled "
+        "them, so both readings are run. In the published program shells pay for every wreck that "
+        "they hit and blocked moves turn the hull; the rules here do neither.",
+        training.of(
+            {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
+            {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
+            "The fittest network of generation 30, in five games as in the report's table and in "
+            "many games that it was not selected by. Four random players score 341 points each.",
+            TANKS_FIGURES,
+        ),
+    ),
+    ReportExperiment(
+        "tanks-neuroevolution",
+        "tanks",
+        "Beyond the report: a network that learns to play",
+        "A network can be evolved that plays better than random players.",
+        "As described it is not (see above). With inputs seen from the tank, several games in "
+        "every seat for each network, and an evolution strategy, it is.",
+        training.of(
+            {"short": "tanks/neuroevolution:generations=60"},
+            {"whole": "tanks/neuroevolution:generations=220"},
+            "The network that one run came to, in games that it was not selected by. Four random "
+            "players score 341 points each.",
+            TANKS_FIGURES,
+        ),
+    ),
+    ReportExperiment(
+        "five-levels",
+        "five-in-a-row",
+        "Three levels, and the unbeatable one",
+        "Beginner, Intermediate and Advanced look 0, 2 and 4 plies ahead; Advanced is unbeatable.",
+        'No games are reported. In the listing the opponent\'s "tricky" test of one side looks at '
+        "the wrong stone, and early returns leave the simulated stone on the board; its minimax "
+        "also adds up the utilities of the moves on a line. The levels here are without the two "
+        "faults.",
+        events.of(
+            (
+                "five-beginner-random",
+                "five-intermediate-beginner",
+                "five-advanced-intermediate",
+                "five-advanced-beginner",
+                "five-threat-advanced",
+            ),
+            "Each level beats the one below: {five_intermediate_beginner} and "
+            "{five_advanced_intermediate}. Advanced is not unbeatable: a search of threats scores "
+            "{five_threat_advanced} against it.",
+        ),
+    ),
+    ReportExperiment(
+        "nim-sample",
+        "line-nim",
+        "Against the sample player",
+        "The report's player wins 10 of 10 games against the sample, which plays at random.",
+        "Ten games show a share of no less than 72%. Its test of isolated cells looks at the wrong "
+        "column, and it leaves out some of the lines of three; `line-nim/capstone` does neither.",
+        events.of(
+            ("line-nim-capstone-random", "line-nim-solver-capstone"),
+            "Without its faults it scores {line_nim_capstone_random} against the sample, and the "
+            "exact solver {line_nim_solver_capstone} against it.",
+        ),
+    ),
+    ReportExperiment(
+        "nim-win-and-loss",
+        "line-nim",
+        "Against minimax that knows only won and lost",
+        "It wins 5 of 5 games against a minimax whose evaluation has two values, won and lost; "
+        "the test of isolated cells makes the difference.",
+        "Five games show a share of no less than 57%, and nothing is said of the other player's "
+        "depth or of who began. The two differ in more than the evaluation: this minimax does not "
+        "prune. On one map the first player nearly always has a win, so each map is played twice.",
+        _win_and_loss,
+    ),
+    ReportExperiment(
+        "nim-pruning",
+        "line-nim",
+        "Depth with pruning and without",
+        "With alpha-beta pruning the depth can grow from 5 to 10.",
+        "No counts are given, and of the listing only the branch of the maximizing player is "
+        "shown. It copies the whole board for every move.",
+        _pruning,
+    ),
+    ReportExperiment(
+        "merge-whole-tree",
+        "number-merge",
+        "The whole tree of a row of six",
+        "The program generates every state of the game and follows a winning path.",
+        "No games are reported. Its program finds children by wrong indices, swaps the levels of "
+        "maximum and minimum, and never looks at the fifth move of the root. The threshold is "
+        "called an average without saying of what; here it is that of the row, with which the "
+        "first player of an even row wins.",
+        _whole_tree,
+    ),
+)

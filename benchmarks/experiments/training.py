@@ -1,0 +1,84 @@
+"""Experiments that `kibitz train` runs: what it prints of its tests, and the figures it draws."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.experiments.experiment import Measure, Measured, Scale, UnavailableError
+from kibitz_search import experiments
+from kibitz_search.training.experiment import ParameterError
+
+HOURS = 12
+"""A run that takes longer is given up."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """Runs of `kibitz train` with names: what each is called in the table, and its parameters."""
+
+    runs: Mapping[str, str]
+    """What is trained with a short run's parameters, by what it is called."""
+    full: Mapping[str, str]
+    found: str
+    figures: tuple[str, ...] = ()
+    """Files of each run that are shown."""
+    seed: int = 1
+
+    def __call__(self, scale: Scale) -> Measured:
+        """Train; every line of a test is a row."""
+        chosen = self.full if scale.full else self.runs
+        rows: list[tuple[str, ...]] = []
+        figures: dict[str, str] = {}
+        for name, spec in chosen.items():
+            lines, drawn = run(spec, self.seed, scale.threads, self.figures)
+            rows += [(name, line) for line in lines]
+            figures |= {f"{name}: {file.removesuffix('.svg')}": svg for file, svg in drawn.items()}
+        return Measured(
+            found=self.found,
+            heads=("run", "what `kibitz train` measured"),
+            rows=tuple(rows),
+            command="; ".join(
+                f"kibitz train {spec} --seed {self.seed} --out DIR" for spec in chosen.values()
+            ),
+            figures=figures,
+        )
+
+
+def of(
+    runs: Mapping[str, str], full: Mapping[str, str], found: str, figures: tuple[str, ...]
+) -> Callable[[], Measure]:
+    """Return the loader of an experiment that is these runs."""
+    return lambda: Training(runs, full, found, figures)
+
+
+def run(
+    spec: str, seed: int, threads: int, figures: tuple[str, ...]
+) -> tuple[list[str], dict[str, str]]:
+    """Run `kibitz train` in a folder that goes; return what it printed, and the figures.
+
+    Raises `UnavailableError` for an experiment that there is not.
+    """
+    try:
+        experiments.find(spec)
+    except ParameterError as error:
+        raise UnavailableError(str(error)) from None
+    with tempfile.TemporaryDirectory(prefix="kibitz-experiment-") as folder:
+        out = Path(folder) / "run"
+        command = [sys.executable, "-m", "kibitz", "train", spec, "--out", str(out)]
+        command += ["--seed", str(seed), "--threads", str(threads)]
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, text=True, check=True, timeout=3600 * HOURS
+        )
+        drawn = {name: (out / name).read_text(encoding="utf-8") for name in figures}
+    return told(done.stdout), drawn
+
+
+def told(printed: str) -> list[str]:
+    """Return the lines that say what was measured, without those that name files."""
+    lines = [line.strip() for line in printed.splitlines()]
+    return [line for line in lines if line and not line.startswith("wrote ")]

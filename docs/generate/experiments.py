@@ -1,0 +1,64 @@
+"""The page of the reports' experiments, from the table of them and what was kept of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.experiments.experiment import ReportExperiment
+from benchmarks.experiments.outcomes import Outcome
+from docs.generate.markdown import table
+from kibitz_games.core import registry
+
+HEAD = """# Experiments
+
+Five student reports stand behind the games of kibitz. This page holds what they claim against what
+is measured here: for each experiment the claim, where the report or its program errs or leaves
+something open, the command that measures it again, the figures with their 95% intervals, and
+pictures where there are some.
+
+`make experiments` runs all of them in less than 20 minutes on two cores, and
+`make experiments ARGS=--full` at their whole length; `ARGS=NAME` runs one. They keep what they show
+in `benchmarks/experiments/results`, and this page is written from it.
+
+An interval is that of a share of games ([Wilson's](explanation/ratings.md#claims)), and says where
+the true one lies in 19 of 20 such measurements. It does not tell how much another run of a training
+would differ."""
+
+
+def page(
+    experiments: Sequence[ReportExperiment],
+    reports: Mapping[str, str],
+    kept: Mapping[str, Outcome],
+) -> str:
+    """Return the page of these experiments, with what was kept of each by name."""
+    parts = [f"{HEAD}\n"]
+    for game, report in reports.items():
+        parts += [f"## {registry.get(game).info.title}\n", f"The report: {report}.\n"]
+        for each in experiments:
+            if each.game == game:
+                parts += _section(each, kept.get(each.name))
+    return "\n".join(parts)
+
+
+def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[str]:
+    yield f"### {experiment.title}\n"
+    yield f"**Claim.** {experiment.claim}\n"
+    yield f"**Where it errs.** {experiment.errs}\n"
+    if outcome is None:
+        yield f"**Not measured yet**: `python -m benchmarks.experiments {experiment.name}`.\n"
+        return
+    yield f"**Measured.** {outcome.found}\n"
+    yield table(outcome.heads, outcome.rows)
+    yield f"{_length(outcome)}\n"
+    yield f"```sh\n{outcome.command.replace('; ', chr(10))}\n```\n"
+    for picture in outcome.pictures:
+        yield f"![{picture.caption}](images/experiments/{picture.file})\n"
+
+
+def _length(outcome: Outcome) -> str:
+    """Say how long a run it was, and of which version."""
+    run = "A whole run" if outcome.full else "A short run"
+    time = (
+        f"{outcome.seconds:.0f} s" if outcome.seconds < 120 else f"{outcome.seconds / 60:.0f} min"
+    )
+    return f"{run} of {time}, kibitz {outcome.package}, {outcome.date}:"

@@ -1,0 +1,55 @@
+"""Outcomes of experiments as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from benchmarks.experiments import __main__ as command
+from benchmarks.experiments import outcomes
+from benchmarks.experiments.experiment import Measured, ReportExperiment, Scale, UnavailableError
+
+MEASURED = Measured("Ten of ten.", ("who", "won"), (("Ada", "10"),), figures={"Wins": "<svg/>"})
+
+
+def test_an_outcome_is_read_as_it_was_kept(tmp_path: Path) -> None:
+    outcome = command.of("nim", MEASURED, Scale(full=True), 1.26)
+    outcomes.save(outcome, ["<svg/>"], tmp_path, tmp_path)
+    assert outcomes.load(tmp_path) == {"nim": outcome}
+    assert (tmp_path / "nim-1.svg").read_text("utf-8") == "<svg/>"
+    assert outcome.command == "python -m benchmarks.experiments nim --full"
+    assert outcome.seconds == 1.3
+
+
+def test_a_file_that_is_no_outcome_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nim.json").write_text('{"name": "nim"}', "utf-8")
+    with pytest.raises(ValidationError):
+        outcomes.load(tmp_path)
+
+
+def test_a_name_that_leads_out_of_the_folder_is_no_picture() -> None:
+    with pytest.raises(ValidationError):
+        outcomes.Picture(file="../nim.svg", caption="")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["nim-prunning"]) == 2
+    assert "there is nim-pruning" in capsys.readouterr().err
+
+
+def test_what_cannot_be_run_here_keeps_what_was_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measure(scale: Scale) -> Measured:
+        raise UnavailableError("no such thing")
+
+    def save(*given: object) -> None:
+        raise AssertionError("nothing is kept of it")
+
+    experiment = ReportExperiment("nim", "line-nim", "Nim", "", "", lambda: measure)
+    monkeypatch.setattr(command, "EXPERIMENTS", (experiment,))
+    monkeypatch.setattr(outcomes, "save", save)
+    assert command.main([]) == 0
+    assert "not run, what was kept stays: no such thing" in capsys.readouterr().out

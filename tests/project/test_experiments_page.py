@@ -1,0 +1,50 @@
+"""The page of the experiments: what is measured, and what is not."""
+
+from __future__ import annotations
+
+from benchmarks.experiments.experiment import ReportExperiment
+from benchmarks.experiments.outcomes import Outcome, Picture
+from docs.generate import experiments
+
+
+def _unused() -> object:
+    raise AssertionError("the page measures nothing")
+
+
+def entry(name: str) -> ReportExperiment:
+    return ReportExperiment(name, "line-nim", f"About {name}", "It wins.", "Five games.", _unused)  # type: ignore[arg-type]
+
+
+OUTCOME = Outcome(
+    name="pairs",
+    found="It does.",
+    heads=("who", "won"),
+    rows=(("Ada", "9"),),
+    command="one; two",
+    pictures=(Picture(file="pairs-1.svg", caption="Pairs"),),
+    full=False,
+    seconds=300,
+    package="1.0",
+    date="2026-01-31",
+)
+
+
+def test_a_section_has_claim_fault_command_table_and_picture() -> None:
+    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": OUTCOME})
+    for part in (
+        "## Line-Nim\n\nThe report: A report.",
+        "### About pairs",
+        "**Claim.** It wins.",
+        "**Where it errs.** Five games.",
+        "**Measured.** It does.",
+        "| Ada | 9 |",
+        "A short run of 5 min, kibitz 1.0, 2026-01-31:\n\n```sh\none\ntwo\n```",
+        "![Pairs](images/experiments/pairs-1.svg)",
+    ):
+        assert part in page
+
+
+def test_what_was_not_measured_says_so() -> None:
+    page = experiments.page([entry("other")], {"line-nim": "A report"}, {"pairs": OUTCOME})
+    assert "**Not measured yet**: `python -m benchmarks.experiments other`." in page
+    assert "It does." not in page
