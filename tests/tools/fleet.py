@@ -354,7 +354,8 @@ def _replayed(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield number and text of every event as this viewer sees it."""
     more, first = True, 1
+    own = None if viewer == PUBLIC else viewer  # a seat is not shown what spectators say
     while more:
-        told, more = read_events(game, setup, lines, viewer, first, len(lines))
+        told, more = read_events(game, setup, lines, viewer, first, len(lines), own=own)
         yield from ((event.entry.seq, encode(event)) for event in told)
         first += len(told)
