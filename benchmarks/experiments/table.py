@@ -110,7 +110,7 @@ EXPERIMENTS = (
         "Nothing to compare with; it shows what a search for the same numbers finds that selects "
         "by more games.",
         training.of(
-            {"two players": "chinese-checkers/learned:generations=40"},
+            {"two players": "chinese-checkers/learned:population=12,generations=20,openings=10"},
             {"two players": "chinese-checkers/learned"},
             "What `kibitz train` says of the weights that one run came to.",
             (),
