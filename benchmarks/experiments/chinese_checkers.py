@@ -10,7 +10,6 @@ compares two plans of equal worth in one of three ways:
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,14 +26,13 @@ from kibitz_search.chinese_checkers.evaluation import hand
 
 GAME = "chinese-checkers"
 Rule = Literal["sooner", "first", "last"]
-End = Literal["home", "beaten", "circles"]
 RULES: tuple[Rule, ...] = ("sooner", "first", "last")
 OWN_MOVES = 2
 """How far ahead the plans go."""
-RACE = 60
+RACE = 76
 """Plies after which the own player's plans begin; until then both play greedily."""
-PATIENCE = 60
-"""Own moves after which it counts as going round in circles."""
+PATIENCE = 40
+"""Own moves after which it counts as not coming home."""
 
 
 @dataclass
@@ -50,6 +48,17 @@ class Plan:
         if worth != self.worth:
             return worth > self.worth
         return rule == "last" or (rule == "sooner" and depth < self.depth)
+
+
+@dataclass(frozen=True)
+class End:
+    """How an endgame ended."""
+
+    home: bool
+    moves: int
+    """Own moves that it took."""
+    put_off: int
+    """How often a win at once was there and was not taken."""
 
 
 def plan(state: np.record, ev: np.record, seed: str, rule: Rule) -> int:
@@ -89,49 +98,61 @@ def _extend(
 
 
 def sooner(scale: Scale) -> Measured:
-    """Play to the end with each way to compare plans, against the greedy player."""
+    """Play to the end with each way to compare plans, while the other player stands still."""
     games = scale.choose(20, 200)
-    ends = {rule: Counter(finish(seed, rule) for seed in range(games)) for rule in RULES}
+    ends = {rule: [finish(seed, rule) for seed in range(games)] for rule in RULES}
+    circles = {rule: sum(not end.home for end in ends[rule]) for rule in RULES}
     return Measured(
-        found=f"Of {games} endgames against the greedy player, plans of {OWN_MOVES} own moves go "
-        f"in circles in {ends['sooner']['circles']} where the sooner of equal outcomes is better, "
-        f"in {ends['first']['circles']} where the first one found stays, and in "
-        f"{ends['last']['circles']} where the last one found is taken.",
-        heads=("of equal plans", "games", "home first", "beaten", "circles", "95% interval"),
+        found=f"Of {games} endgames in which the other player stands still, plans of {OWN_MOVES} "
+        f"own moves do not come home in {circles['sooner']} where the sooner of equal outcomes is "
+        f"better, in {circles['first']} where the first one found stays, and in {circles['last']} "
+        f"where the last one found is taken. That one put off a win at once "
+        f"{sum(end.put_off for end in ends['last'])} times.",
+        heads=("of equal plans", "games", "home", "95% interval", "own moves", "wins put off"),
         rows=tuple(_row(rule, ends[rule]) for rule in RULES),
     )
 
 
-def _row(rule: Rule, ends: Counter[End]) -> tuple[str, ...]:
-    games, circles = ends.total(), ends["circles"]
-    percent, interval = matches.share(circles, games)
-    counts = (str(ends["home"]), str(ends["beaten"]), f"{circles} ({percent})")
-    return rule, str(games), *counts, interval
+def _row(rule: Rule, ends: list[End]) -> tuple[str, ...]:
+    home = [end.moves for end in ends if end.home]
+    percent, interval = matches.share(len(home), len(ends))
+    moves = f"{sum(home) / len(home):.1f}" if home else "none"
+    put_off = str(sum(end.put_off for end in ends))
+    return rule, str(len(ends)), f"{len(home)} ({percent})", interval, moves, put_off
 
 
 def finish(seed: int, rule: Rule) -> End:
-    """Play greedily into the race, then by plans; return how the planner ends.
+    """Play greedily into the race, then by plans of seat 0 alone; return how it ends.
 
-    It goes in circles where neither is home after `PATIENCE` own moves, or where the rules end the
-    match before that, as they do when a position comes again.
+    It has not come home where it takes more than `PATIENCE` own moves, or where the rules end the
+    match before, as they do when a position comes a third time.
     """
     game, state = matches.start(GAME, 2, seed)
     matches.scatter(game, state, 4, seed)
     greedy = Player(Greedy, hand).chooser(state)
-    ev = hand(state)
     _play_greedily(game, state, greedy, seed)
-    own = 0
-    for _ in range(2 * PATIENCE):
+    ev, own, put_off = hand(state), np.int64(0), 0
+    for moves in range(1, PATIENCE + 1):
         if game.outcome(state) is not None:
             break
-        choice = f"{seed}/{int(state['ply'])}"
-        by_plan = game.to_act(state) == own
-        action = plan(state, ev, choice, rule) if by_plan else greedy(state, choice)
-        game.play(state, action)
-        if float(op.evaluate(ev, state, np.int64(own))) >= WIN_SCORE:
-            return "home"
-    beaten = float(op.evaluate(ev, state, np.int64(1 - own))) >= WIN_SCORE
-    return "beaten" if beaten else "circles"
+        op.set_side_to_move(state, own)
+        could_win = _wins_at_once(state, ev, own)
+        game.play(state, plan(state, ev, f"{seed}/{moves}", rule))
+        if float(op.evaluate(ev, state, own)) >= WIN_SCORE:
+            return End(True, moves, put_off)
+        put_off += could_win
+    return End(False, PATIENCE, put_off)
+
+
+def _wins_at_once(state: np.record, ev: np.record, own: np.int64) -> bool:
+    st = state.copy()
+    for action in root_moves(state, 0):
+        op.play(st, action)
+        won = float(op.evaluate(ev, st, own)) >= WIN_SCORE
+        op.undo(st, action)
+        if won:
+            return True
+    return False
 
 
 def _play_greedily(game: Game, state: np.record, greedy: Chooser, seed: int) -> None:

@@ -73,7 +73,7 @@ EXPERIMENTS = (
         "The hand-tuned array is in it as a figure only; ours follows its description. Where "
         "random numbers fall below those of the goal holes nobody ever wins.",
         training.of(
-            {"two players": "chinese-checkers/genetic"},
+            {"two players": "chinese-checkers/genetic:population=20,generations=1000"},
             {"two players": "chinese-checkers/genetic:population=100"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
@@ -100,20 +100,6 @@ EXPERIMENTS = (
             {"three players": "chinese-checkers/genetic:seats=3,population=100"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
-        ),
-    ),
-    ReportExperiment(
-        "checkers-learned",
-        "chinese-checkers",
-        "Beyond the report: distances by an evolution strategy",
-        "None of the report's: it stops at the genetic algorithm.",
-        "Nothing to compare with; it shows what a search for the same numbers finds that selects "
-        "by more games.",
-        training.of(
-            {"two players": "chinese-checkers/learned:generations=40"},
-            {"two players": "chinese-checkers/learned"},
-            "What `kibitz train` says of the weights that one run came to.",
-            (),
         ),
     ),
     ReportExperiment(

@@ -36,6 +36,8 @@ class Training:
         figures: dict[str, str] = {}
         for name, spec in chosen.items():
             lines, drawn = run(spec, self.seed, scale.threads, self.figures)
+            if not lines:
+                raise UnavailableError(f"{spec}: it printed nothing of a test")
             rows += [(name, line) for line in lines]
             figures |= {f"{name}: {file.removesuffix('.svg')}": svg for file, svg in drawn.items()}
         return Measured(

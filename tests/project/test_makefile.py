@@ -112,6 +112,7 @@ def test_without_a_goal_it_lists_its_verbs(machine: Path) -> None:
         "format",
         "schema",
         "bench",
+        "experiments",
         "clean",
     ):
         assert f"make {verb} " in done.stdout
