@@ -110,7 +110,7 @@ bench: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.server $(ARGS)
 	$(IN_VENV) -m benchmarks.search
 
-# Under 20 minutes on two cores; ARGS=--full at whole length, ARGS=NAME one of them.
+# Cut short where the whole takes long; ARGS=--full at whole length, ARGS=NAME one of them.
 experiments: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.experiments $(ARGS)
 	$(IN_VENV) -m docs.generate

@@ -2,6 +2,6 @@
 
 Each has a name, the claim of the report, and a function that measures it again. What came of it is
 a JSON file in `results`, its figures are in ``docs/images/experiments``, and `python -m
-docs.generate` writes ``docs/experiments.md`` from both. All of them together take less than 20
-minutes on two cores; ``--full`` runs those that are cut short then at their whole length.
+docs.generate` writes ``docs/experiments.md`` from both. Those that take long are cut short;
+``--full`` runs them at their whole length.
 """

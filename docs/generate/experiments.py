@@ -16,9 +16,10 @@ is measured here: for each experiment the claim, where the report or its program
 something open, the command that measures it again, the figures with their 95% intervals, and
 pictures where there are some.
 
-`make experiments` runs all of them in less than 20 minutes on two cores, and
-`make experiments ARGS=--full` at their whole length; `ARGS=NAME` runs one. They keep what they show
-in `benchmarks/experiments/results`, and this page is written from it.
+`make experiments` runs all of them, cut short where the whole takes long, and
+`make experiments ARGS=--full` at their whole length; `ARGS=NAME` runs one. Each says how long it
+took. They keep what they show in `benchmarks/experiments/results`, and this page is written from
+it.
 
 An interval is that of a share of games ([Wilson's](explanation/ratings.md#claims)), and says where
 the true one lies in 19 of 20 such measurements. It does not tell how much another run of a training
