@@ -55,10 +55,23 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def _line(view: View, seat: int) -> str:
-    start = f"{seat_name(seat)} {NAMES[view.corners[seat]]}: {_distance(view, seat)} to go"
-    if rank := view.ranks[seat]:
-        return f"{start}, {'finished' if rank <= _finished(view) else 'out'}, rank {rank}"
-    return f"{start}, to move" if view.to_act == seat else start
+    rank = view.ranks[seat]
+    # Parked pegs may fill a goal, so somebody can be done whose own pegs are still on their way.
+    done = rank > 0 and _fills_goal(view, seat)
+    way = 0 if done else _distance(view, seat)
+    start = f"{seat_name(seat)} {NAMES[view.corners[seat]]}: {way} to go"
+    if not rank:
+        return f"{start}, to move" if view.to_act == seat else start
+    word = "finished, " if done else "" if rank <= _finished(view) else "out, "
+    return f"{start}, {word}rank {rank}"
+
+
+def _fills_goal(view: View, seat: int) -> bool:
+    """Whether there is a peg in every hole of a seat's goal, and one of them is its own."""
+    goal = {*_shape(view).home((view.corners[seat] + 3) % 6, len(view.pegs[seat]))}
+    return goal <= {hole for pegs in view.pegs for hole in pegs} and not goal.isdisjoint(
+        view.pegs[seat]
+    )
 
 
 def _finished(view: View) -> int:

@@ -62,7 +62,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled import calls, kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 
@@ -695,6 +695,10 @@ def returns(st: Record, out: Values) -> None:
         out[seat] = halves / (2.0 * (i64(st.seats) - 1))
 
 
+BY_STEP = 32
+"""What a step towards the goal counts in `move_score`, where a step behind counts 1."""
+
+
 @kernel
 def move_score(st: Record, m: Int) -> Int:
     """Prefer long ways towards the goal, and among equals the peg that is furthest behind."""
@@ -705,7 +709,7 @@ def move_score(st: Record, m: Int) -> Int:
     target = m - origin * holes
     goal = i64(st.goal[st.turn])
     before = i64(STEPS[st.geometry, goal, origin])
-    return (before - i64(STEPS[st.geometry, goal, target])) * 32 + before
+    return (before - i64(STEPS[st.geometry, goal, target])) * BY_STEP + before
 
 
 @kernel
@@ -860,8 +864,12 @@ def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     most = -(-CELLS // 2)
     landing = np.full((len(geo.ALL), CELLS, most), WALL, np.uint8)
     for board, (kind, size) in enumerate(geo.ALL):
+        landings: dict[int, list[int]] = {}
         for hole in range(geo.geometry(kind, size).holes):
-            reached = _landings(land[board], hole)
+            if hole not in landings:  # jumps lead back, so those that are reached reach the same
+                found = _landings(land[board], hole)
+                landings.update(dict.fromkeys(found, found))
+            reached = landings[hole]
             rank[board, hole] = reached.index(hole)
             landing[board, hole, : len(reached)] = reached
             ways = int((near[board, hole] != WALL).sum())
@@ -994,7 +1002,7 @@ def make_state(
     unplaced = [rank for rank in out if rank == 0] if out else list(corners)
     st.placed = _finishers(out)
     st.dropped = len(corners) - len(unplaced) - st.placed
-    st.key = compute_key(st)
+    st.key = calls.compute_key(st)
     st.seen[int(st.key) % FILTER] = 1
     st.marks[0] = DROP
     state: np.record = st

@@ -71,7 +71,8 @@ def _num_dense(states: StateArray) -> Any:
 
 
 @kernel
-def _write_mask(states: StateArray, moves: operations.Moves, mask: Any) -> None:
+def _write_mask(states: StateArray, most: Int, mask: Any) -> None:
+    moves = np.empty(most, np.int32)
     for i in range(operations.generate(states[0], moves)):
         mask[operations.dense_index(states[0], i64(moves[i]))] = 1
 
@@ -117,7 +118,9 @@ def returns(state: np.record) -> tuple[float, ...]:
 
 
 def observe(state: np.record, seat: int, out: np.ndarray[Any, np.dtype[np.float32]]) -> None:
-    """Write the numbers of ``Game.features`` for `seat` into a contiguous array."""
+    """Write the numbers of ``Game.features`` for `seat` into a contiguous array of float32."""
+    if out.dtype != np.float32 or not out.flags.c_contiguous:
+        raise ValueError(f"out: expected a contiguous array of float32, not one of {out.dtype}")
     _observe(as_array(state), seat, kernel_array(out.reshape(-1)))
 
 
@@ -138,5 +141,4 @@ def dense_action(state: np.record, index: int) -> int:
 
 def write_mask(state: np.record, mask: np.ndarray[Any, np.dtype[np.int8]]) -> None:
     """Write 1 into `mask` for each legal action, by its dense number."""
-    moves = np.empty(operations.max_actions(state.dtype), np.int32)
-    _write_mask(as_array(state), kernel_array(moves), kernel_array(mask))
+    _write_mask(as_array(state), operations.max_actions(state.dtype), kernel_array(mask))

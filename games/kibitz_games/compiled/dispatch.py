@@ -6,8 +6,9 @@ numba does the same while it compiles, so that a call costs what a direct call c
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,17 +17,28 @@ from kibitz_games.compiled import kernels
 _tables: dict[str, dict[Any, Callable[..., Any]]] = {}
 
 
-def operation(function: Callable[..., Any]) -> Any:
+Check: TypeAlias = Callable[..., None]
+"""Raises for arguments that machine code would write beyond; calls from Python go through it."""
+
+
+def operation(function: Callable[..., Any], check: Check | None = None) -> Any:
     """Turn a bare signature into a generic function that needs an implementation for each type."""
-    return _dispatched(function, None)
+    return _dispatched(function, None, check)
 
 
-def default_operation(function: Callable[..., Any]) -> Any:
+def default_operation(function: Callable[..., Any], check: Check | None = None) -> Any:
     """Turn a kernel into a generic function that does what its body says where a type has none."""
-    return _dispatched(function, kernels.kernel(function))
+    return _dispatched(function, kernels.kernel(function), check)
 
 
-def _dispatched(function: Callable[..., Any], default: Callable[..., Any] | None) -> Any:
+def checked(check: Check, kind: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the decorator `operation` or `default_operation` with a check of the arguments."""
+    return functools.partial(kind, check=check)
+
+
+def _dispatched(
+    function: Callable[..., Any], default: Callable[..., Any] | None, check: Check | None
+) -> Any:
     """Return a generic function with a table of its own; `default` serves other types."""
     name = function.__name__
     table = _tables.setdefault(name, {})
@@ -35,6 +47,8 @@ def _dispatched(function: Callable[..., Any], default: Callable[..., Any] | None
         implementation = table.get(args[0].dtype, default)
         if implementation is None:
             raise missing(name, args[0].dtype)
+        if check is not None:
+            check(*args)
         return implementation(*args)
 
     dispatch.__name__ = dispatch.__qualname__ = name

@@ -40,6 +40,9 @@ How to write a search
   array in ``np.int64(...)`` before you compute with it (keys stay ``np.uint64``).
 - Global arrays are frozen when the kernel is compiled. Weights belong in an *evaluation record*
   (`kernels.record`), whose type selects the implementation of `evaluate`.
+- Machine code does not look whether an index is inside of an array. Lists of moves have room for
+  `max_actions`, vectors over seats for all seats: Python that calls an operation gets a
+  `ValueError` for less, a kernel that does writes over whatever lies behind.
 - Look at ``ws.stop`` every few hundred nodes and return when it is not zero: another thread
   sets it when the time is up. Kernels release the interpreter's lock while they run.
 
@@ -78,6 +81,9 @@ The operations
                               act less its worth to the other one, in a play of two; nan where only
                               playing it tells, as when it may end the play. Much quicker than to
                               play, evaluate and undo
+`move_prior(ev, st, m)`       how promising `m` is for the seat to act (float64); larger is better.
+                              For biasing playouts and the order in which a tree grows; `move_score`
+                              where an evaluation does not know better
 `observe(st, seat, out)`      write the numbers of ``Game.features`` for `seat` into `out` (float32,
                               flat), from what that seat may know and nothing else
 `points(st, out)`             write what each seat has by the game's own count into `out` (float64),
@@ -90,20 +96,22 @@ The operations
 A game needs `generate`, and either `apply` or all of `play`, `undo` and `compute_key`. Everything
 else has a default, except `set_side_to_move`, without which some searches do not play a game:
 ``offers(state.dtype, "set_side_to_move")`` tells. The defaults of `play`, `undo`, `compute_key`,
-`returns` and `forfeit` are for states that `snapshot.state_type` declared. `observe` and `points`
-have none in machine code: ask `offers`, or use ``Game.observe``, which then goes through the view.
+`returns` and `forfeit` are for states that `snapshot.state_type` declared; that of `points` counts
+nothing, and that of `observe` raises: ask `offers`, or use ``Game.observe``, which then goes
+through the view.
 Actions that are no denser than they are numbered need no `dense_index`.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from kibitz_games.compiled import dispatch, kernels, snapshot
-from kibitz_games.compiled.dispatch import default_operation, operation
+from kibitz_games.compiled.dispatch import checked, default_operation, operation
 from kibitz_games.compiled.kernels import Int
 
 Record: TypeAlias = Any
@@ -119,7 +127,24 @@ i64 = kernels.int64_cast()
 _max_actions: dict[Any, int] = {}
 
 
-@operation
+def _check_moves(st: Record, *others: Any) -> None:
+    """Raise `ValueError` where `moves`, the last argument, may not have room for all actions."""
+    room, needed = len(others[-1]), _max_actions.get(st.dtype, 0)
+    if room < needed:
+        raise ValueError(f"moves: expected room for {needed} actions, not for {room}")
+
+
+def _check_out(st: Record, out: Values) -> None:
+    """Raise `ValueError` where `out` has no room for all seats."""
+    if len(out) < st.seats:
+        raise ValueError(f"out: expected room for {int(st.seats)} seats, not for {len(out)}")
+
+
+_writes_moves = functools.partial(checked, _check_moves)
+_writes_seats = checked(_check_out, default_operation)
+
+
+@_writes_moves(operation)
 def generate(st: Record, moves: Moves) -> Any:
     """Write the legal actions into `moves` and return how many there are."""
 
@@ -162,7 +187,7 @@ def to_act(st: Record) -> Int:
     return i64(st.side)
 
 
-@default_operation
+@_writes_seats
 def returns(st: Record, out: Values) -> None:
     """Write the score of each seat, 0.0 to 1.0, into `out`; the play must be over."""
     for seat in range(st.seats):
@@ -208,25 +233,34 @@ def eval_delta(ev: Record, st: Record, m: Int) -> Any:
 
 
 @default_operation
+def move_prior(ev: Record, st: Record, m: Int) -> float:
+    """Return how promising `m` is for the seat to act, by the evaluation record `ev`."""
+    return float(move_score(st, m))
+
+
+@_writes_moves(default_operation)
 def tactical_moves(st: Record, moves: Moves) -> Any:
     """Write the actions that matter where something is about to happen, and return how many."""
     return np.int64(0)
 
 
-@default_operation
+@_writes_moves(default_operation)
 def generate_stage(st: Record, k: Int, moves: Moves) -> Any:
     """Write the k-th part of the legal actions and return how many; -1 where there is none."""
     return np.int64(generate(st, moves)) if k == 0 else np.int64(-1)
 
 
-@operation
+@default_operation
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write the numbers of ``Game.features`` for `seat` into `out`."""
+    """Write the numbers of ``Game.features`` for `seat` into `out`; raise where there is none."""
+    raise TypeError("no 'observe' for records of this type: use Game.observe")
 
 
-@operation
+@_writes_seats
 def points(st: Record, out: Values) -> None:
     """Write what each seat has by the game's own count into `out`."""
+    for seat in range(st.seats):
+        out[seat] = 0.0
 
 
 @operation

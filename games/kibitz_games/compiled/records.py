@@ -40,15 +40,25 @@ class StateRecord(np.record):  # type: ignore[misc]
     """A record that lives alone in an array of one element, `as_array`; copies have their own."""
 
     # numpy looks a field and an attribute up in Python; these are the same in C, ten times as fast.
+    # What is set by name is a field: a record has nothing else.
     __getitem__ = np.void.__getitem__  # type: ignore[assignment]
     __getattribute__ = object.__getattribute__
+    __setattr__ = np.void.__setitem__
 
     def __getattr__(self, name: str) -> Any:
-        return np.record.__getattribute__(self, name)
+        try:
+            return np.void.__getitem__(self, name)
+        except (KeyError, ValueError):
+            raise AttributeError(f"no field {name!r} in a record of type {_label(self)}") from None
 
     def copy(self, order: Literal["C", "F", "A", "K"] | None = "C") -> StateRecord:
         """Return a copy; an eighth of the time that numpy takes to copy field by field."""
         return _record_of(np.frombuffer(bytearray(self.tobytes()), self.dtype))
+
+
+def _label(state: np.record) -> str:
+    """Return the name that `record_type` was given."""
+    return str((state.dtype.names or ("",))[-1]).rpartition("_")[0].lstrip("_")
 
 
 class _RecordArray(np.ndarray[Any, Any]):

@@ -121,6 +121,7 @@ def _require(holds: bool, sentence: str) -> None:
 def _check_position(setup: LawSetup, state: State) -> None:
     """Check what must hold in every position."""
     game, before = setup.game, state.tobytes()
+    _check_room(state)  # first of all: machine code that breaks it damages memory
     over, legal = game.to_act(state) == TERMINAL, game.legal(state)
     _require(game.count_legal(state) == len(legal), "count is the number of legal actions")
     _require(over == (not legal), "legal is empty exactly when the play is over")
@@ -143,6 +144,21 @@ def _check_position(setup: LawSetup, state: State) -> None:
     _check_outcome(setup, state)
     _check_observation(game, state, max(game.to_act(state), 0))
     _require(state.tobytes() == before, "looking changes nothing")
+
+
+BEYOND = 4096
+"""Actions more than a game has said may be generated while the laws are checked."""
+
+
+def _check_room(state: State) -> None:
+    """Check that no more actions are generated than there is room for, with room behind it."""
+    most = op.max_actions(state.dtype)
+    room = np.full(most + BEYOND, -1, np.int32)
+    written = int(op.generate(state.copy(), room))
+    _require(
+        written <= most and bool((room[most:] == -1).all()),
+        f"`max_actions` is enough for every position: it is {most}, and {written} were generated",
+    )
 
 
 def _staged_actions(state: State) -> list[int]:

@@ -387,6 +387,16 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
         return grid.board_scene(view, self.symbols, action_names=self.action_names)
 
+    def text_view(self, view: ViewT, names: Sequence[str] = ()) -> str:
+        """Return a view as compact text, with the players' `names` by seat where they are given.
+
+        It is for readers without a picture, such as language models, and tells what `scene` draws:
+        places by the names that moves use (`text_view.scene_text`).
+        """
+        from kibitz_games.core.text_view import scene_text
+
+        return scene_text(self.scene(view), names)
+
     def features(self, view: ViewT, seat: int) -> Features:
         """Return what a learner in `seat` sees of a view: numbers from -1 to 1.
 
@@ -399,8 +409,10 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         return grid.board_features(view, self.symbols, seat)
 
     def observe(self, state: State, seat: int, out: Features | None = None) -> Features:
-        """Return ``features(view(state, seat), seat)``, in `out` (float32, contiguous) if given.
+        """Return ``features(view(state, seat), seat)``, in `out` if given.
 
+        `out` is a contiguous array of float32 with the shape `observation_shape`: machine code
+        would write beyond a smaller one. Raises `ValueError` for another kind of array.
         Where the operation `observe` is implemented for `state_type` the numbers come straight
         from the state, in a microsecond or two; otherwise they go through the view.
         """
@@ -430,15 +442,24 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     def dense_index(self, state: State, action: int) -> int:
         """Return the dense number of an action: itself, unless the operation says otherwise."""
+        if not self._offers("dense_index"):
+            return action
         return cast(int, self._calls.dense_index(state, action))
 
     def dense_action(self, state: State, index: int) -> int:
         """Return the action that has a dense number."""
+        if not self._offers("dense_action"):
+            return index
         return cast(int, self._calls.dense_action(state, index))
 
-    def action_mask(self, state: State) -> np.ndarray[Any, np.dtype[np.int8]]:
-        """Return int8 with 1 for each action that is legal now, by dense number."""
-        mask = np.zeros(self.num_dense_actions(state), np.int8)
+    def action_mask(
+        self, state: State, count: int | None = None
+    ) -> np.ndarray[Any, np.dtype[np.int8]]:
+        """Return int8 with 1 for each action that is legal now, by dense number.
+
+        `count` is what `num_dense_actions` says, for callers that know it.
+        """
+        mask = np.zeros(self.num_dense_actions(state) if count is None else count, np.int8)
         self._calls.write_mask(state, mask)
         return mask
 

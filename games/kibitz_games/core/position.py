@@ -182,6 +182,10 @@ class Position:
         """Draw what a seat, or the public, may know."""
         return self.game.scene(self.view(seat))
 
+    def text_view(self, seat: int | None = None) -> str:
+        """Return what a seat, or the public, may know as text."""
+        return self.game.text_view(self.view(seat))
+
     def random_playout(self, source: random.Random) -> Outcome:
         """Play a copy to its end with uniformly random legal actions; return the outcome.
 

@@ -227,7 +227,14 @@ _ROWS = tuple(
     for size in range(geo.LARGEST + 1)
 )
 """By the size of the board, where each of its rows lies in `board`."""
-_STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE]), b".xo")
+_STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE, rules.WALL]), b".xo#")
+_BOARDS = tuple(
+    slice(geo.ORIGIN, geo.ORIGIN + size * geo.PITCH - (geo.PITCH - size))
+    for size in range(geo.LARGEST + 1)
+)
+"""By the size of the board, where it lies in `board`, from its first cell to its last ..."""
+_BORDERS = tuple(b"#" * (geo.PITCH - size) for size in range(geo.LARGEST + 1))
+"""... and what stands there between two of its rows."""
 
 
 def view(state: np.record) -> View:
@@ -266,7 +273,7 @@ def view_json(state: np.record) -> bytes:
     winner, opener, black, unsettled, history, board = rest
     cells = history[:stones]
     options = _options_json(size, exact, first, dead_draw, swap, tuple(cells[:placed]))
-    drawn = board.translate(_STONES)
+    rows = board[_BOARDS[size]].translate(_STONES).replace(_BORDERS[size], b'","')
     last = b""
     if swap and not unsettled and stones == rules.SWAP_STONES:
         last = b',"last":' + MOVES_JSON[rules.TAKE_BLACK if black != opener else rules.TAKE_WHITE]
@@ -283,7 +290,7 @@ def view_json(state: np.record) -> bytes:
         b"" if winner < 0 else b',"winner":%d' % winner,
         opener,
         b"" if unsettled else _COLOURS_JSON[black],
-        b'","'.join(map(drawn.__getitem__, _ROWS[size])),
+        rows,
         b",".join(map(_PAIRS_JSON.__getitem__, cells)),
         placed,
         last,

@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled import calls, kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Planes, Record
 from kibitz_games.five_in_a_row import geometry as geo
@@ -507,7 +507,7 @@ def _empty_board(
     st.first, st.opener, st.black, st.side, st.winner = first, opener, opener, opener, -1
     st.board[:] = WALL
     st.board[list(geo.board(size))] = EMPTY
-    st.key = compute_key(st)
+    st.key = calls.compute_key(st)
     state: np.record = st
     return state
 
@@ -518,4 +518,4 @@ def place_opening_stone(state: np.record, cell: int) -> None:
     put_stone(st, cell)
     st.placed += 1
     st.side = seat_to_move(st)
-    st.key = compute_key(st)
+    st.key = calls.compute_key(st)

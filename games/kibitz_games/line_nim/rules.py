@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled import calls, kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 from kibitz_games.line_nim import geometry as geo
@@ -297,6 +297,6 @@ def make_state(
         st.board[list(cells)] = GONE + seat
     st.seats, st.ply, st.side, st.loser, st.given = SEATS, ply, ply & 1, -1, given
     st.free = int((st.board == FREE).sum())
-    st.key = compute_key(st)
+    st.key = calls.compute_key(st)
     state: np.record = st
     return state

@@ -25,12 +25,14 @@ outcome depends on, and of `salt`, which stands for the row and the threshold.
 from __future__ import annotations
 
 import hashlib
+import itertools
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled import calls, kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 
@@ -283,13 +285,14 @@ def make_state(
     st.seats, st.length, st.count = SEATS, len(row), len(left)
     st.above, st.below, st.first, st.out = above, below, first, NOBODY
     st.preset, st.choice, st.part, st.parts = options
-    st.prefix[1 : len(row) + 1] = np.cumsum(row)
-    st.edge[1 : len(left) + 1] = np.searchsorted(st.prefix[: len(row) + 1], np.cumsum(left))
+    sums = [0, *itertools.accumulate(row)]
+    st.prefix[: len(sums)] = sums
+    st.edge[1 : len(left) + 1] = [bisect_left(sums, each) for each in itertools.accumulate(left)]
     st.score[:] = scores
     st.ply = len(row) - len(left)
     st.turn = st.side = (first + st.ply) % SEATS
     st.salt = _salt(row, above, below)
-    st.key = compute_key(st)
+    st.key = calls.compute_key(st)
     state: np.record = st
     return state
 

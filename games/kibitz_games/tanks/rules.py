@@ -54,7 +54,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kibitz_games.compiled import kernels, operations
+from kibitz_games.compiled import calls, kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 from kibitz_games.tanks import geometry as geo
@@ -140,43 +140,55 @@ TANK_KEY, TRAIL_KEY, FALLEN_KEY, GONE_KEY, KILLS_KEY, SLOT_KEY = map(kernels.ker
 
 
 @kernel
-def _ray(board: Any, start: Int, step: Int, limit: Int, seen: Any) -> Int:
-    """See along a diagonal from `start`, at most `limit` places; return where it stopped."""
+def _ray(board: Any, start: Int, step: Int, limit: Int, cells: Any, count: Int) -> tuple[Int, Int]:
+    """Write what is seen along a diagonal from `start` into `cells` behind the first `count`.
+
+    Return how far to the side the ray came, at most `limit` places, and the new count.
+    """
     cell = start
     for offset in range(1, limit + 1):
         cell = i64(cell + step)
         if board[cell] == EDGE:
-            return i64(limit)
-        seen[cell] = 1
+            break
+        cells[count] = cell
+        count += 1
         if board[cell] != FREE:
-            return i64(offset)
-    return i64(limit)
+            return i64(offset), count
+    return limit, count
 
 
 @kernel
-def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
-    """Mark in `seen` what a tank on `cell` sees: a cone of 90 degrees with shadows.
+def visible_cells(board: Any, cell: Int, hull: Int, cells: Any) -> Int:
+    """Write the places that a tank on `cell` sees and return how many: a cone with shadows.
 
     From every place straight ahead, the own one first, a ray goes out on both diagonals. It stops
     at the first place that is not empty, or as far to the side as an earlier ray on that side
     came, whichever is nearer. A ray that leaves the board leaves the limit as it is: later ones
-    leave it no further to the side.
+    leave it no further to the side. No place is on two rays; `cells` has room for `CELLS`.
     """
     ahead = i64(AHEAD[hull])
     right = i64(AHEAD[(hull + 1) & 3])
     left_limit: Int = i64(SIDE)
     right_limit: Int = i64(SIDE)
     here: Int = i64(cell)
-    seen[here] = 1
-    while True:
-        left_limit = _ray(board, here, ahead - right, left_limit, seen)
-        right_limit = _ray(board, here, ahead + right, right_limit, seen)
+    count: Int = i64(0)
+    while board[here] != EDGE:
+        cells[count] = here
+        count += 1
+        if here != cell and board[here] != FREE:
+            break
+        left_limit, count = _ray(board, here, ahead - right, left_limit, cells, count)
+        right_limit, count = _ray(board, here, ahead + right, right_limit, cells, count)
         here = i64(here + ahead)
-        if board[here] == EDGE:
-            return
-        seen[here] = 1
-        if board[here] != FREE:
-            return
+    return count
+
+
+@kernel
+def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
+    """Mark in `seen` what a tank on `cell` sees."""
+    cells = np.empty(CELLS, np.int16)
+    for k in range(visible_cells(board, cell, hull, cells)):
+        seen[cells[k]] = 1
 
 
 @kernel
@@ -235,11 +247,10 @@ def _remove_mark(st: Record, seat: Int, tank: Int) -> None:
 @kernel
 def update_vision(st: Record, seat: Int) -> None:
     """Copy what `seat` sees now into its local board."""
-    seen = np.zeros(CELLS, np.uint8)
-    mark_visible(st.board, i64(st.place[seat]), i64(st.hull[seat]), seen)
-    for cell in range(STRIDE, CELLS - STRIDE):
-        if seen[cell] != 0:
-            update_memory(st, seat, i64(cell), i64(st.board[cell]))
+    board, cells = st.board, np.empty(CELLS, np.int16)
+    for k in range(visible_cells(board, i64(st.place[seat]), i64(st.hull[seat]), cells)):
+        cell = i64(cells[k])
+        update_memory(st, seat, cell, i64(board[cell]))
 
 
 @kernel
@@ -563,12 +574,6 @@ def bfs_distances_in(states: StateArray, origin: Int, out: Moves) -> None:
 
 
 @kernel
-def compute_key_in(states: StateArray) -> Any:
-    """Do `compute_key`."""
-    return compute_key(states[0])
-
-
-@kernel
 def points(st: Record, out: Values) -> None:
     """Write the score of each seat."""
     for seat in range(SEATS):
@@ -582,17 +587,25 @@ _u64: Any = np.uint64 if kernels.compiled() else int
 
 
 @kernel
-def _copy_inside(st: Record, seat: Int, codes: Any, trail: Any) -> None:
-    """Write the local board of a seat and the trails without the border.
+def _copy_inside(st: Record, seat: Int, seen: Any) -> None:
+    """Write the local board of a seat and the trails as two rows of bytes, without the border.
 
-    A row is copied with a place too many, which the next one writes over: 16 bytes are a vector.
+    Eight places are read before they are written, which the compiler makes one move of; it does not
+    where each is written at once, since the arrays might overlap. A row of the board is copied with
+    a place too many, which the next one writes over.
     """
     memory, visited = st.memory, st.visited
     for row in range(SIDE):
-        cell, place = (row + 1) * STRIDE + 1, row * SIDE
-        for column in range(SIDE + 1):
-            codes[_u64(place + column)] = memory[seat, _u64(cell + column)]
-            trail[_u64(place + column)] = visited[_u64(cell + column)]
+        for column in range(0, SIDE + 1, 8):
+            cell, place = (row + 1) * STRIDE + 1 + column, row * SIDE + column
+            codes, trail = _u64(0), _u64(0)
+            for k in range(8):
+                codes |= _u64(i64(memory[seat, _u64(cell + k)]) & 255) << _u64(8 * k)
+                trail |= _u64(visited[_u64(cell + k)]) << _u64(8 * k)
+            for k in range(8):
+                seen[0, _u64(place + k)] = (codes >> _u64(8 * k)) & _u64(255)
+            for k in range(8):
+                seen[1, _u64(place + k)] = (trail >> _u64(8 * k)) & _u64(255)
 
 
 @kernel
@@ -601,8 +614,9 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
 
     A loop for each plane over contiguous memory, because the compiler makes vectors of that.
     """
-    codes, trail = np.empty(PLACES + 1, np.int8), np.empty(PLACES + 1, np.uint8)
-    _copy_inside(st, seat, codes, trail)
+    seen = np.empty((2, PLACES + 1), np.uint8)
+    _copy_inside(st, seat, seen)
+    codes, trail = seen[0].view(np.int8), seen[1]
     own, bit = np.int8(TANK * (seat + 1)), np.uint8(1 << seat)
     plane = out[:PLACES]
     for k in range(PLACES):
@@ -622,11 +636,10 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
     plane = out[5 * PLACES : 6 * PLACES]
     for k in range(PLACES):
         plane[k] = np.float32((trail[k] & bit) != 0)
-    for k in range(6 * PLACES, 10 * PLACES):
-        out[k] = 0.0
-    hull = 6 + i64(st.hull[seat])
-    for k in range(hull * PLACES, (hull + 1) * PLACES):
-        out[k] = 1.0
+    for hull in range(4):
+        own_hull = np.float32(hull == st.hull[seat])
+        for k in range((6 + hull) * PLACES, (7 + hull) * PLACES):
+            out[k] = own_hull
     left = np.float32((i64(st.turns) - i64(st.slot)) / (1.0 * i64(st.turns)))
     for k in range(10 * PLACES, 11 * PLACES):
         out[k] = left
@@ -702,4 +715,4 @@ def finalize(st: Any) -> None:
     """Complete a state that was put together by hand: its key, and nothing to undo."""
     st.stack[:] = 0
     st.height = 0
-    st.key = compute_key_in(kernels.as_array(st))
+    st.key = calls.compute_key(st)

@@ -16,10 +16,8 @@ writes over: copy what is to be kept.
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -30,6 +28,7 @@ from kibitz_games.core import registry
 from kibitz_games.core.game import Features, Game, Json, State
 from kibitz_games.core.position import Position
 from kibitz_games.vector import kernels
+from kibitz_games.vector.slices import Slices, new_states
 
 Rewards: TypeAlias = Literal["outcome", "points"]
 """``outcome``: at the end of a play, 1 for leaving all others behind to -1 for being last.
@@ -84,8 +83,7 @@ class VectorGame:
         self.options = self.game.Options.model_validate(dict(options or {}))
         self.seats_of_play = min(self.game.info.seats) if seats is None else seats
         self.count, self.auto_reset, self._deals = count, auto_reset, deals
-        self._threads = min(count, threads or os.cpu_count() or 1)
-        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._slices = Slices(min(count, threads or os.cpu_count() or 1))
         self._counted = self._check_rewards(rewards)
         self._allocate(Position(self.game, self.options, self.seats_of_play).state)
         self.reset(seed)
@@ -104,14 +102,12 @@ class VectorGame:
         game, count, dtype = self.game, self.count, state.dtype
         self.num_actions = game.num_dense_actions(state)
         self.observation_shape = game.observation_shape(state)
-        states = np.zeros(count, dtype)
-        self._raw = states.view(np.uint8).reshape(count, dtype.itemsize)
-        self._states = records.batch(states)
+        self._states, self._raw = new_states(dtype, count)
         self._direct = operations.offers(dtype, "observe")
         self._moves = np.zeros((count, operations.max_actions(dtype)), np.int32)
         self._counts, self._episodes = np.zeros(count, np.int32), np.zeros(count, np.int64)
         self._chances = np.zeros(count, np.uint64)
-        self._points = np.zeros((count, self.seats_of_play))
+        self._points = np.zeros((count, operations.MAX_SEATS))
         self._actions = np.zeros(count, np.int32)
         self._over = np.zeros(count, np.bool_)
         self._rewards = np.zeros((count, self.seats_of_play), np.float32)
@@ -131,26 +127,33 @@ class VectorGame:
         which = np.ones(self.count, np.bool_) if chosen is None else np.asarray(chosen, np.bool_)
         if which.shape != (self.count,):
             raise ValueError(f"chosen: expected {self.count} truth values, not {which.shape}")
-        self._run(lambda first, end: self._begin(which, first, end))
+        self._slices.run(kernels.begin, self.count, *self._plays(), which)
+        self._see_through_views()
 
     def step(self, actions: Any) -> Step:
         """Play an action in each play that goes on; those of the others are ignored.
 
         Raises `ValueError` for an action that is not legal; no play has changed then.
         """
-        taken = np.ascontiguousarray(actions, np.int32)
-        if taken.shape != (self.count,):
-            raise ValueError(f"actions: expected {self.count} numbers, not {taken.shape}")
+        given = np.asarray(actions)
+        if given.shape != (self.count,) or given.dtype.kind not in "iu":
+            found = f"{given.shape} of {given.dtype}"
+            raise ValueError(f"actions: expected {self.count} whole numbers, not {found}")
+        if given.dtype != np.int32:  # what is beyond its range is not to come back inside
+            given = given.astype(np.int64).clip(-1, self.num_actions)
+        taken = np.ascontiguousarray(given, np.int32)
         bad = int(kernels.first_illegal(self.masks, self.seats, taken, 0, self.count))
         if bad >= 0:
-            raise ValueError(f"actions: {taken[bad]} is not legal in play {bad}")
-        self._run(lambda first, end: self._act(taken, first, end))
+            raise ValueError(f"actions: {actions[bad]} is not legal in play {bad}")
+        done = (taken, self._over, self._rewards, self._counted, self.auto_reset)
+        self._slices.run(kernels.step, self.count, *self._plays(), *done)
+        self._see_through_views()
         return Step(self._rewards, self._over)
 
     def sample(self) -> Ints:
         """Draw a legal action for each play, all as likely as each other; -1 where it is over."""
         arrays = (self._chances, self._moves, self._counts, self._actions)
-        self._run(lambda first, end: kernels.sample(*arrays, first, end))
+        kernels.sample(*arrays, 0, self.count)  # done sooner than other threads would be awake
         return self._actions
 
     def state(self, play: int) -> State:
@@ -170,9 +173,7 @@ class VectorGame:
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._slices.close()
 
     def __enter__(self) -> Self:
         return self
@@ -196,48 +197,14 @@ class VectorGame:
         ]
         self._starts = np.stack([records.as_bytes(state) for state in starts])
 
-    def _begin(self, which: Bools, first: int, end: int) -> None:
-        self._restart(which, first, end)
-        if self._counted:
-            kernels.reward_points(self._states, self._points, self._rewards, first, end)
-        self._observe(first, end)
-
-    def _restart(self, which: Bools, first: int, end: int) -> None:
+    def _plays(self) -> tuple[Any, ...]:
+        """Return the plays and what is shown of them, as the kernels take them."""
         starts = (self._states, self._raw, self._starts, np.uint64(self._key), self._episodes)
         shown = (self._moves, self._counts, self.masks, self.seats)
-        everything: Any = (*starts, *shown, which, first, end)
-        kernels.begin(*everything)
+        return (*starts, self._points, *shown, self._direct, self._flat)
 
-    def _act(self, taken: Ints, first: int, end: int) -> None:
-        shown = (self._moves, self._counts, self.masks, self.seats)
-        kernels.act(self._states, taken, *shown, self._over, first, end)
-        if self._counted:
-            kernels.reward_points(self._states, self._points, self._rewards, first, end)
-        else:
-            kernels.reward_outcomes(self._states, self._over, self._rewards, first, end)
-        if self.auto_reset and self._over[first:end].any():
-            self._begin_again(first, end)
-        self._observe(first, end)
-
-    def _begin_again(self, first: int, end: int) -> None:
-        self._restart(self._over, first, end)
-        if self._counted:  # the points that a play begins with are nobody's gain
-            for play in np.flatnonzero(self._over[first:end]) + first:
-                self._points[play] = self.game.points(self.state(int(play)))
-
-    def _observe(self, first: int, end: int) -> None:
-        if self._direct:
-            kernels.observe(self._states, self.seats, self._flat, first, end)
-            return
-        for play in range(first, end):
+    def _see_through_views(self) -> None:
+        """Write the observations of a game that has none in machine code."""
+        for play in range(0 if self._direct else self.count):
             seat = max(int(self.seats[play]), 0)
             self.game.observe(self.state(play), seat, self.observations[play])
-
-    def _run(self, work: Callable[[int, int], None]) -> None:
-        """Do something to all plays, a slice in each thread."""
-        if self._pool is None:
-            work(0, self.count)
-            return
-        ends = np.linspace(0, self.count, self._threads + 1).astype(int).tolist()
-        for done in [self._pool.submit(work, *each) for each in itertools.pairwise(ends)]:
-            done.result()

@@ -34,6 +34,21 @@ def test_ranks_are_told_in_words() -> None:
     assert play.scene().text[1] == "seat 2 SE: 120 to go, out, rank 3"
 
 
+def test_who_is_first_thanks_to_parked_pegs_has_no_way_left_to_go() -> None:
+    play = Position(GAME, GAME.Options(size=2))
+    start = GAME.view(play.state, None)
+    north, south = start.pegs
+    view = start.model_copy(update={"pegs": [[south[0], *north[1:]], south[1:]], "ranks": [1, 0]})
+    assert GAME.scene(view).text[0] == "seat 1 N: 0 to go, finished, rank 1"
+    assert GAME.scene(view.model_copy(update={"ranks": [0, 0]})).text[0] != "seat 1 N: 0 to go"
+
+
+def test_who_is_ranked_without_a_full_goal_has_not_finished() -> None:
+    play = Position(GAME, GAME.Options(size=2))
+    view = GAME.view(play.state, None).model_copy(update={"ranks": [1, 2], "to_act": -1})
+    assert GAME.scene(view).text[0].endswith("to go, rank 1")
+
+
 def test_a_pass_marks_nothing() -> None:
     play = Position(GAME)
     view = GAME.view(play.state, None).model_copy(update={"last": None})

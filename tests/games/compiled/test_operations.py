@@ -78,6 +78,35 @@ def test_an_unknown_record_is_named() -> None:
     assert op.offers(_start().dtype, "set_side_to_move")
 
 
+@pytest.mark.parametrize("name", registry.names())
+def test_a_list_of_moves_that_is_too_short_is_refused(name: str) -> None:
+    """Machine code would write over what lies behind it."""
+    game = registry.get(name)
+    state = game.start(game.Options(), game.info.seats[0], game.deal(game.Options(), 2, 0))
+    most = op.max_actions(state.dtype)
+    short = np.zeros(most - 1, np.int32)
+    for operation, between in (
+        (op.generate, ()),
+        (op.generate_stage, (0,)),
+        (op.tactical_moves, ()),
+    ):
+        with pytest.raises(ValueError, match=f"room for {most} actions, not for {most - 1}"):
+            operation(state, *between, short)
+    with pytest.raises(ValueError, match=r"room for \d seats, not for 1"):
+        op.points(state, np.zeros(1))
+    assert not short.any()
+    assert op.generate(state, np.zeros(most, np.int32)) == len(game.legal(state))
+
+
+def test_what_a_game_does_not_count_or_show_is_said() -> None:
+    state, out = _start(), np.ones(6)
+    op.points(state, out)
+    assert out.tolist() == [0, 0, 1, 1, 1, 1]
+    stranger = kernels.new(kernels.record_type("unseen", [("side", np.int32)], source=__file__))
+    with pytest.raises(TypeError, match="no 'observe' for records of this type"):
+        op.observe(stranger, 0, np.zeros(1, np.float32))
+
+
 def test_an_incomplete_game_is_refused() -> None:
     dtype = kernels.record_type("incomplete", [("side", np.int32)], source=__file__)
     with pytest.raises(TypeError, match=r"must implement .*undo"):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from kibitz_games.chinese_checkers import ChineseCheckers
 from kibitz_games.chinese_checkers import models as chinese_checkers_models
+from kibitz_games.compiled import operations
 from kibitz_games.conformance import laws
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, IllegalAction, Model, State
@@ -151,6 +152,16 @@ class _NamesACellTwice(ChineseCheckers):
     def scene(self, view: chinese_checkers_models.View) -> Scene:
         scene = super().scene(view)
         return replace(scene, cells=scene.cells + scene.cells[:1])
+
+
+def test_a_game_that_generates_more_than_it_says_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before any list of the length that it says is written to, and over."""
+    game = registry.get("connect-four")
+    monkeypatch.setitem(operations._max_actions, game.state_type, 5)
+    with pytest.raises(laws.ConformanceError, match="it is 5, and 7 were generated"):
+        laws.check_laws(game, seeds=[1])
 
 
 @pytest.mark.parametrize(

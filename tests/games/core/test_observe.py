@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,3 +161,13 @@ def test_points_are_the_games_own_count() -> None:
         op.points(play.state, out)
         seats = int(play.state["seats"])
         assert tuple(out[:seats]) == play.game.points(play.state)
+
+
+def test_an_array_of_another_kind_is_refused() -> None:
+    """What machine code wrote into a copy of it would be lost."""
+    play = Position(registry.get("tanks"))
+    shape = play.game.observation_shape(play.state)
+    others: list[Any] = [np.zeros(shape), np.zeros(shape[::-1], np.float32).T]
+    for out in others:
+        with pytest.raises(ValueError, match="out: expected a contiguous array of float32"):
+            play.game.observe(play.state, 0, out)

@@ -127,12 +127,15 @@ def test_without_auto_reset_plays_wait_until_they_are_chosen() -> None:
 def test_an_action_that_is_not_legal_changes_nothing() -> None:
     with VectorGame("connect-four", count=3) as games:
         before = [games.state(play).tobytes() for play in range(3)]
-        for bad in (7, -1):
+        for bad in (7, -1, 2**32 + 1, -(2**40)):
             with pytest.raises(ValueError, match=f"actions: {bad} is not legal in play 2"):
                 games.step([0, 1, bad])
-        with pytest.raises(ValueError, match=r"expected 3 numbers, not \(2,\)"):
-            games.step([0, 1])
+        for given, found in (([0, 1], r"\(2,\) of int64"), ([0, 1.5, 2], r"\(3,\) of float64")):
+            with pytest.raises(ValueError, match=f"expected 3 whole numbers, not {found}"):
+                games.step(given)
         assert [games.state(play).tobytes() for play in range(3)] == before
+        games.step(np.array([0, 1, 2], np.uint8))
+        assert [games.state(play)["ply"] for play in range(3)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(

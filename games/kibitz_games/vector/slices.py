@@ -1,0 +1,63 @@
+"""Many states of one type side by side, and threads that each work on a slice of them.
+
+What is shared by all that plays many games at once: `VectorGame`, and the games of trainers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, Self
+
+import numpy as np
+
+from kibitz_games.compiled import records
+
+
+class Slices:
+    """Threads for kernels that release the interpreter's lock; ends them when it is closed.
+
+    The caller's thread is one of them. What is done must not depend on how many there are: kernels
+    touch nothing outside their slice.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def run(self, work: Callable[..., Any], count: int, *arguments: Any) -> None:
+        """Call ``work(*arguments, first, end)`` for slices that together are 0 to `count`.
+
+        Returns when all of them are done, also where one raises; an error is raised then.
+        """
+        if self._pool is None or count < 2:
+            work(*arguments, 0, count)
+            return
+        ends = np.linspace(0, count, min(self._threads, count) + 1).astype(int).tolist()
+        own, *others = itertools.pairwise(ends)
+        slices = [self._pool.submit(work, *arguments, *each) for each in others]
+        try:
+            work(*arguments, *own)
+        finally:
+            wait(slices)
+        for each in slices:
+            each.result()
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+
+def new_states(dtype: np.dtype[Any], count: int) -> tuple[Any, np.ndarray[Any, np.dtype[np.uint8]]]:
+    """Return `count` states of zeros, as kernels take them, and the bytes of each, one a row."""
+    states = np.zeros(count, dtype)
+    return records.batch(states), states.view(np.uint8).reshape(count, dtype.itemsize)
