@@ -9,14 +9,23 @@ from __future__ import annotations
 import difflib
 
 from kibitz_search.chinese_checkers import experiments as chinese_checkers
+from kibitz_search.five_in_a_row import experiments as five_in_a_row
 from kibitz_search.tanks import experiments as tanks
 from kibitz_search.training import parameters
-from kibitz_search.training.experiment import Experiment, ParameterError, Parameters
+from kibitz_search.training.experiment import Experiment, LoadTask, ParameterError, Parameters
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.name: each for each in (*chinese_checkers.EXPERIMENTS, *tanks.EXPERIMENTS)
+    each.name: each
+    for each in (
+        *chinese_checkers.EXPERIMENTS,
+        *tanks.EXPERIMENTS,
+        *five_in_a_row.EXPERIMENTS,
+    )
 }
 """Every experiment by its name, ``GAME/NAME``."""
+
+TASKS: dict[str, LoadTask] = {**chinese_checkers.TASKS, **tanks.TASKS}
+"""What workers compute for experiments, by name."""
 
 
 def find(spec: str) -> tuple[Experiment, Parameters]:

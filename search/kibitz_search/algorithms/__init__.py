@@ -20,6 +20,7 @@ mpmix        max^n, paranoid or offensive, by how far somebody is ahead
 maxprob      everybody goes for the best chances
 playout      playing on by quick guesses and some chance
 mcts         Monte Carlo tree search, with hidden information too
+conspiracy   one move ahead for seats that hold together
 phased       a book and a database around another search
 pathfinding  breadth-first distances and A* on a grid
 hugepages    memory for tables

@@ -13,7 +13,7 @@ position on the way knows. What is put together here:
   / (losses here + 1)`` on top -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements for
   Multi-Player Monte-Carlo Tree Search" (2011).
 - Progressive widening: with `widen`, a position of `n` visits considers ``1 + widen * sqrt(n)``
-  actions, those that the game's `move_score` likes best first; without, all -- G. Chaslot et al.,
+  actions, those that `move_prior` likes best first; without, all -- G. Chaslot et al.,
   "Progressive Strategies for Monte-Carlo Tree Search" (2008), which call it unpruning.
 - Playouts end after `plies` plies, judged by the evaluation through a logistic curve of width
   `scale`.
@@ -177,7 +177,7 @@ def select_child(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> In
 
 
 @kernel
-def expand(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
+def expand(st: Record, ws: Record, ev: Record, nodes: Any, node: Int, seat: Int) -> Int:
     """Add the most promising of the untried actions to the tree; return the new node.
 
     Return -1 where there is no room, or nothing that was not tried.
@@ -196,10 +196,10 @@ def expand(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
         child = np.int64(nodes[child].next)
     if n == 0:
         return np.int64(-1)
-    best, most, equals = np.int64(-1), np.int64(0), np.int64(1)
+    best, most, equals = np.int64(-1), 0.0, np.int64(1)
     for i in range(n):
         m = np.int64(ws.moves[0, i])
-        score = np.int64(op.move_score(st, m))
+        score = op.move_prior(ev, st, m)
         if best < 0 or score > most:
             best, most, equals = m, score, np.int64(1)
         elif score == most:
@@ -231,7 +231,7 @@ def select_leaf(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
         child = np.int64(select_child(st, ws, nodes, node, seat))
         fresh = child < 0
         if fresh:
-            child = np.int64(expand(st, ws, nodes, node, seat))
+            child = np.int64(expand(st, ws, ev, nodes, node, seat))
             if child < 0:
                 break
         play_recorded(st, ws, ply, np.int64(nodes[child].action))
@@ -260,7 +260,7 @@ def evaluate_leaf(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> I
             expected_scores(st, ev, ws.last, ply, ws.scale, out)
             for other in range(np.int64(st.seats)):
                 nodes[node].hint[other] = out[other]
-        end = np.int64(playout(st, ws, ply, np.int64(ply + ws.plies), ws.epsilon))
+        end = np.int64(playout(st, ws, ev, ply, np.int64(ply + ws.plies), ws.epsilon))
         expected_scores(st, ev, ws.last, end, ws.scale, out)
         return end
     if ws.implicit > 0.0:
@@ -428,13 +428,13 @@ class Mcts:
             return SearchResult(actions[at], 1.0, 1, 1, (actions[at],))
         # One iteration runs to its end, so that there is an answer, however late it is.
         self._iterate(st, ev, 1)
-        limits.report(self._result(st))
+        limits.report(self._result(st, ev))
         with stop_timer(ws, deadline, limits.cancelled):
             if sample is None:
                 self._iterate(st, ev, self._max_iterations)
             else:
                 self._iterate_samples(st, ev, drawn, sample)
-        return self._result(st)
+        return self._result(st, ev)
 
     def _reset(
         self, st: np.record, ev: np.record, first: int, depth: int, hidden: bool
@@ -491,7 +491,7 @@ class Mcts:
 
         return max((c for c in self._children(node) if self._nodes[c].seat == seat), key=rank)
 
-    def _result(self, st: np.record) -> SearchResult:
+    def _result(self, st: np.record, ev: np.record) -> SearchResult:
         ws, nodes = self._ws, self._nodes
         best = self._best(0, int(op.to_act(st)))
         exact, mean = float(nodes[best].exact), float(nodes[best].total / nodes[best].visits)
@@ -499,17 +499,17 @@ class Mcts:
         count = int(ws.nodes)
         values = tuple((ws.sums[: int(st["seats"])] / count).tolist())
         line, depth = self._line(best, st), int(ws.reached)
-        if 0 <= exact < PROVEN_LOSS and nodes[0].exact < 0:
-            line = (self._untried(st),)
+        lost = 0 <= exact < PROVEN_LOSS and nodes[0].exact < 0
+        if lost and (untried := self._untried(st)):
+            line = (max(untried, key=lambda m: float(op.move_prior(ev, st, np.int64(m)))),)
         return SearchResult(line[0], worth, depth, count, line, values)
 
-    def _untried(self, st: np.record) -> int:
-        """Return the most promising action that the tree has not got, where all it has lose."""
+    def _untried(self, st: np.record) -> list[int]:
+        """Return the actions that the tree has not got: none where all with many seats lose."""
         tried = {int(self._nodes[child].action) for child in self._children(0)}
         moves = np.zeros(op.max_actions(st.dtype), np.int32)
         legal: list[int] = moves[: op.generate(st, moves)].tolist()
-        left = [action for action in legal if action not in tried]
-        return max(left, key=lambda action: int(op.move_score(st, np.int64(action))))
+        return [action for action in legal if action not in tried]
 
     def _line(self, node: int, st: np.record) -> tuple[int, ...]:
         """Return what the tree expects from a child of the root on, while it can be played."""

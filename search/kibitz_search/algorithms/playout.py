@@ -1,7 +1,7 @@
 """Playouts: a play on to its end, or for a while, by quick guesses and some chance.
 
-Every seat takes the action that the game's own `move_score` likes best, any of the best if there
-are several, and with the probability `epsilon` any action at all. Nothing is evaluated on the way.
+Every seat takes the action that `move_prior` likes best, any of the best if there are several, and
+with the probability `epsilon` any action at all. Nothing is evaluated on the way.
 
 The random numbers are Marsaglia's 64-bit xorshift (shifts 13, 7, 17): the state is one number,
 which must not be 0 (G. Marsaglia, "Xorshift RNGs", 2003), so a seed repeats every play.
@@ -59,18 +59,18 @@ def bernoulli(chance: Any, epsilon: float) -> bool:
 
 
 @kernel
-def playout_action(st: Record, ws: Record, epsilon: float) -> Int:
+def playout_action(st: Record, ws: Record, ev: Record, epsilon: float) -> Int:
     """Return the action that a playout takes; the play goes on."""
     moves = ws.moves[0]
     n = np.int64(op.generate(st, moves))
     if n == 1 or bernoulli(ws.chance, epsilon):
         return np.int64(moves[random_below(ws.chance, n)])
     best = np.int64(moves[0])
-    most = np.int64(op.move_score(st, best))
+    most = op.move_prior(ev, st, best)
     equals = np.int64(1)
     for i in range(1, n):
         m = np.int64(moves[i])
-        score = np.int64(op.move_score(st, m))
+        score = op.move_prior(ev, st, m)
         if score > most:
             best, most, equals = m, score, np.int64(1)
         elif score == most:
@@ -90,7 +90,7 @@ def play_recorded(st: Record, ws: Record, ply: Int, m: Int) -> None:
 
 
 @kernel
-def playout(st: Record, ws: Record, ply: Int, end: Int, epsilon: float) -> Int:
+def playout(st: Record, ws: Record, ev: Record, ply: Int, end: Int, epsilon: float) -> Int:
     """Play on from `ply` to `end`, or to the end of the play; return the ply that was reached.
 
     It ends early when ``ws.stop`` is set. What was played stands in ``ws.trail``, and nothing
@@ -98,16 +98,16 @@ def playout(st: Record, ws: Record, ply: Int, end: Int, epsilon: float) -> Int:
     """
     end = np.int64(min(end, MAX_PLIES))
     while ply < end and not op.terminal(st) and (ply % STOP_CHECK_PLIES != 0 or ws.stop == 0):
-        play_recorded(st, ws, ply, playout_action(st, ws, epsilon))
+        play_recorded(st, ws, ply, playout_action(st, ws, ev, epsilon))
         ply = np.int64(ply + 1)
     return np.int64(ply)
 
 
 @kernel
-def playouts(worlds: Any, ws: Record, count: Int, end: Int, epsilon: float) -> Int:
+def playouts(worlds: Any, ws: Record, ev: Record, count: Int, end: Int, epsilon: float) -> Int:
     """Play so many playouts of ``worlds[0]``, in ``worlds[1]``; return their plies together."""
     plies = np.int64(0)
     for _ in range(count):
         worlds[1] = worlds[0]
-        plies += playout(worlds[1], ws, np.int64(0), end, epsilon)
+        plies += playout(worlds[1], ws, ev, np.int64(0), end, epsilon)
     return plies

@@ -39,12 +39,16 @@ POWER = 1.5
 HOP = 1 / 8
 """What a way forward by jumps is worth, for each step that it gains."""
 
-EVOLVED = {2: "evolved-2"}
+EVOLVED = {2: "evolved-2", 3: "evolved-3"}
 """The evolved weights that come with the package, by the number of seats."""
 
 WEIGHTS = kernels.record_type(
     "hole_weights",
-    [("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1))],
+    [
+        ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
+        ("leave", np.float32, (geo.CORNERS, geo.MAX_HOLES + 1)),  # what a move from a hole promises
+        ("enter", np.float32, (geo.CORNERS, geo.MAX_HOLES + 1)),  # and one to it
+    ],
     source=__file__,
 )
 
@@ -75,13 +79,33 @@ def _eval_delta(ev: operations.Record, st: operations.Record, m: int) -> Any:
     return ev.weights[goal, target] - ev.weights[goal, origin]
 
 
-operations.implement(WEIGHTS, evaluate=_evaluate, eval_delta=_eval_delta)
+@kernel
+def _move_prior(ev: operations.Record, st: operations.Record, m: int) -> Any:
+    """Return what the hole that the peg leaves and the one that it enters promise together."""
+    holes = np.int64(st.holes)
+    if m >= holes * holes:
+        return 0.0
+    goal = np.int64(st.goal[st.turn])
+    origin = rules.source_hole(st, m)
+    return np.float64(ev.leave[goal, origin] + ev.enter[goal, m - origin * holes])
+
+
+operations.implement(WEIGHTS, evaluate=_evaluate, eval_delta=_eval_delta, move_prior=_move_prior)
+
+
+def _usual(state: Any) -> Any:
+    """Return a record without weights, whose `move_prior` is the `move_score` of the game."""
+    ev: Any = kernels.new(WEIGHTS)
+    steps = np.asarray(rules.STEPS)[int(state.geometry)].astype(np.float32)
+    ev.leave[:, : steps.shape[1]] = (rules.BY_STEP + 1) * steps
+    ev.enter[:, : steps.shape[1]] = -rules.BY_STEP * steps
+    return ev
 
 
 def weighted(state: Any, weight: Weight) -> np.record:
     """Return the evaluation record of a weight function for the board of `state`."""
     shape = geo.geometry(*geo.ALL[int(state.geometry)])
-    ev: Any = kernels.new(WEIGHTS)
+    ev: Any = _usual(state)
     for goal in geo.corners_of(shape.board):
         for hole in range(shape.holes):
             ev.weights[goal, hole] = round(weight(shape, goal, hole) / RESOLUTION) * RESOLUTION
@@ -132,13 +156,23 @@ def stragglers(state: np.record) -> np.record:
     )
 
 
-def of_distances(state: Any, distances: Sequence[float]) -> np.record:
-    """Return the evaluation record of an array of distances (`hole_arrays`) for the usual star."""
+def of_distances(
+    state: Any, distances: Sequence[float], *, priors: np.ndarray | None = None
+) -> np.record:
+    """Return the evaluation record of an array of distances (`hole_arrays`) for the usual star.
+
+    `priors` are what leaving and what entering each hole promises, [2, holes]; without them it is
+    what the game's `move_score` says.
+    """
     shape, numbers = geo.geometry(*geo.ALL[int(state.geometry)]), np.array(distances)
-    ev: Any = kernels.new(WEIGHTS)
+    ev: Any = _usual(state)
     for goal in range(geo.CORNERS):
         worth = -numbers[turned_holes(shape, goal)]
         ev.weights[goal, : shape.holes] = np.round(worth / RESOLUTION) * RESOLUTION
+        if priors is not None:
+            ev.leave[goal, : shape.holes], ev.enter[goal, : shape.holes] = priors[
+                :, turned_holes(shape, goal)
+            ]
     record: np.record = ev
     return record
 

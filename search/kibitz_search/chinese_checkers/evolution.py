@@ -15,6 +15,10 @@ What the report leaves open, and what is done here:
   positive fitness in games that it loses, and no wins, while the report says that positive fitness
   means games won.
 - The individual begins every second game of two, and every third of three; `begins` changes that.
+  The report's own figures agree with an individual that always begins. A game that it wins then
+  has an odd number of plies with two players, and one more than a multiple of three with three;
+  so five have an odd sum with two, and one of 2 modulo 3 with three. The report's sums are
+  5 x 72.6 = 363, 5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; in turns it would be 0.
 - Of equal moves any is taken, drawn at random: with none at random five games would be one.
 - A game in which nobody finishes is begun again, `restarts` times at most; then it is lost from as
   far as the start (`stuck`: from where its pegs are then). Who leaves a peg at home, so that the
@@ -27,6 +31,12 @@ What the report leaves open, and what is done here:
   judge's own, pegs stop short of it for ever: with 20 individuals nobody had won by generation
   3,000, with 100 nobody by 250. The report's first win is in generation 51; moved apart it is in
   348 with 20 individuals and in 21 with 100.
+- The size of the population decides most, and then the range of the first numbers: from a few
+  hundred individuals with numbers up to 100 the array wins nearly all games after some hundred
+  generations, while a small population is all alike soon and then waits for mutations, of which
+  hardly one helps. Once most individuals win their five games, what is selected is luck: more
+  generations make the populations faster and no surer. So a run is as long as its population needs
+  to become alike.
 - How great the judge's "great penalty" is does not matter: from 4 to 50 it plays the same games.
 - With three players both opponents are the judge, and whoever finishes first has won.
 """

@@ -22,7 +22,7 @@ from kibitz_search.chinese_checkers import evolution, genetic_figures, genetic_s
 from kibitz_search.chinese_checkers.genetic_parameters import GeneticParameters
 from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
 from kibitz_search.chinese_checkers.hole_games import PLIES, WON, HoleGames, against
-from kibitz_search.training import genetic, journal, weights
+from kibitz_search.training import genetic, journal, output, weights
 from kibitz_search.training import run as training
 from kibitz_search.training.experiment import TrainingRun
 from kibitz_search.training.genetic import Array
@@ -57,7 +57,7 @@ def run(parameters: GeneticParameters, given: TrainingRun) -> None:
     header = parameters.model_dump(exclude=_NOT_OF_THE_RUN) | {"seed": given.seed}
     with (
         journal.Journal(given.out / JOURNAL, {"game": "chinese-checkers", **header}) as file,
-        closing(_games(parameters, given.threads)) as games,
+        closing(_games(parameters, given)) as games,
     ):
         run = _Evolution(parameters, given, settings, template, games, file)
         stage = _evolve(run)
@@ -81,14 +81,26 @@ def _settings(parameters: GeneticParameters, seed: int) -> genetic.Settings:
     )
 
 
-def _games(parameters: GeneticParameters, threads: int) -> HoleGames:
+def _games(parameters: GeneticParameters, given: TrainingRun) -> HoleGames:
     return against(
         parameters.judge,
         parameters.seats,
-        threads=threads,
+        threads=given.threads,
+        compute=given.compute,
         most_restarts=parameters.restarts,
         stuck_is_start=parameters.stuck == "start",
         by_own=parameters.own_distance,
+        begins=parameters.begins,
+    )
+
+
+def _fresh(parameters: GeneticParameters, judge: str, given: TrainingRun) -> HoleGames:
+    """Return the games of the selection and of the tests: begun as those of the run are."""
+    return against(
+        judge,
+        parameters.seats,
+        threads=given.threads,
+        compute=given.compute,
         begins=parameters.begins,
     )
 
@@ -116,9 +128,7 @@ def _selected(run: _Evolution, stage: training.Stage) -> Array:
     each = [training.resume(run.settings, run.template, run.file, at) for at in numbers]
     candidates = [array for at in each for array in (at.population, at.best[np.newaxis])]
     everybody = np.concatenate([*candidates, stage.population, stage.best[np.newaxis]])
-    with closing(
-        against(run.parameters.judge, run.games.seats, threads=run.given.threads)
-    ) as games:
+    with closing(_fresh(run.parameters, run.parameters.judge, run.given)) as games:
         return genetic_selection.best_of(games, everybody, run.given.seed)
 
 
@@ -132,7 +142,7 @@ def _draw(run: _Evolution, stage: training.Stage, best: Array) -> None:
         charts[f"array-{name}.svg"] = genetic_figures.star(title, fittest(number))
     charts["array-best.svg"] = genetic_figures.star("The best of the last populations", best)
     for name, text in charts.items():
-        (run.given.out / name).write_text(text, encoding="utf-8")
+        output.write(run.given.out / name, text)
     run.given.reporter.say(f"wrote {', '.join(charts)}")
 
 
@@ -171,7 +181,7 @@ def _test(parameters: GeneticParameters, given: TrainingRun, name: str, array: A
 def _tested(parameters: GeneticParameters, given: TrainingRun, array: Array) -> Iterator[str]:
     count = parameters.test
     for judge in evolution.JUDGES:
-        with closing(against(judge, parameters.seats, threads=given.threads)) as games:
+        with closing(_fresh(parameters, judge, given)) as games:
             came = games.play(array[np.newaxis], [given.seed + 1], 0, count)[0]
         won = came[:, WON] > 0
         low, high = wilson(int(won.sum()), count)

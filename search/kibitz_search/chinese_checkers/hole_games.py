@@ -11,8 +11,6 @@ Chinese Checkers has it, where a peg that was left behind prevents a win.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,16 +21,17 @@ from kibitz_games.compiled import kernels, records
 from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core import registry
-from kibitz_games.vector.kernels import mix
+from kibitz_games.vector.chance import draw
+from kibitz_games.vector.slices import Slices, new_states
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers.evaluation import EVALUATIONS, hand
 from kibitz_search.chinese_checkers.hole_arrays import GOAL, Rotation
+from kibitz_search.training.experiment import Compute
+from kibitz_search.training.parts import computed
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 i64 = kernels.int64_cast()
-u64: Any = np.uint64 if kernels.compiled() else int
-_STEP, _MASK, _S32 = u64(0x9E3779B97F4A7C15), u64(2**64 - 1), u64(32)
 
 WON, PLIES, LOST_BY, RESTARTS = range(4)
 """The columns of what came of a game."""
@@ -49,15 +48,14 @@ _BEGINS: dict[str, Callable[[int], range]] = {
 @kernel
 def _one_of(chance: Any, count: Any) -> Any:
     """Return whether the last of `count` equal ones is drawn."""
-    chance[0] = (u64(chance[0]) + _STEP) & _MASK
-    return ((mix(u64(chance[0])) >> _S32) * count) >> _S32 == u64(0)
+    return draw(chance, i64(0), count) == 0
 
 
 @kernel
 def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
     """Return the move that takes the most off, any of equal ones."""
     holes, n = i64(st.holes), i64(op.generate(st, moves))
-    best, equal, chosen = -1e300, u64(0), i64(moves[0])
+    best, equal, chosen = -1e300, i64(0), i64(moves[0])
     for k in range(n):
         m = i64(moves[k])
         gain = 0.0
@@ -65,9 +63,9 @@ def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
             origin = rules.source_hole(st, m)
             gain = own[origin] - own[m - origin * holes]
         if gain > best:
-            best, equal, chosen = gain, u64(1), m
+            best, equal, chosen = gain, i64(1), m
         elif gain == best:
-            equal += u64(1)
+            equal += 1
             if _one_of(chance, equal):
                 chosen = m
     return chosen
@@ -77,16 +75,16 @@ def _greedy_move(st: op.Record, own: Any, moves: Any, chance: Any) -> Int:
 def _judged_move(st: op.Record, ev: op.Record, moves: Any, chance: Any) -> Int:
     """Return the move after which an evaluation says the most to the mover, any of equal ones."""
     seat, n = i64(st.side), i64(op.generate(st, moves))
-    best, equal, chosen = -1e300, u64(0), i64(moves[0])
+    best, equal, chosen = -1e300, i64(0), i64(moves[0])
     for k in range(n):
         m = i64(moves[k])
         op.play(st, m)
         worth = op.evaluate(ev, st, seat)
         op.undo(st, m)
         if worth > best:
-            best, equal, chosen = worth, u64(1), m
+            best, equal, chosen = worth, i64(1), m
         elif worth == best:
-            equal += u64(1)
+            equal += 1
             if _one_of(chance, equal):
                 chosen = m
     return chosen
@@ -178,6 +176,12 @@ def play_games(
             out[i, game, RESTARTS] = restarts
 
 
+TASK = "hole-games"
+"""The task of workers that `play_task` carries out."""
+Elsewhere: TypeAlias = tuple[Compute, dict[str, Any]]
+"""Where games are played, and what a task is told of them all."""
+
+
 class HoleGames:
     """Plays arrays against a fixed one, with 2 to 6 seats on the usual star.
 
@@ -193,6 +197,7 @@ class HoleGames:
         seats: int = 2,
         *,
         threads: int = 1,
+        compute: Elsewhere | None = None,
         most_restarts: int = 10,
         stuck_is_start: bool = True,
         by_own: bool = False,
@@ -210,49 +215,67 @@ class HoleGames:
         self._judged = evaluation is not None
         self._evaluation: Any = (evaluation or hand)(self._start)
         self._others = np.ascontiguousarray(opponent[self._rotation.turned])
-        self._threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._slices = Slices(threads)
+        self._elsewhere = compute
 
     def play(self, arrays: Array, seeds: Sequence[int], first_game: int, games: int) -> Array:
         """Return what came of `games` games of each array: see `WON` and the others.
 
         `seeds` has a number for each array; the same number gives the same games.
         """
+        if self._elsewhere is not None:
+            compute, common = self._elsewhere
+            rest = {"first_game": first_game, "games": games}
+            # A list of Python integers would become floats beyond 2**63.
+            batches = {"arrays": arrays, "seeds": np.array(seeds, np.uint64)}
+            return computed(compute, TASK, common | rest, batches, (games, 4))
         count, dtype = len(arrays), self._start.dtype
-        states = np.zeros(count, dtype)
-        raw = states.view(np.uint8).reshape(count, dtype.itemsize)
+        states, raw = new_states(dtype, count)
         out = np.zeros((count, games, 4))
         chances = np.array(seeds, np.uint64).reshape(count, 1)
         everything: Any = (
-            *(records.batch(states), raw, records.as_bytes(self._start)),
+            *(states, raw, records.as_bytes(self._start)),
             *(np.ascontiguousarray(arrays), self._rotation.turned, self._others),
             *(self._judged, self._evaluation, self._own_seats),
             *(first_game, games, self.most_restarts, self._stuck_is_start, self._by_own),
             *(chances, out),
         )
-        kernel: Any = play_games
-        if self._pool is None:
-            kernel(*everything, 0, count)
-            return out
-        ends = np.linspace(0, count, self._threads + 1).astype(int).tolist()
-        for done in [self._pool.submit(kernel, *everything, *each) for each in pairwise(ends)]:
-            done.result()
+        self._slices.run(play_games, count, *everything)
         return out
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._slices.close()
 
 
-def against(judge: str, seats: int = 2, **options: Any) -> HoleGames:
+def against(
+    judge: str, seats: int = 2, *, threads: int = 1, compute: Compute | None = None, **options: Any
+) -> HoleGames:
     """Return games against an evaluation by its name, with the options of `HoleGames`.
 
-    One that is a weight for every hole plays by them, all others look one move ahead.
+    One that is a weight for every hole plays by them, all others look one move ahead. With
+    `compute` the games are played there.
     """
     made = EVALUATIONS[judge]
     evaluation = made if judge in BY_EVALUATION else None
-    return HoleGames(distances(judge), seats, evaluation=evaluation, **options)
+    common = {"judge": judge, "seats": seats, "options": options}
+    elsewhere = None if compute is None else (compute, common)
+    return HoleGames(
+        distances(judge),
+        seats,
+        threads=threads if compute is None else 1,
+        compute=elsewhere,
+        evaluation=evaluation,
+        **options,
+    )
+
+
+def play_task(given: dict[str, Any]) -> dict[str, Any]:
+    """Play what `HoleGames` gives to be played elsewhere."""
+    games = against(given["judge"], given["seats"], **given["options"])
+    arrays = np.array(given["arrays"], np.float64)
+    out = games.play(arrays, given["seeds"], given["first_game"], given["games"])
+    return {"out": out.tolist()}
 
 
 def distances(name: str) -> Array:

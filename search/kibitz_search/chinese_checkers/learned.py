@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from importlib.resources import as_file, files
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +19,13 @@ from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers import weights_file
 from kibitz_search.chinese_checkers.evaluation import EVALUATIONS, stragglers
+from kibitz_search.chinese_checkers.hole_games import distances
+from kibitz_search.training.weights import WeightsFile
 
 SEATS = (2, 4)
 """The numbers of seats with an array of their own."""
+GUIDED = (2,)
+"""The numbers of seats with priors of moves; a file of them repeats the array, so it is whole."""
 
 
 def learned(state: np.record) -> np.record:
@@ -31,17 +34,42 @@ def learned(state: np.record) -> np.record:
     With other numbers, and on another board than the usual star, they are those of `stragglers`,
     from which they were learned.
     """
-    there: Any = state
-    usual = geo.ALL[int(there.geometry)] == ("star", geo.COMMON["star"])
-    seats = int(there.seats)
-    return _evaluation(seats)(state) if usual and seats in SEATS else stragglers(state)
+    seats = int(state["seats"])
+    shipped = _is_usual(state) and seats in SEATS
+    return _evaluation(f"learned-{seats}")(state) if shipped else stragglers(state)
+
+
+def guided(state: np.record) -> np.record:
+    """Return the learned weights with learned priors of moves, which guide Monte Carlo searches.
+
+    Without priors for the number of seats, and on another board, it is `learned`.
+    """
+    seats = int(state["seats"])
+    shipped = _is_usual(state) and seats in GUIDED
+    return _evaluation(f"guided-{seats}")(state) if shipped else learned(state)
+
+
+def _is_usual(state: np.record) -> bool:
+    return geo.ALL[int(state["geometry"])] == ("star", geo.COMMON["star"])
+
+
+def distances_for(seats: int) -> tuple[float, ...]:
+    """Return the array of a number of seats: the learned one, or that of `stragglers`."""
+    if seats in SEATS:
+        return tuple(_file(f"learned-{seats}").weights)
+    return tuple(distances("stragglers").tolist())
 
 
 @functools.cache
-def _evaluation(seats: int) -> Evaluation:
-    with as_file(files(__package__) / "weights" / f"learned-{seats}.json") as path:
-        return weights_file.evaluation(weights_file.read(path))
+def _evaluation(name: str) -> Evaluation:
+    return weights_file.evaluation(_file(name))
+
+
+def _file(name: str) -> WeightsFile:
+    """Return a file that the package has."""
+    with as_file(files(__package__) / "weights" / f"{name}.json") as path:
+        return weights_file.read(path)
 
 
 ALL: dict[str, Evaluation] = {**EVALUATIONS, "learned": learned}
-"""The evaluations of the game, by name, with the learned one."""
+"""The evaluations of the game, by name, with the learned one. `guided` is for one search only."""

@@ -17,6 +17,7 @@ best.json       the array, for ``*-weights:file=best.json``
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -29,10 +30,11 @@ from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
 from kibitz_search.chinese_checkers.hole_games import Array, distances
 from kibitz_search.chinese_checkers.learning_parameters import LearnedParameters
 from kibitz_search.chinese_checkers.plan_games import PlanGames
-from kibitz_search.training import figures, weights
+from kibitz_search.training import figures, output, weights
 from kibitz_search.training.cma import Cma
 from kibitz_search.training.experiment import TrainingRun
 from kibitz_search.training.journal import Journal, JournalError
+from kibitz_search.training.statistics import wilson
 
 JOURNAL, BEST = "journal.jsonl", "best.json"
 ROWS = np.arange(0, 17, 2.0)
@@ -68,12 +70,17 @@ def array_of(numbers: Array) -> Array:
 
 def run(parameters: LearnedParameters, given: TrainingRun) -> None:
     """Evolve the numbers; write the array and the figures."""
-    header = parameters.model_dump(exclude={"generations"}) | {"seed": given.seed}
-    games = PlanGames(parameters.seats)
+    header = parameters.model_dump(exclude={"generations", "test"}) | {"seed": given.seed}
     strategy = Cma(np.zeros(SIZE), STEP, parameters.population, given.seed)
-    with Journal(given.out / JOURNAL, {"game": "chinese-checkers/learned", **header}) as file:
+    with (
+        Journal(given.out / JOURNAL, {"game": "chinese-checkers/learned", **header}) as file,
+        closing(PlanGames(parameters.seats, threads=given.threads)) as games,
+    ):
         leads = _evolve(parameters, given, games, strategy, file)
-    _save(parameters, given, games, strategy, leads)
+        array = np.round(array_of(strategy.mean), DIGITS)
+        _save(parameters, given, games, array, leads)
+        if parameters.test:
+            given.reporter.say(_tested(parameters, given, games, array))
 
 
 def _evolve(
@@ -127,10 +134,9 @@ def _save(
     parameters: LearnedParameters,
     given: TrainingRun,
     games: PlanGames,
-    strategy: Cma,
+    array: Array,
     leads: list[float],
 ) -> None:
-    array = np.round(array_of(strategy.mean), DIGITS)
     file = weights.WeightsFile(
         game="chinese-checkers",
         kind=KIND,
@@ -156,5 +162,20 @@ def _save(
         ),
     }
     for name, text in charts.items():
-        (given.out / name).write_text(text, encoding="utf-8")
+        output.write(given.out / name, text)
     given.reporter.say(f"wrote {BEST} ({file.hash[:12]}) and {', '.join(charts)}")
+
+
+def _tested(
+    parameters: LearnedParameters, given: TrainingRun, games: PlanGames, array: Array
+) -> str:
+    """Say how often the array's seats are ahead of those of stragglers, in other openings."""
+    source = np.random.default_rng([given.seed, 5])
+    seeds = source.integers(0, 2**63, size=parameters.test)
+    leads = games.play(array[np.newaxis], distances("stragglers")[np.newaxis], seeds)[0]
+    ahead, count = float((np.sign(leads) + 1).sum() / 2), len(leads)
+    low, high = wilson(ahead, count)
+    return (
+        f"{BEST} against stragglers: ahead in {100 * ahead / count:.1f}% of {count} games "
+        f"({100 * low:.1f} to {100 * high:.1f})"
+    )

@@ -16,3 +16,6 @@ class LearnedParameters(Parameters):
     openings: int = Field(
         24, ge=1, le=100_000, description="openings that each individual plays, from all seats"
     )
+    test: int = Field(
+        200, ge=0, le=100_000, description="other openings of the test against stragglers"
+    )

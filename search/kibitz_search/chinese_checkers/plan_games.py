@@ -22,25 +22,17 @@ from kibitz_games.compiled import kernels, records
 from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core import registry
-from kibitz_games.vector.kernels import mix
+from kibitz_games.vector.chance import draw
+from kibitz_games.vector.slices import Slices, new_states
 from kibitz_search.chinese_checkers.hole_arrays import Rotation
 from kibitz_search.chinese_checkers.hole_games import Array
 
 i64 = kernels.int64_cast()
-u64: Any = np.uint64 if kernels.compiled() else int
-_STEP, _MASK, _S32 = u64(0x9E3779B97F4A7C15), u64(2**64 - 1), u64(32)
 
 FIRST_WEIGHT = 1 / 64
 """What the first move's own gain counts in its plan: of equal plans the sooner gain is better."""
 SQUASH = 12.0
 """A lead of so many steps is worth 0.76."""
-
-
-@kernel
-def _random(chance: Any, n: Int) -> Int:
-    """Return a number below `n`."""
-    chance[0] = (u64(chance[0]) + _STEP) & _MASK
-    return i64(((mix(u64(chance[0])) >> _S32) * u64(n)) >> _S32)
 
 
 @kernel
@@ -108,59 +100,70 @@ def play_plans(
     seeds: Any,
     opening: Int,
     out: Any,
+    first: Int,
+    end: Int,
 ) -> None:
-    """Play a game for each of `masks`, the array in its seats, the others' array in the rest."""
+    """Play the games of each array from `first` up to before `end`.
+
+    There is one for each of `masks`, the array in its seats, the others' array in the rest.
+    """
     seats, holes = turned.shape[0], turned.shape[1]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
     after = np.empty(rules.MAX_ACTIONS, np.int32)
     tables = np.zeros((seats, holes))
-    st = states[0]
-    for i in range(arrays.shape[0]):
+    for i in range(first, end):
+        st = states[i]
         for game in range(masks.shape[0]):
             for seat in range(seats):
                 mine = (masks[game] >> seat) & 1
                 for hole in range(holes):
                     at = turned[seat, hole]
                     tables[seat, hole] = arrays[i, at] if mine else others[game, at]
-            raw[0, :] = start
+            raw[i, :] = start
             chance = seeds[game : game + 1].copy()
             for _ in range(opening):
                 n = i64(op.generate(st, moves))
-                op.play(st, i64(moves[_random(chance, n)]))
+                op.play(st, i64(moves[draw(chance, i64(0), n)]))
             while st.placed == 0 and st.side >= 0:
                 op.play(st, plan_move(st, tables[st.side], moves, after))
             out[i, game] = _lead(st, i64(seats), i64(masks[game]))
 
 
 class PlanGames:
-    """Plays arrays of distances, written for `hole_games.GOAL`, against others."""
+    """Plays arrays of distances, written for `hole_games.GOAL`, against others.
 
-    def __init__(self, seats: int, *, opening: int = 4) -> None:
+    It ends its threads when it is closed.
+    """
+
+    def __init__(self, seats: int, *, opening: int = 4, threads: int = 1) -> None:
         game = registry.get("chinese-checkers")
         self._start: Any = game.start(game.Options(), seats, {})
         self.shape = geo.geometry(*geo.ALL[int(self._start.geometry)])
         self.seats, self._opening = seats, opening * seats // 2
         self._turned = Rotation.of(self.shape, self._start.corner[:seats].tolist()).turned
         self._masks = sharings(seats)
+        self._slices = Slices(threads)
 
     def play(self, arrays: Array, others: Array, seeds: np.ndarray[Any, Any]) -> Array:
         """Return what the games are worth to each array: one a seed and a sharing of the seats.
 
         `others` are taken in turn, one for each seed.
         """
-        dtype = self._start.dtype
-        states = np.zeros(1, dtype)
-        raw = states.view(np.uint8).reshape(1, dtype.itemsize)
+        states, raw = new_states(self._start.dtype, len(arrays))
         masks = np.tile(self._masks, len(seeds))
         which = np.repeat(np.arange(len(seeds)) % len(others), len(self._masks))
         out = np.zeros((len(arrays), len(masks)))
-        kernel: Any = play_plans
-        kernel(
-            *(records.batch(states), raw, records.as_bytes(self._start)),
+        everything: Any = (
+            *(states, raw, records.as_bytes(self._start)),
             *(np.ascontiguousarray(arrays), np.ascontiguousarray(others[which]), self._turned),
             *(masks, np.repeat(seeds.astype(np.uint64), len(self._masks)), self._opening, out),
         )
+        self._slices.run(play_plans, len(arrays), *everything)
         return out
+
+    def close(self) -> None:
+        """End the threads."""
+        self._slices.close()
 
 
 def sharings(seats: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -1,7 +1,12 @@
-"""Evaluations from files of trained weights: distances of holes, as `kibitz train` writes them."""
+"""Evaluations from files of trained weights: distances of holes, as `kibitz train` writes them.
+
+A file of the kind `GUIDED` has what leaving and what entering each hole promises besides, which
+guides Monte Carlo searches and nobody else.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +16,27 @@ from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers.evaluation import of_distances
 from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND
+from kibitz_search.chinese_checkers.hole_games import Array
 from kibitz_search.training import weights
 
 GAME = "chinese-checkers"
-LARGEST = 1e6
-"""A distance is no larger: sums have to be exact."""
+GUIDED = "hole-distances-and-priors"
 
 
 def read(path: Path) -> weights.WeightsFile:
     """Return a file of distances for the usual star, or raise `WeightsError`."""
-    file = weights.load(path, game=GAME, kind=KIND)
+    file = weights.load(path, game=GAME, kind=(KIND, GUIDED))
     holes = geo.geometry("star", geo.COMMON["star"]).holes
     for name, expected in (("board", "star"), ("size", geo.COMMON["star"]), ("goal", GOAL)):
         if file.shape.get(name) != expected:
             found = file.shape.get(name)
             raise weights.WeightsError(f"{path}: expected the {name} {expected}, not {found}")
-    if len(file.weights) != holes:
+    parts, each = (3, "three") if file.kind == GUIDED else (1, "one")
+    if len(file.weights) != parts * holes:
         raise weights.WeightsError(
-            f"{path}: expected {holes} weights, one a hole of the star, not {len(file.weights)}"
+            f"{path}: expected {parts * holes} weights, {each} a hole of the star, "
+            f"not {len(file.weights)}"
         )
-    if max(map(abs, file.weights)) > LARGEST:
-        raise weights.WeightsError(f"{path}: expected weights from -{LARGEST:g} to {LARGEST:g}")
     return file
 
 
@@ -46,6 +51,20 @@ def evaluation(file: weights.WeightsFile) -> Evaluation:
         board = geo.ALL[int(there.geometry)]
         if board != ("star", geo.COMMON["star"]):
             raise ValueError(f"its weights are for the usual star, not for {board[0]} {board[1]}")
-        return of_distances(there, file.weights)
+        rows = np.array(file.weights).reshape(-1, geo.geometry(*board).holes)
+        return of_distances(there, rows[0], priors=rows[1:] if len(rows) > 1 else None)
 
     return made
+
+
+def guided(
+    distances: Sequence[float], priors: Array, seats: int, **origin: Any
+) -> weights.WeightsFile:
+    """Return a file of distances and of priors, [2, holes]; `origin` says where they come from."""
+    return weights.WeightsFile(
+        game=GAME,
+        kind=GUIDED,
+        shape={"board": "star", "size": geo.COMMON["star"], "goal": GOAL, "seats": seats},
+        weights=[*distances, *priors.ravel().tolist()],
+        **origin,
+    )

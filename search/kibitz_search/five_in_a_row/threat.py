@@ -184,6 +184,19 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
 
 
 @kernel
+def threats_mask(fd: Record) -> Int:
+    """Return the combination of threats in a position, to the side to move: a number below 32."""
+    me = i64(fd.side)
+    own, theirs = fd.counts[me], fd.counts[1 - me]
+    mask = i64(theirs[DOUBLE_FOUR] > 0) * kinds.THEIR_OPEN_FOUR
+    mask += i64(theirs[FOUR_THREE] > 0) * kinds.THEIR_FOUR_THREE
+    mask += i64(theirs[DOUBLE_THREE] > 0) * kinds.THEIR_DOUBLE_THREE
+    mask += i64(own[FOUR_THREE] > 0) * kinds.OUR_FOUR_THREE
+    mask += i64(own[DOUBLE_THREE] > 0) * kinds.OUR_DOUBLE_THREE
+    return mask
+
+
+@kernel
 def evaluate(fd: Record, ev: Record) -> Int:
     """Return what a position is worth to the side to move, from the counts of classes."""
     me = i64(fd.side)
@@ -192,12 +205,7 @@ def evaluate(fd: Record, ev: Record) -> Int:
     total = i64(0)
     for kind in range(1, FIVE):
         total += i64(ev.own[kind]) * i64(own[kind]) - i64(ev.other[kind]) * i64(theirs[kind])
-    mask = i64(theirs[DOUBLE_FOUR] > 0) * kinds.THEIR_OPEN_FOUR
-    mask += i64(theirs[FOUR_THREE] > 0) * kinds.THEIR_FOUR_THREE
-    mask += i64(theirs[DOUBLE_THREE] > 0) * kinds.THEIR_DOUBLE_THREE
-    mask += i64(own[FOUR_THREE] > 0) * kinds.OUR_FOUR_THREE
-    mask += i64(own[DOUBLE_THREE] > 0) * kinds.OUR_DOUBLE_THREE
-    total += i64(ev.threats[mask])
+    total += i64(ev.threats[threats_mask(fd)])
     return max(-CEILING, min(CEILING, total))
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kibitz_search.tanks.parameters import NeuroevolutionParameters, ReportParameters
-from kibitz_search.training.experiment import Experiment
+from kibitz_search.training.experiment import Experiment, LoadTask
 
 
 def _report() -> Any:
@@ -34,3 +35,13 @@ EXPERIMENTS = (
         _neuroevolution,
     ),
 )
+
+
+def _play_task() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    from kibitz_search.tanks.network_games import play_task
+
+    return play_task
+
+
+TASKS: dict[str, LoadTask] = {"network-games": _play_task}
+"""What workers compute for these experiments, by name."""

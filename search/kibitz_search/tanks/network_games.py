@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,22 +9,16 @@ import numpy as np
 from kibitz_games.compiled import kernels, records
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.tanks import rules
-from kibitz_games.vector.kernels import mix
+from kibitz_games.vector.chance import draw
+from kibitz_games.vector.slices import Slices, new_states
 from kibitz_search.tanks import networks
+from kibitz_search.training.experiment import Compute
+from kibitz_search.training.parts import computed
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Kind = Literal["report", "eyes"]
 
 i64 = kernels.int64_cast()
-u64: Any = np.uint64 if kernels.compiled() else int
-_STEP, _MASK, _S32, _SEVEN = u64(0x9E3779B97F4A7C15), u64(2**64 - 1), u64(32), u64(7)
-
-
-@kernel
-def _random_action(chance: Any) -> Int:
-    """Return any of the seven actions, all alike."""
-    chance[0] = (u64(chance[0]) + _STEP) & _MASK
-    return i64(((mix(u64(chance[0])) >> _S32) * _SEVEN) >> _S32) + rules.UP
 
 
 @kernel
@@ -60,7 +52,7 @@ def play_games(
             seat = i64(seats[game])
             while st.side >= 0 and (whole or st.fell[seat] == 0):
                 if st.side != seat:
-                    action = _random_action(chance)
+                    action = rules.UP + draw(chance, i64(0), rules.MAX_ACTIONS)
                 elif with_eyes:
                     action = networks.eyes_action(mind, weights[i], st)
                 else:
@@ -70,17 +62,37 @@ def play_games(
                 out[i, game, each] = rules.score(st, i64(each))
 
 
+TASK = "network-games"
+"""The task of workers that `play_task` carries out."""
+
+
+def play_task(given: dict[str, Any]) -> dict[str, Any]:
+    """Play what `NetworkGames` gives to be played elsewhere."""
+    games = NetworkGames(given["kind"], scale=given["scale"], turns=given["turns"])
+    weights = np.array(given["weights"], np.float64)
+    seeds = np.array(given["seeds"], np.uint64)
+    return {"out": games.play(weights, given["seats"], seeds, whole=given["whole"]).tolist()}
+
+
 class NetworkGames:
     """Plays networks of a kind against random players; ends its threads when it is closed."""
 
     def __init__(
-        self, kind: Kind, *, scale: float = 1.0, turns: int = rules.MAX_TURNS, threads: int = 1
+        self,
+        kind: Kind,
+        *,
+        scale: float = 1.0,
+        turns: int = rules.MAX_TURNS,
+        threads: int = 1,
+        compute: Compute | None = None,
     ) -> None:
-        self._with_eyes, self._scale, self._threads = kind == "eyes", scale, threads
+        self._compute = compute
+        self._common = {"kind": kind, "scale": scale, "turns": turns}
+        self._with_eyes, self._scale = kind == "eyes", scale
         # The report's network has the report's local board, with its old marks.
         memory = rules.MEMORY_LAST if self._with_eyes else rules.MEMORY_REPORT
         self._start: Any = rules.make_state("corners", "classic", turns, memory)
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._slices = Slices(threads)
 
     def play(self, weights: Array, seats: Any, seeds: Any, *, whole: bool = False) -> Array:
         """Return the points of all seats, [networks, games, seats].
@@ -88,22 +100,19 @@ class NetworkGames:
         `seats` has where the networks sit in each game, `seeds` [networks, games] what the games
         are drawn from.
         """
+        if self._compute is not None:
+            common = self._common | {"seats": np.asarray(seats).tolist(), "whole": whole}
+            batches = {"weights": weights, "seeds": np.asarray(seeds, np.uint64)}
+            return computed(self._compute, TASK, common, batches, (len(seats), rules.SEATS))
         count, dtype = len(weights), self._start.dtype
-        states, minds = np.zeros(count, dtype), np.zeros(count, networks.MIND)
-        raw = states.view(np.uint8).reshape(count, dtype.itemsize)
+        (states, raw), (minds, _) = new_states(dtype, count), new_states(networks.MIND, count)
         out = np.zeros((count, len(seats), rules.SEATS))
         everything: Any = (
-            *(records.batch(states), raw, records.as_bytes(self._start), records.batch(minds)),
+            *(states, raw, records.as_bytes(self._start), minds),
             *(np.ascontiguousarray(weights, np.float64), self._scale, self._with_eyes),
             *(np.asarray(seats, np.int64), np.asarray(seeds, np.uint64), whole, out),
         )
-        kernel: Any = play_games
-        if self._pool is None:
-            kernel(*everything, 0, count)
-            return out
-        ends = np.linspace(0, count, self._threads + 1).astype(int).tolist()
-        for done in [self._pool.submit(kernel, *everything, *each) for each in pairwise(ends)]:
-            done.result()
+        self._slices.run(play_games, count, *everything)
         return out
 
     def own_points(self, weights: Array, seats: Any, seeds: Any) -> Array:
@@ -114,5 +123,4 @@ class NetworkGames:
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._slices.close()

@@ -26,7 +26,7 @@ from kibitz_search.tanks.neuroevolution import (
     source,
 )
 from kibitz_search.tanks.parameters import NeuroevolutionParameters, ReportParameters
-from kibitz_search.training import weights
+from kibitz_search.training import output, weights
 from kibitz_search.training.experiment import TrainingRun
 from kibitz_search.training.figures import line_chart
 from kibitz_search.training.journal import Journal, JournalError
@@ -59,7 +59,9 @@ def run_report(parameters: ReportParameters, given: TrainingRun) -> None:
     header = {"game": "tanks", "experiment": "report", "seed": given.seed}
     header |= parameters.model_dump(exclude={"generations", "test"})
     with (
-        closing(NetworkGames("report", scale=scale, threads=given.threads)) as games,
+        closing(
+            NetworkGames("report", scale=scale, threads=given.threads, compute=given.compute)
+        ) as games,
         Journal(given.out / JOURNAL, header) as journal,
     ):
         # The fittest of the last generation is that of a stage that is judged again.
@@ -89,7 +91,7 @@ def run_neuroevolution(parameters: NeuroevolutionParameters, given: TrainingRun)
     header = {"game": "tanks", "experiment": "neuroevolution", "seed": given.seed}
     header |= parameters.model_dump(exclude={"generations", "test"})
     with (
-        closing(NetworkGames("eyes", threads=given.threads)) as games,
+        closing(NetworkGames("eyes", threads=given.threads, compute=given.compute)) as games,
         Journal(given.out / JOURNAL, header) as journal,
     ):
         stage = _go_on(journal, strategy.begin, step, parameters.generations, given)
@@ -172,7 +174,7 @@ def _draw(given: TrainingRun, entries: list[Entry]) -> None:
     ):
         values = [entry[key] for entry in entries]
         chart = line_chart(title, values, across="generation", up="points")
-        (given.out / name).write_text(chart, encoding="utf-8")
+        output.write(given.out / name, chart)
     given.reporter.say("wrote highest.svg, mean.svg")
 
 

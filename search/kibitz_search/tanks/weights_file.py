@@ -38,12 +38,7 @@ def eyes_file(numbers: list[float]) -> WeightsFile:
 
 def read(path: Path) -> WeightsFile:
     """Read a network of either kind, or raise `WeightsError`."""
-    try:
-        file = weights.load(path, game=GAME, kind=EYES)
-    except WeightsError as error:
-        if f"not {REPORT}" not in str(error):
-            raise
-        file = weights.load(path, game=GAME, kind=REPORT)
+    file = weights.load(path, game=GAME, kind=(EYES, REPORT))
     _check(path, file)
     return file
 

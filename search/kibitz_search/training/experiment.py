@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -21,6 +21,21 @@ class Parameters(BaseModel):
 
 class ParameterError(ValueError):
     """A parameter that cannot be; `str()` names it, and says what was expected."""
+
+
+class Compute(Protocol):
+    """Computes elsewhere what an experiment evaluates, as tasks by name."""
+
+    @property
+    def size(self) -> int:
+        """Into how many tasks an evaluation is cut."""
+
+    def run(self, task: str, given: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Carry out a task for each of `given`, JSON, and return the answers in their order."""
+
+
+LoadTask: TypeAlias = Callable[[], Callable[[dict[str, Any]], dict[str, Any]]]
+"""Imports what a task needs and returns the function that carries it out, JSON to JSON."""
 
 
 class Reporter(Protocol):
@@ -45,6 +60,8 @@ class TrainingRun:
     command: str
     """The command that made the run, for the files that it leaves."""
     reporter: Reporter
+    compute: Compute | None = None
+    """Where generations are evaluated; here where it is None. The result must not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -58,3 +75,5 @@ class Experiment:
     parameters: type[Parameters]
     load: Callable[[], Callable[[Any, TrainingRun], None]]
     """Imports what it needs and returns the function that runs it, with its parameters."""
+    distributed: bool = True
+    """Whether it evaluates with `TrainingRun.compute` where there is one."""

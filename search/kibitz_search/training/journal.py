@@ -16,8 +16,11 @@ import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
+
+from kibitz_search.training.output import OutputError
 
 SCHEMA = "kibitz-training/1"
 
@@ -86,7 +89,8 @@ def _take(progress: Progress, entry: Mapping[str, Any], length: int, where: str)
 
 
 class Journal:
-    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal.
+    """The file of a run, to go on with. Raises `JournalError`, also for another run's journal, and
+    `OutputError` where a line cannot be written.
 
     Populations stay in the file until one is asked for: all of a long run would fill the memory.
     """
@@ -94,7 +98,7 @@ class Journal:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         wanted = json.loads(json.dumps({"schema": SCHEMA, **header}))
         self.path = path
-        data = path.read_bytes() if path.exists() else b""
+        data = _read(path)
         if b"\n" in data:
             self.progress = parse(data, str(path))
             _compare(self.progress.header, wanted, str(path))
@@ -102,21 +106,32 @@ class Journal:
             raise JournalError(f"{path}: expected the journal of a training run")
         else:
             self.progress = Progress(wanted)
-        self._file: BinaryIO = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115
-        self._file.truncate(self.progress.length)
-        self._file.seek(self.progress.length)
+        self._file = _opened(path, self.progress.length)
         if self.progress.length == 0:
-            self.progress.length = self._write(wanted)
+            self._begin(wanted)
+
+    def _begin(self, header: Mapping[str, Any]) -> None:
+        """Write the first line."""
+        try:
+            self.progress.length = self._write(header)
+        except OutputError:
+            self._file.close()
+            raise
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Write an entry through to the operating system: what ends the process loses nothing."""
         _take(self.progress, entry, self._write(entry), str(self.path))
 
     def _write(self, entry: Mapping[str, Any]) -> int:
-        line = encode(entry)
-        self._file.write(line)
-        self._file.flush()
-        return len(line)
+        """Write a line; half a one, left by a full disk, is cut off when the run goes on."""
+        line = memoryview(encode(entry))
+        written = 0
+        try:
+            while written < len(line):
+                written += self._file.write(line[written:])
+        except OSError as error:
+            raise OutputError(self.path, error) from None
+        return written
 
     def population(self, generation: int) -> dict[str, Any]:
         """Return the line before a generation, which `Progress.populations` must have."""
@@ -128,7 +143,10 @@ class Journal:
 
     def sync(self) -> None:
         """Wait until all of it is on the disk."""
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OutputError(self.path, error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -137,9 +155,39 @@ class Journal:
         self._file.close()
 
 
+def _read(path: Path) -> bytes:
+    """Return what is in the file, nothing where there is none."""
+    try:
+        if path.exists() and not path.is_file():
+            raise JournalError(f"{path}: expected the journal of a training run, a file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise JournalError(f"{path}: expected a journal to read ({error.strerror})") from None
+
+
+def _opened(path: Path, length: int) -> FileIO:
+    """Return the file to go on writing behind its first bytes.
+
+    Nothing is buffered: a line is with the operating system, or there is an error, at once.
+    """
+    try:
+        file = FileIO(path, "r+" if path.exists() else "w+")
+        file.truncate(length)
+        file.seek(length)
+    except OSError as error:
+        raise OutputError(path, error) from None
+    return file
+
+
 def _compare(found: Mapping[str, Any], wanted: Mapping[str, Any], name: str) -> None:
-    """Raise `JournalError` where a journal is that of a run with other settings."""
-    for key in sorted({*found, *wanted}):
+    """Raise `JournalError` where a journal is that of a run with other settings.
+
+    Which game and experiment it is of is told first, since the others follow from that.
+    """
+    keys = sorted({*found, *wanted}, key=lambda key: (key != "game", key != "experiment", key))
+    for key in keys:
         if found.get(key) != wanted.get(key):
             raise JournalError(
                 f"{name}: the run was begun with {key} = {found.get(key)!r}, "

@@ -6,7 +6,7 @@ Z = 1.959964
 """95% of a normal distribution lie within so many deviations."""
 
 
-def wilson(wins: int, games: int) -> tuple[float, float]:
+def wilson(wins: float, games: int) -> tuple[float, float]:
     """Return the 95% interval of a share (E. B. Wilson, 1927)."""
     share = wins / games
     middle = share + Z * Z / (2 * games)

@@ -17,16 +17,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import stat
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from kibitz_search.training import output
+
 SCHEMA: Literal["kibitz-weights/1"] = "kibitz-weights/1"
 MOST = 1 << 20
 """More numbers than this are in no file."""
 LARGEST_BYTES = 64 << 20
+LARGEST = 1e6
+"""A weight is no larger: sums have to be exact, and none may overflow."""
 
 
 class WeightsError(ValueError):
@@ -73,35 +77,49 @@ class WeightsFile(BaseModel):
 
 
 def save(path: Path, file: WeightsFile) -> None:
-    """Write a file so that it is whole, or the former one, whatever happens."""
-    partial = path.with_name(f"{path.name}.partial")
-    with open(partial, "w", encoding="utf-8") as out:
-        out.write(json.dumps(file.model_dump(mode="json"), indent=1) + "\n")
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(partial, path)
+    """Write a file so that it is whole, or the former one; raise `OutputError` where it cannot."""
+    output.write(path, json.dumps(file.model_dump(mode="json"), indent=1) + "\n")
 
 
-def load(path: Path, *, game: str, kind: str) -> WeightsFile:
-    """Read the weights of a game, or raise `WeightsError`."""
+def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
+    """Read the weights of a game, of a kind or any of several, or raise `WeightsError`."""
     try:
-        if path.stat().st_size > LARGEST_BYTES:
-            raise WeightsError(f"{path}: expected a file of weights, not so large a one")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise WeightsError(f"{path}: expected a file of weights ({_reason(error)})") from None
-    try:
-        file = WeightsFile.model_validate_json(text)
+        file = WeightsFile.model_validate_json(_text(path))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         said = f"{where}: {first['msg']}" if where else first["msg"]
         raise WeightsError(f"{path}: expected a file of weights ({SCHEMA}): {said}") from None
-    for name, found, expected in (("game", file.game, game), ("kind", file.kind, kind)):
-        if found != expected:
-            raise WeightsError(f"{path}: expected the {name} {expected}, not {found}")
+    kinds = (kind,) if isinstance(kind, str) else kind
+    for name, found, expected in (("game", file.game, (game,)), ("kind", file.kind, kinds)):
+        if found not in expected:
+            wanted = " or ".join(expected)
+            raise WeightsError(f"{path}: expected the {name} {wanted}, not {found}")
+    if max(map(abs, file.weights)) > LARGEST:
+        raise WeightsError(f"{path}: expected weights from -{LARGEST:g} to {LARGEST:g}")
     return file
 
 
+def _text(path: Path) -> str:
+    """Return the text of a file; whoever names it may have named anything at all."""
+    try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe may never end, a device neither
+            raise WeightsError(f"{path}: expected a file of weights, not a pipe or a device")
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
+        if len(data) > LARGEST_BYTES:
+            raise WeightsError(
+                f"{path}: expected a file of weights, at most {LARGEST_BYTES >> 20} MiB"
+            )
+        return data.decode()
+    except (OSError, UnicodeError, ValueError) as error:
+        if isinstance(error, WeightsError):
+            raise
+        raise WeightsError(f"{path}: expected a file of weights ({_reason(error)})") from None
+
+
 def _reason(error: Exception) -> Any:
-    return error.strerror if isinstance(error, OSError) else "it is no text"
+    if isinstance(error, OSError):
+        return error.strerror
+    return "it is no text" if isinstance(error, UnicodeError) else error

@@ -136,7 +136,8 @@ def test_a_search_that_was_cut_short_says_only_what_it_has_looked_at_to_the_end(
     ev = STAR.weights(state)
     for seed in range(5):
         search = AlphaBeta(state, table=1, reductions=False, strict=True)
-        found = search.search(state, ev, SearchLimits(cancelled=flag, seed=seed))
+        # On a busy machine it may take a while until it is cut short: minimax has to follow.
+        found = search.search(state, ev, SearchLimits(cancelled=flag, seed=seed, depth=5))
         after = state.copy()
         op.play(after, np.int64(found.action))
         deeper = Minimax(after).search(after, ev, SearchLimits(depth=found.depth))

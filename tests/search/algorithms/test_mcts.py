@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kibitz_games.chinese_checkers import rules
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
@@ -260,3 +261,15 @@ def test_memory_is_not_taken_before_it_is_needed() -> None:
     search = Mcts(state, table=1)
     assert search._nodes.nbytes <= 2**20
     assert np.count_nonzero(search._nodes["visits"]) == 0
+
+
+@pytest.mark.parametrize("seats", [3, 6])
+def test_where_every_action_ends_the_play_in_the_last_place_one_is_played(seats: int) -> None:
+    state = plain.start(seats, size=2)
+    start = state.copy()
+    ahead = [seat for seat in range(seats) if seat != int(op.to_act(state))]
+    state.distance[ahead] = 1
+    state.ply = rules.MAX_PLIES - 1
+    found = Mcts(state, iterations=500).search(state, hand(start), SearchLimits())
+    assert found.action in plain.actions(state)
+    assert found.value < PROVEN_LOSS

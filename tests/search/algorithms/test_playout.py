@@ -16,6 +16,7 @@ from kibitz_search.algorithms.playout import (
     rng_state,
     workspace,
 )
+from kibitz_search.chinese_checkers.evaluation import hand
 from tests.search.algorithms import reference as plain
 
 
@@ -27,8 +28,8 @@ def ready(state: Any, seed: int = 1) -> Any:
 
 def play(state: Any, end: int = 1000, epsilon: float = 0.1, seed: int = 1) -> tuple[Any, int, Any]:
     """Return where a playout ends, after how many plies, and its workspace."""
-    st, ws = state.copy(), ready(state, seed)
-    ply = playout(st, ws, np.int64(0), np.int64(end), np.float64(epsilon))
+    st, ws, ev = state.copy(), ready(state, seed), hand(state)
+    ply = playout(st, ws, ev, np.int64(0), np.int64(end), np.float64(epsilon))
     return st, int(ply), ws
 
 
@@ -54,16 +55,28 @@ def test_it_stops_when_it_is_told() -> None:
     state = plain.start()
     st, ws = state.copy(), ready(state)
     ws.stop = 1
-    assert playout(st, ws, np.int64(0), np.int64(1000), np.float64(0.1)) < 32
+    assert playout(st, ws, hand(state), np.int64(0), np.int64(1000), np.float64(0.1)) < 32
 
 
 def test_without_chance_only_the_best_guess_is_played() -> None:
     st = plain.some(2, 3)[1]
+    ev = hand(st)
     most = max(int(op.move_score(st, m)) for m in plain.actions(st))
-    guesses = {int(playout_action(st, ready(st, seed), np.float64(0.0))) for seed in range(20)}
+    guesses = {int(playout_action(st, ready(st, seed), ev, np.float64(0.0))) for seed in range(20)}
     assert {int(op.move_score(st, m)) for m in guesses} == {most}
-    chances = {int(playout_action(st, ready(st, seed), np.float64(1.0))) for seed in range(300)}
+    chances = {int(playout_action(st, ready(st, seed), ev, np.float64(1.0))) for seed in range(300)}
     assert len(chances) > len(plain.actions(st)) / 2
+
+
+def test_the_priors_of_an_evaluation_guide_it() -> None:
+    st = plain.some(2, 3)[1]
+    ev: Any = hand(st)
+    ev.leave[:], ev.enter[:] = -ev.leave, -ev.enter
+    least = min(int(op.move_score(st, m)) for m in plain.actions(st))
+    guess = playout_action(st, ready(st), ev, np.float64(0.0))
+    assert int(op.move_score(st, guess)) < 0
+    assert float(op.move_prior(ev, st, guess)) == -int(op.move_score(st, guess))
+    assert least == int(op.move_score(st, guess))
 
 
 def test_a_seed_repeats_the_play() -> None:
@@ -84,6 +97,6 @@ def test_many_are_played_in_one_call_and_their_plies_added_up() -> None:
     state = plain.start(2, size=2)
     worlds = np.zeros(2, state.dtype)
     worlds[0] = state
-    count = playouts(worlds, ready(state), np.int64(5), np.int64(10), np.float64(0.1))
+    count = playouts(worlds, ready(state), hand(state), np.int64(5), np.int64(10), np.float64(0.1))
     assert count == 50
     assert worlds[0].tobytes() == state.tobytes()

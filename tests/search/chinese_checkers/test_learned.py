@@ -11,7 +11,7 @@ import pytest
 from kibitz_games.core import registry
 from kibitz_search.chinese_checkers import weights_file
 from kibitz_search.chinese_checkers.evaluation import WEIGHTS, stragglers
-from kibitz_search.chinese_checkers.learned import SEATS, learned
+from kibitz_search.chinese_checkers.learned import GUIDED, SEATS, guided, learned
 
 
 def start(seats: int, **options: Any) -> np.record:
@@ -28,6 +28,22 @@ def test_a_file_says_how_it_was_made_and_for_how_many(seats: int) -> None:
     assert file.command.startswith("kibitz train chinese-checkers/learned:")
     assert f"seats={seats}" in file.command or seats == 2  # the default is not written
     assert path.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("seats", GUIDED)
+def test_guided_weights_are_the_learned_ones_with_other_priors(seats: int) -> None:
+    path: Any = files(weights_file.__package__) / "weights" / f"guided-{seats}.json"
+    assert weights_file.read(path).command.startswith("kibitz train chinese-checkers/priors")
+    ev, usual = guided(start(seats)), learned(start(seats))
+    assert (ev["weights"] == usual["weights"]).all()
+    assert (ev["leave"] != usual["leave"]).any()
+    assert (ev["enter"] != usual["enter"]).any()
+
+
+@pytest.mark.parametrize(("seats", "board"), [(2, "rhombus"), (3, "star"), (5, "star")])
+def test_without_priors_the_guided_weights_are_the_learned_ones(seats: int, board: str) -> None:
+    state = start(seats, board=board)
+    assert guided(state).tobytes() == learned(state).tobytes()
 
 
 @pytest.mark.parametrize("seats", SEATS)

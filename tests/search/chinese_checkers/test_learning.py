@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ class Silent:
 def learn(out: Path, generations: int, seed: int = 3) -> bytes:
     """Run the experiment briefly; return what its weights are."""
     out.mkdir(exist_ok=True)
-    parameters = LearnedParameters(population=4, generations=generations, openings=1)
+    parameters = LearnedParameters(population=4, generations=generations, openings=1, test=0)
     learning.run(parameters, TrainingRun(out, seed, 1, "a command", Silent()))
     file = weights_file.read(out / learning.BEST)
     assert file.command == "a command"
@@ -73,3 +74,17 @@ def test_a_journal_of_another_seed_is_refused(tmp_path: Path) -> None:
     learn(tmp_path, 1)
     with pytest.raises(journal.JournalError, match="seed"):
         learn(tmp_path, 2, seed=4)
+
+
+def test_the_result_is_tested_in_openings_of_its_own(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Listener(Silent):
+        def say(self, text: str) -> None:
+            said.append(text)
+
+    parameters = LearnedParameters(population=4, generations=1, openings=1, test=10)
+    learning.run(parameters, TrainingRun(tmp_path, 3, 1, "a command", Listener()))
+    assert re.fullmatch(
+        r"best\.json against stragglers: ahead in \d+\.\d% of 20 games \(.* to .*\)", said[-1]
+    )

@@ -36,6 +36,14 @@ def test_who_goes_home_is_behind_and_the_same_games_come_out_the_same() -> None:
     assert (came == games.play(-own, own, SEEDS)).all()
 
 
+def test_threads_change_nothing() -> None:
+    hand, own = distances("hand"), distances("stragglers")
+    arrays, others = np.stack([hand, own, -own]), np.stack([own, hand])
+    one, two = PlanGames(3), PlanGames(3, threads=2)
+    np.testing.assert_array_equal(one.play(arrays, others, SEEDS), two.play(arrays, others, SEEDS))
+    two.close()
+
+
 def test_a_plan_is_the_best_of_two_moves_with_the_others_standing_still() -> None:
     game: Any = registry.get("chinese-checkers")
     st: Any = game.start(game.Options(), 2, {})

@@ -120,14 +120,14 @@ def test_games_are_those_of_the_rules(kind: Any) -> None:
 
 
 def _points(kind: str, weights: Any, seat: int, seed: int) -> list[float]:
-    from kibitz_search.tanks.network_games import _random_action
+    from kibitz_games.vector.chance import draw
 
     memory = "report" if kind == "report" else "last"
     play = Position(GAME, GAME.Options(turns=80, memory=memory))
     mind, chance = networks.new_mind(), np.array([seed], np.uint64)
     while (side := GAME.to_act(play.state)) != TERMINAL:
         if side != seat:
-            action = _random_action(chance)
+            action = rules.UP + draw(chance, 0, rules.MAX_ACTIONS)
         elif kind == "report":
             action = networks.report_action(weights, 1.0, play.state)
         else:
@@ -199,6 +199,11 @@ def test_files_say_what_is_wrong_with_them(tmp_path: Path) -> None:
         (weights_file.report_file([0.0], "codes"), "expected 2337 weights, not 1"),
         (weights_file.report_file([0.0], "raw"), "expected the input codes or scaled, not raw"),
         (good.model_copy(update={"game": "halma", "hash": ""}), "expected the game tanks"),
+        (
+            good.model_copy(update={"kind": "hole-distances", "hash": ""}),
+            "expected the kind eyes-network or report-network, not hole-distances",
+        ),
+        (weights_file.eyes_file([1e300] * networks.EYES_WEIGHTS), "expected weights from -1e.06"),
         (good.model_copy(update={"shape": {}, "hash": ""}), "expected a network of"),
     ):
         path.write_text(file.model_dump_json())

@@ -32,6 +32,18 @@ def test_it_comes_near_in_spite_of_noise() -> None:
     assert climb(150, noise=1.0).mean == pytest.approx(AIM, abs=0.7)
 
 
+def test_a_separable_one_learns_a_variance_for_each_of_many_numbers() -> None:
+    n = 40
+    scale, aim = np.geomspace(1, 30, n), np.linspace(-2, 2, n)
+    reached = {}
+    for separable in (True, False):
+        strategy = Cma(np.zeros(n), 0.5, 16, 1, separable=separable)
+        for _ in range(250):
+            strategy.tell(-(((strategy.ask() - aim) * scale) ** 2).sum(axis=1))
+        reached[separable] = float((((strategy.mean - aim) * scale) ** 2).sum())
+    assert reached[True] < 0.1 < reached[False]
+
+
 def test_a_generation_is_the_same_until_it_is_judged() -> None:
     strategy = Cma(np.zeros(4), 0.5, 10, 1)
     first = strategy.ask()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,19 @@ def test_the_hand_made_weights_come_back_turned_for_every_goal(tmp_path: Path) -
     ("changes", "sentence"),
     [
         ({"game": "tanks"}, "expected the game chinese-checkers, not tanks"),
-        ({"kind": "network"}, "expected the kind hole-distances, not network"),
+        (
+            {"kind": "network"},
+            "expected the kind hole-distances or hole-distances-and-priors, not network",
+        ),
         ({"shape": SHAPE | {"size": 3}}, "expected the size 4, not 3"),
         ({"shape": SHAPE | {"board": "rhombus"}}, "expected the board star, not rhombus"),
         ({"weights": [1.0] * 81}, "expected 121 weights, one a hole of the star, not 81"),
         ({"weights": [1e9] * 121}, "expected weights from -1e.06 to 1e.06"),
+        ({"weights": [1.0] * 120 + [float("nan")]}, "weights.120: Input should be a finite number"),
+        ({"weights": [float("-inf")]}, r"weights\.0: Input should be a finite number"),
+        ({"weights": []}, "weights: List should have at least 1 item"),
+        ({"weights": [[1.0]]}, r"weights\.0: Input should be a valid number"),
+        ({"shape": []}, "shape: Input should be an object"),
         ({"weights": ["x"]}, r"weights\.0: Input should be a valid number"),
         ({"weights": [1.0] * 121, "hash": "0"}, "the hash of its weights is"),
         ({"schema": "kibitz-weights/9"}, "schema: Input should be 'kibitz-weights/1'"),
@@ -68,6 +77,29 @@ def test_what_does_not_fit_is_refused(
     assert str(refusal.value).startswith(f"{path}: ")
     with pytest.raises(SpecError, match=sentence):
         find_trained(f"chinese-checkers/greedy-weights:file={path}")
+
+
+@pytest.mark.parametrize("spec", ["chinese-checkers/greedy-weights", "tanks/ann-weights"])
+def test_whatever_is_named_is_no_trap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str
+) -> None:
+    """A pipe and a device never end, and a large file fills the memory."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b"[" * 100)
+    monkeypatch.setattr(weights, "LARGEST_BYTES", 99)
+    for name, sentence in (
+        ("pipe", "not a pipe or a device"),
+        ("/dev/zero", "not a pipe or a device"),
+        (".", r"\(Is a directory\)"),
+        ("large", "at most 0 MiB"),
+        ("none", r"\(No such file or directory\)"),
+        ("\0", r"\(embedded null byte\)"),
+        ("n" * 300, r"\(File name too long\)"),
+    ):
+        path = tmp_path / name
+        with pytest.raises(SpecError, match=f"expected a file of weights.*{sentence}") as refusal:
+            find_trained(f"{spec}:file={path}")
+        assert str(refusal.value).startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe\0", b"nan"])

@@ -1,0 +1,78 @@
+"""One move ahead for a group of seats that hold together: the idea that the report left open.
+
+A move is worth what the position after it is to the own seat, `FRIEND` of what it is to each
+friend, less `FOE` of what it is to the foe who is furthest: so a peg stays where a friend jumps
+over it, and goes where it stops the leader of the others. Without friends it is the greedy search.
+
+Source: a note in the report "Fun With Chinese Checkers", "a bot that recognizes others of its ilk".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.compiled.kernels import Int, kernel
+from kibitz_games.core.game import GameInfo
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
+
+FRIEND, FOE = 0.5, 0.25
+NEITHER, FRIENDLY, HOSTILE = 0, 1, 2
+"""What a seat is to the one that moves."""
+
+
+@kernel
+def _judge_moves(st: op.Record, ws: op.Record, ev: op.Record, sides: Any, seat: Int, n: Int) -> Any:
+    """Write what each of the first `n` of ``ws.moves[0]`` is worth to the group."""
+    for i in range(n):
+        m = np.int64(ws.moves[0, i])
+        op.play(st, m)
+        value = np.float64(op.evaluate(ev, st, seat))
+        ahead = -np.float64(WIN_SCORE)
+        for other in range(len(sides)):
+            if sides[other] == FRIENDLY:
+                value += FRIEND * min(np.float64(op.evaluate(ev, st, np.int64(other))), 1e3)
+            elif sides[other] == HOSTILE:
+                ahead = max(ahead, np.float64(op.evaluate(ev, st, np.int64(other))))
+        if ahead > -WIN_SCORE:
+            value -= FOE * min(ahead, 1e3)
+        ws.worth[i] = value
+        op.undo(st, m)
+    return np.int64(n)
+
+
+class Conspiracy:
+    """The search of a group; `friends` are the other seats of it, and may be changed."""
+
+    def __init__(self, state: np.record, friends: Collection[int] = ()) -> None:
+        extra = [("worth", np.float64, (op.max_actions(state.dtype),))]
+        self._ws = op.workspace(state, depth=1, extra=extra, source=__file__)
+        self._seats = int(state["seats"])
+        self.friends = frozenset(friends)
+
+    @staticmethod
+    def supports(info: GameInfo, state: np.record) -> str | None:
+        """Return why the search cannot play a game, or None if it can."""
+        return f"{info.name} hides something from its players" if info.hidden else None
+
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the best move for the group; of the limits only the seed matters."""
+        st, ws = state.copy(), self._ws
+        actions = root_moves(st, limits.seed)
+        n, seat = len(actions), int(op.to_act(st))
+        ws.moves[0, :n] = actions
+        _judge_moves(st, ws, ev, self._sides(seat), np.int64(seat), np.int64(n))
+        best = int(np.argmax(ws.worth[:n]))
+        value = float(ws.worth[best])
+        return SearchResult(actions[best], value, 1, n, (actions[best],))
+
+    def _sides(self, seat: int) -> np.ndarray:
+        """Return for each seat what it is to `seat`; nobody is a foe to who has no friends."""
+        sides = np.full(self._seats, HOSTILE if self.friends else NEITHER, np.int64)
+        sides[list(self.friends)] = FRIENDLY
+        sides[seat] = NEITHER
+        return sides

@@ -1,0 +1,69 @@
+"""Games of Monte Carlo search against itself, whose moves are what priors are fitted to.
+
+A game begins with two random moves of each player. It is kept as its actions, and its choices are
+read from it by playing it again.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kibitz_games.compiled import operations as op
+from kibitz_games.core import registry
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.mcts import Mcts
+from kibitz_search.chinese_checkers.evaluation import of_distances
+
+OPENING = 2
+"""Random moves of each player."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a player could do, and what it did."""
+
+    goal: int
+    """The corner that it goes to."""
+    legal: tuple[int, ...]
+    chosen: int
+
+
+def start(seats: int) -> tuple[Any, Any]:
+    """Return the game and the start of a match by the usual rules."""
+    game = registry.get("chinese-checkers")
+    return game, game.start(game.Options(), seats, {})
+
+
+def play(seats: int, distances: tuple[float, ...], iterations: int, seed: int) -> list[int]:
+    """Return the actions of a game between players that judge by these distances."""
+    game, state = start(seats)
+    search, ev = Mcts(state, iterations=iterations), of_distances(state, distances)
+    chance, actions = random.Random(seed), list[int]()
+    while game.outcome(state) is None:
+        if len(actions) < OPENING * seats:
+            action = chance.choice(game.legal(state))
+        else:
+            limits = SearchLimits(seconds=math.inf, seed=f"{seed}/{len(actions)}")
+            action = search.search(state, ev, limits).action
+        game.play(state, action)
+        actions.append(action)
+    return actions
+
+
+def choices(seats: int, actions: list[int]) -> Iterator[Choice]:
+    """Yield the choices of a game, without the random ones and where there was but one move.
+
+    Raises `ValueError` for actions that are no game.
+    """
+    game, state = start(seats)
+    for number, action in enumerate(actions):
+        legal = tuple(game.legal(state))
+        if action not in legal:
+            raise ValueError(f"expected a legal action at ply {number}, not {action}")
+        if number >= OPENING * seats and len(legal) > 1:
+            yield Choice(int(state["goal"][int(op.to_act(state))]), legal, action)
+        game.play(state, action)

@@ -1,0 +1,41 @@
+"""Files that a run leaves: each is whole, or as it was before, whatever happens.
+
+OutputError   a file that cannot be written; says which and why
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+class OutputError(ValueError):
+    """A file that cannot be written; `str()` is fit for a person."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(
+            f"{path}: cannot be written ({error.strerror}); the run goes on when the same command "
+            "is given again"
+        )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, or raise `OutputError` and leave the former one."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with open(partial, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        _remove(partial)
+        raise OutputError(path, error) from None
+
+
+def _remove(partial: Path) -> None:
+    """Give back the space of half a file, where it is one."""
+    try:
+        partial.unlink(missing_ok=True)
+    except OSError:  # what hinders this has been told already
+        return
