@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
@@ -58,6 +58,8 @@ class Metrics:
         self.finished: Counter[Cause] = Counter()
         self.refusals: Counter[Code] = Counter()
         self.drops: Counter[str] = Counter()
+        self.moved_lobbies: Counter[Literal["taken", "lost"]] = Counter()
+        """Lobbies that this node took from others, and that others took from it."""
         self.commit_entries = Histogram(ENTRIES_BUCKETS)
         self.commit_seconds = Histogram(SECONDS_BUCKETS)
         self.loop_lag = Histogram(SECONDS_BUCKETS)
@@ -106,6 +108,7 @@ class Metrics:
             ("connections_dropped", "connections that the server ended", "reason", self.drops),
             # The name that it had before version 0.2; to be removed after that.
             ("peers_shed", "see kibitz_connections_dropped", "why", self.drops),
+            ("lobbies_moved", "lobbies that changed their node", "how", self.moved_lobbies),
         ):
             family = CounterMetricFamily(f"kibitz_{name}", text, labels=[label])
             for key, count in counts.items():

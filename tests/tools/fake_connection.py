@@ -275,6 +275,9 @@ class FakeServerConnection:
     async def resign(self, match: str) -> Done:
         return self._request("resign", match)
 
+    async def comment(self, match: str, text: str) -> Done:
+        return self._request("comment", match, text)
+
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         self._request("history", match, first, count)
         known = self.events.get(match, [])

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import math
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -245,7 +246,7 @@ def _scalar(value: object) -> Scalar:
 
 @asynccontextmanager
 async def fleet_of(
-    url: str,
+    url: str | Sequence[str],
     pairs: int,
     item: ProgrammeItem,
     *,
@@ -254,13 +255,17 @@ async def fleet_of(
     spectators: int = 1,
     patience: float = 120.0,
 ) -> AsyncIterator[Fleet]:
-    """Open `pairs` lobbies of as many seats as the item has, and let their players play."""
+    """Open `pairs` lobbies of as many seats as the item has, and let their players play.
+
+    Where several addresses are given, players connect to one after the other of them.
+    """
+    addresses = itertools.cycle([url] if isinstance(url, str) else url)
     fleet = Fleet(seed, pause)
     async with AsyncExitStack() as stack:
 
         async def enter(name: str) -> Client:
             client = Client(
-                url,
+                next(addresses),
                 name=name,
                 capabilities=Capabilities(at_once=1000),
                 agent="fleet",

@@ -63,6 +63,11 @@ class PostgresCluster:
         """The address of the cluster's first database."""
         return f"postgresql://kibitz@/postgres?host={self._directory}"
 
+    @property
+    def pid(self) -> int:
+        """The process whose children are the rest of it."""
+        return self._process.pid
+
     def start(self) -> None:
         """Start it and wait until it answers."""
         options = {"listen_addresses": "", "unix_socket_directories": str(self._directory)}

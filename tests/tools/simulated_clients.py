@@ -133,6 +133,9 @@ class SimulatedClient:
             head, found, rest = self._buffer.partition(b"\r\n\r\n")
             if not found:
                 return
+            if b" 503 " in head:  # a node that has ceased to serve since the proxy looked
+                link.end_client(None, "refused")
+                return
             assert b" 101 " in head, head
             self._buffer, self._upgraded = rest, True
             self.session.connected(self.simulation.milliseconds())
@@ -309,7 +312,7 @@ class SimulatedPlayer(SimulatedClient):
                 case Done(seq=int(seq)):
                     now = simulation.scheduler.now
                     simulation.history.append(Acknowledged(match_, player, asked.id, seq, now))
-                case Refused() if simulation.current_client(self) is self:
+                case Refused() if simulation.declines(answer, self):
                     # A newer client of this player may have played on: then a move that was
                     # made before it is stale, and the older client cannot know.
                     simulation.history.append(Declined(match_, player, asked.id))

@@ -40,8 +40,8 @@ from kibitz_protocol.client.session import SessionState
 from kibitz_protocol.tools.audit import Observation, audit
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.codec import encode
-from kibitz_protocol.wire.messages import Event, Finished
-from kibitz_protocol.wire.records import Cause, Entry, Moved
+from kibitz_protocol.wire.messages import Event, Finished, Refused
+from kibitz_protocol.wire.records import Cause, Entry, Moved, Result
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer, WantedViews
 from kibitz_server.accounts import identity
 from kibitz_server.directory import directory as directory_directory
@@ -62,6 +62,7 @@ from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage import journal
 from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.port import Store
 from kibitz_server.storage.store import COMPACT_BYTES, SQLiteStore
 from tests.tools.simulated_clients import (
     LobbySetup,
@@ -304,6 +305,8 @@ class Simulation:
     rates: FaultRates = field(default_factory=FaultRates)
     store_type: type[SimulatedStore] = SimulatedStore
 
+    time_limit_s: float = TIME_LIMIT_S
+
     def __post_init__(self) -> None:
         self.scheduler = Scheduler()
         self.random = random.Random(f"world {self.seed}")
@@ -339,6 +342,11 @@ class Simulation:
     def faults_active(self) -> bool:
         return not self._over and self.scheduler.now < 1000.0 + FAULT_SECONDS
 
+    @property
+    def ended_count(self) -> int:
+        """How many matches are over."""
+        return len(self.ended)
+
     def trace_message(self, actor: SimulatedClient, way: str, data: bytes) -> None:
         self._trace.update(b"%d %d %s " % (self.milliseconds(), actor.number, way.encode()))
         self._trace.update(data)
@@ -346,6 +354,10 @@ class Simulation:
     @property
     def trace(self) -> str:
         return self._trace.hexdigest()
+
+    def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
+        """Whether a refusal says that a move is not in the log."""
+        return self.current_client(actor) is actor
 
     def current_client(self, actor: SimulatedClient) -> SimulatedClient:
         """Return the newest client of the same name."""
@@ -363,39 +375,10 @@ class Simulation:
         def spawn(work: Awaitable[None]) -> None:
             loop.spawn(work, self.delay(0.02))
 
-        tariff = RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
-        door = Connections(loop.loop, tariff, Quotas(lobbies=1000))
-        figures = Metrics()
         store = self._store = self.store_type(self._path, loop, self, self.rates.journal_bytes)
-        self._directory = Directory(
-            loop=loop.loop,
-            clock=clock,
-            store=store,
-            games={self.game.info.name: self.game},
-            house_bots=HouseBots(None, spawn, lambda: "ws://nowhere"),
-            metrics=figures,
-            name="simulated",
-            guests="anyone",
-            connections=door,
-            spawn=spawn,
-        )
-        turns = TurnBudget(loop.loop)
-        sweep = Timeouts(loop.loop, TimeoutConfig(sweep_s=0.5), turns)
-        self._port = PeerContext(
-            loop=loop.loop,
-            clock=clock,
-            handler=RequestHandlers(self._directory, door),
-            pages=cast(http.PageSource, None),
-            metrics=figures,
-            batcher=WriteBatcher(loop.loop),
-            timeouts=sweep,
-            turns=turns,
-            rate_limits=tariff,
-            send_limits=SendLimits(),
-            spawn=spawn,
-        )
+        self._directory, self._port = build_server(loop, self.game, store, clock, spawn)
         self._directory.restore()
-        sweep.start()
+        self._port.timeouts.start()
 
     def crash(self) -> None:
         """Kill the server: its memory is gone, its sockets are reset, its disk stays."""
@@ -488,9 +471,9 @@ class Simulation:
 
     def _run_matches(self) -> None:
         wanted = self.rates.lobbies * self.rates.games
-        while len(self.ended) < wanted or self._directory is None:
-            if self.scheduler.now > 1000.0 + TIME_LIMIT_S or not self.scheduler.run_next():
-                self.violations.append(f"{len(self.ended)} of {wanted} matches ended")
+        while self.ended_count < wanted or self._directory is None:
+            if self.scheduler.now > 1000.0 + self.time_limit_s or not self.scheduler.run_next():
+                self.violations.append(f"{self.ended_count} of {wanted} matches ended")
                 break
         self._over = True
         end = self.scheduler.now + 1
@@ -509,6 +492,11 @@ class Simulation:
             self.violations += (
                 f"match {match}: {wrong}" for wrong in self._check_match(match, lines)
             )
+
+    def was_told(self, match: str, result: Result | None) -> bool:
+        """Whether the end that the log leads to is the one that clients were told."""
+        told = self.ended.get(match)
+        return told is not None and told.result == result
 
     def _stored_lines(self, match: str) -> list[bytes]:
         rows = self._store._db.execute(
@@ -533,11 +521,10 @@ class Simulation:
     def _check_match(self, match: str, lines: list[bytes]) -> Iterator[str]:
         """Fold the log again: what was shown and how it ended has to come out of it."""
         replayed = restore(self.game, lines)
-        told = self.ended.get(match)
         if replayed.result is not None and replayed.result.cause is Cause.INFRASTRUCTURE:
             yield f"it was aborted: {replayed.result}"
-        if told is None or told.result != replayed.result:
-            yield f"{told} was told, the log leads to {replayed.result}"
+        if not self.was_told(match, replayed.result):
+            yield f"{self.ended.get(match)} was told, the log leads to {replayed.result}"
         yield from _clock_errors(replayed.setup.time_control, lines[1:], replayed.clocks or ())
         setup = read_setup(lines[0])
         views: dict[tuple[Viewer, WantedViews], Mapping[int, bytes]] = {}
@@ -569,6 +556,49 @@ def _clock_errors(
                 left += control.increment_ms - max(0, entry.elapsed_ms - entry.allowance_ms)
         if clock.main_ms != left:
             yield f"seat {seat} has {clock.main_ms} ms left, its moves leave it {left} ms"
+
+
+def build_server(
+    loop: VirtualLoop,
+    game: Game,
+    store: Store,
+    clock: Callable[[], int],
+    spawn: Callable[[Awaitable[None]], None],
+    *,
+    lag: Callable[[], int] = int,
+) -> tuple[Directory, PeerContext]:
+    """Build a server without its listener, as the real one is built; nothing of it runs yet."""
+    tariff = RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
+    door = Connections(loop.loop, tariff, Quotas(lobbies=1000))
+    figures = Metrics()
+    directory = Directory(
+        loop=loop.loop,
+        clock=clock,
+        lag=lag,
+        store=store,
+        games={game.info.name: game},
+        house_bots=HouseBots(None, spawn, lambda: "ws://nowhere"),
+        metrics=figures,
+        name="simulated",
+        guests="anyone",
+        connections=door,
+        spawn=spawn,
+    )
+    turns = TurnBudget(loop.loop)
+    port = PeerContext(
+        loop=loop.loop,
+        clock=clock,
+        handler=RequestHandlers(directory, door),
+        pages=cast(http.PageSource, None),
+        metrics=figures,
+        batcher=WriteBatcher(loop.loop),
+        timeouts=Timeouts(loop.loop, TimeoutConfig(sweep_s=0.5), turns),
+        turns=turns,
+        rate_limits=tariff,
+        send_limits=SendLimits(),
+        spawn=spawn,
+    )
+    return directory, port
 
 
 def make_template(directory: Path) -> Path:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextvars import Context
+from typing import Any, TypeVar, cast
+
+_T = TypeVar("_T")
 
 
 class TimerHandle:
@@ -116,3 +119,101 @@ class VirtualLoop:
         if waited is not None:
             raise AssertionError("a coroutine of the server waited for something")
         self.call_soon(self._step, work)  # it lets others go first
+
+
+class VirtualTaskLoop(VirtualLoop):
+    """An event loop of one process, with tasks and futures, that can be frozen.
+
+    What becomes due while it is frozen runs when it is thawed, in that order, as it does in a
+    process that was stopped by a signal.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__(scheduler)
+        self.frozen = False
+        self.exceptions: list[str] = []
+        """What nobody has caught."""
+        self._overdue: list[Callable[[], None]] = []
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+
+    def freeze(self) -> None:
+        self.frozen = True
+
+    def thaw(self) -> None:
+        self.frozen = False
+        overdue, self._overdue = self._overdue, []
+        for call in overdue:
+            self._scheduler.call_after(0.0, call)
+
+    def stop(self) -> None:
+        super().stop()
+        for task in list(self._tasks):
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            cast(Any, task.get_coro()).close()
+        self._tasks.clear()
+
+    def call_at(
+        self,
+        when: float,
+        call: Callable[..., object],
+        *args: object,
+        context: Context | None = None,
+    ) -> TimerHandle:
+        handle = TimerHandle(lambda: None)
+
+        def run() -> None:
+            if not self.running or handle.cancelled:
+                return
+            if self.frozen:
+                self._overdue.append(run)
+            else:
+                self.enter(lambda: call(*args) if context is None else context.run(call, *args))
+
+        self._scheduler.call_at(when, run)
+        return handle
+
+    def call_later(
+        self,
+        wait: float,
+        call: Callable[..., object],
+        *args: object,
+        context: Context | None = None,
+    ) -> TimerHandle:
+        return self.call_at(self._scheduler.now + wait, call, *args, context=context)
+
+    def call_soon(
+        self, call: Callable[..., object], *args: object, context: Context | None = None
+    ) -> TimerHandle:
+        return self.call_at(self._scheduler.now, call, *args, context=context)
+
+    def enter(self, call: Callable[[], _T]) -> _T:
+        """Call something as the running loop does."""
+        before = asyncio._get_running_loop()
+        asyncio._set_running_loop(self.loop)
+        try:
+            return call()
+        finally:
+            asyncio._set_running_loop(before)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self.loop)
+
+    def create_task(
+        self, work: Coroutine[Any, Any, _T], *, name: str | None = None
+    ) -> asyncio.Task[_T]:
+        task = self.enter(lambda: asyncio.Task(work, loop=self.loop, name=name))
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+        return task
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        self.exceptions.append(f"{context.get('message')}: {context.get('exception')!r}")
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return not self.running

@@ -5,9 +5,9 @@ The machine code stays where the project keeps it (``KIBITZ_CACHE`` moves that p
 in the same directory says that a set is complete, so the next call with the same sources and
 libraries returns after half a second.
 
-Each task is a game or a house bot, and each core takes the next one. Kernels that two tasks share
-are compiled by the first and loaded by the second. A kernel that no task reaches is compiled by
-the first test that calls it; those that only slow tests call are left to them.
+Each task is a game, a house bot or one of `OTHERS`, and each core takes the next one. Kernels that
+two tasks share are compiled by the first and loaded by the second. A kernel that no task reaches is
+compiled by the first test that calls it; those that only slow tests call are left to them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -40,6 +41,7 @@ BOTS = {
         "chinese-checkers/brs-hand",
         "chinese-checkers/minimax-hand",
         "line-nim/greedy",
+        "chinese-checkers/mcts-hand",
     ),
     "e2e": (
         "chinese-checkers/iddfs-hand",
@@ -53,8 +55,47 @@ BOTS = {
 """The house bots whose searches and evaluations each set needs, the longest to compile first."""
 
 
+def _outcome_searches() -> None:
+    """The searches that judge by the outcome, on the games that tests play with them."""
+    from kibitz.process.warmup import warm_up
+    from kibitz_bots.catalog import any_game
+
+    warm_up(lambda line: None, [*any_game.bots("number-merge", any_game.FOR_TWO)])
+    of_five = any_game.bots("five-in-a-row", any_game.FOR_TWO)
+    warm_up(lambda line: None, [each for each in of_five if each.short == "alphabeta"])
+
+
+def _batches() -> None:
+    """Batched play of every game."""
+    from kibitz_games.vector import VectorGame
+
+    for name in registry.names():
+        with VectorGame(name, count=2, threads=1, deals=2) as games:
+            games.step(games.sample())
+
+
+def _training() -> None:
+    """The games by which `kibitz train` judges arrays of Chinese Checkers."""
+    from kibitz_search.chinese_checkers.hole_games import against, distances
+
+    for judge in ("hand", "euclid", "stragglers", "mobility"):
+        with closing(against(judge)) as games:
+            games.play(distances("hand")[None, :], [1], 0, 1)
+
+
+OTHERS: Mapping[str, Callable[[], None]] = {
+    "searches by the outcome": _outcome_searches,
+    "batches": _batches,
+    "training": _training,
+}
+"""What the fast tests need besides, which no house bot and no game alone has compiled."""
+
+
 def prepare(task: str) -> str:
-    """Compile the kernels of a game, or of a house bot and its game; return the task."""
+    """Compile the kernels of a game, of a house bot and its game, or of another task; return it."""
+    if task in OTHERS:
+        OTHERS[task]()
+        return task
     game, _, bot = task.partition("/")
     if bot:
         from kibitz.process.warmup import warm_up
@@ -86,7 +127,7 @@ def stamp(name: str, tasks: Sequence[str]) -> Path:
 
 def main(name: str) -> None:
     """Make a set complete in the cache, unless it is."""
-    tasks = [*BOTS[name], *registry.names()]
+    tasks = [*BOTS[name], *(OTHERS if name == "fast" else ()), *registry.names()]
     if not kernels.compiled() or (done := stamp(name, tasks)).exists():
         return
     began = time.monotonic()

@@ -37,7 +37,7 @@ _RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class ConnectionLoop:
-    """Keeps a session connected to the server at `url`, one websocket after the other.
+    """Keeps a session connected to the server at `url`, or to another one of its cluster.
 
     `run` is the one task of a client. What happens is passed to `on_event` in order, from the
     event loop's own thread.
@@ -75,7 +75,7 @@ class ConnectionLoop:
         await asyncio.sleep(max(0, self._session.connect_at - now_ms()) / 1000)
         try:
             connection = await connect(
-                self._url,
+                self._session.address or self._url,
                 compression=None,
                 proxy=None,
                 max_size=MAX_SERVER_FRAME,
@@ -93,8 +93,8 @@ class ConnectionLoop:
             await _close(connection)
 
     def _on_connect_failure(self, error: Exception) -> None:
-        why = f"{self._url}: {str(error) or type(error).__name__}"
-        if _is_transient(error):
+        why = f"{self._session.address or self._url}: {str(error) or type(error).__name__}"
+        if _is_transient(error) or self._session.address is not None:
             self._handle(self._session.lost(now_ms(), None, why))
         else:
             self.close(UnreachableError(why))

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from kibitz_protocol.client.exchange import Requests
 from kibitz_protocol.wire.codec import encode
-from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings
+from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings, SeekTerms
 from kibitz_protocol.wire.messages import (
     MAX_ARRANGEMENTS,
     Arrange,
@@ -20,6 +20,7 @@ from kibitz_protocol.wire.messages import (
     Leave,
     Ready,
     Rematch,
+    Seek,
     Start,
 )
 
@@ -67,6 +68,20 @@ class LobbyRequests(Requests):
             lambda id: Join(id=id, lobby=lobby, invite=invite, role=role)
         )
 
+    async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done:
+        """Play on these terms with whoever wants the same; the lobby is `Done.lobby`.
+
+        Joins the lobby of who seeks on the same terms, or opens one, which closes when nobody has
+        come within that many seconds (10 to 3600). Withdraw by `leave`, accept the seek of somebody
+        else by `join`, play again by `rematch`.
+
+        Refused as `limit` where this player has another seek open or plays one, or has too many
+        lobbies open; as `unauthorized` where a guest seeks a rated match; as `bad_seats` where the
+        client's capabilities do not fit; as `unknown_game` or `bad_option` where the terms are
+        impossible; and as `unavailable` where the server begins nothing new.
+        """
+        return await self._exchange.done(lambda id: Seek(id=id, terms=terms, wait_s=wait_s))
+
     async def leave(self, lobby: str) -> Done:
         """Leave a lobby, and with it the matches that run in it.
 
@@ -99,7 +114,10 @@ class LobbyRequests(Requests):
         return await self._exchange.done(lambda id: Start(id=id, lobby=lobby))
 
     async def rematch(self, lobby: str) -> Done:
-        """Host only: play the finished programme again, with the seats rotated by one.
+        """Play the finished programme again, with the seats rotated by one.
+
+        For the host, and in a lobby that was opened by `seek` for every player: who asks is ready,
+        and it begins when all have asked or are ready.
 
         Refused as `wrong_state` where the programme is not finished, or the matches are arranged.
         Not repeated after a reconnect (`UnansweredError`).

@@ -26,6 +26,7 @@ REPEATABLE: Final[Mapping[type[Request], str]] = MappingProxyType(
         messages.AskReport: "only reads",
         messages.History: "only reads",
         messages.Join: "joining again changes nothing",
+        messages.Seek: "answered with the lobby of the seek that it began",
         messages.Leave: "who has left is refused as not_member, and has left",
         messages.Ready: "says the same again",
         messages.Start: "a programme that runs is refused as wrong_state, and runs",
@@ -68,6 +69,8 @@ class PendingRequest:
     requester: Requester
     sent: bool = False
     """Whether it was handed out to be sent on the present connection or an earlier one."""
+    hops: int = 0
+    """How often a server has sent it elsewhere."""
 
 
 class PendingRequests:

@@ -54,7 +54,7 @@ class RequestThrottle:
         # Refills are sums of floats: a hair below enough is enough.
         if self._tokens < self._needed - 1e-9:
             return False
-        self._tokens -= self._needed
+        self._tokens = max(0.0, self._tokens - self._needed)
         self._needed = 0
         return True
 

@@ -26,9 +26,10 @@ What the session does by itself: it says hello, and says it again with the secre
 first welcome on every later connection; rejoins the seats, joins the lobbies and watches the
 matches of the connection before; sends unanswered requests again where that is harmless (see
 `requests.REPEATABLE`); finds holes in a match's numbers and asks for a snapshot; drops
-duplicates; puts what changes in a lobby, or in the hall, into what it was told of it, so that its
-owner hears of whole lobbies and of the whole hall only; keeps below the server's limit of messages
-a second.
+duplicates; goes where another server of the cluster has what was asked for, and looks for its own
+there when its server is gone; puts what changes in a lobby, or in the hall, into what it was told
+of it, so that its owner hears of whole lobbies and of the whole hall only; keeps below the server's
+limit of messages a second.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal, TypeAlias
 
+from kibitz_protocol.client.addresses import Addresses
 from kibitz_protocol.client.errors import (
     ClosedError,
     GarbledError,
@@ -77,6 +79,7 @@ from kibitz_protocol.wire.messages import (
     MatchEnded,
     MatchStarted,
     Move,
+    Redirect,
     Refused,
     Rejoin,
     Request,
@@ -110,11 +113,16 @@ News: TypeAlias = _Told | Refused
 """What the server sends unasked, with changes of a lobby, or of the hall, as what comes of them; a
 `Refused` here is of a message whose id the server could not read."""
 
-TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
+TRANSIENT_REFUSALS: Final = frozenset(
+    {Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL, Code.ELSEWHERE}
+)
 """Refusals of hello that waiting may cure; all others end the session."""
 
 DEFAULT_RETRY_MS: Final = 1_000
 """When to repeat what was refused as `rate_limited` without saying when to come back."""
+
+MOST_HOPS: Final = 5
+"""How often a request, or hello, may be sent elsewhere before that is its answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,9 +277,19 @@ class Session:
         self._hello = 0
         # Whether a hello was lost on the way, so that the server may know the name from us.
         self._hello_lost = False
+        self._addresses = Addresses()
+        # How often a hello was sent elsewhere since the last welcome, and whether what the session
+        # asks by itself may send it elsewhere: once after each loss of a connection.
+        self._hops = 0
+        self._may_move = False
         # Whether the server has said that it does not know the secret of its last welcome.
         self._unknown = False
         self._throttle: RequestThrottle | None = None
+
+    @property
+    def address(self) -> str | None:
+        """Where to connect; None for the server that the owner was given."""
+        return self._addresses.present
 
     # --- what the owner asks --------------------------------------------------------------
 
@@ -378,16 +396,17 @@ class Session:
 
     def _make_hello(self) -> Hello:
         """Return hello with the account's token, or with the secret of the first welcome."""
-        who = self._identity
-        resume = who.resume if self.welcome is None else self.welcome.resume
-        if who.token is not None or self._unknown:
+        who, ticket = self._identity, self._addresses.ticket
+        resume = self._resume
+        if who.token is not None or self._unknown or ticket is not None:
             resume = None
         return Hello(
             id=self.new_id(),
             versions=list(VERSIONS),
-            name=who.name if resume is None else None,
-            token=who.token,
+            name=who.name if resume is None and ticket is None else None,
+            token=who.token if ticket is None else None,
             resume=resume,
+            ticket=ticket,
             kind=who.kind,
             agent=who.agent,
             instance=who.instance,
@@ -395,9 +414,19 @@ class Session:
             views=who.views,
         )
 
+    @property
+    def _resume(self) -> str | None:
+        """The secret for coming back, as far as there is one."""
+        return self._identity.resume if self.welcome is None else self.welcome.resume or None
+
     def _on_welcome(self, welcome: Welcome, now: int) -> list[SessionEvent]:
         if welcome.version not in VERSIONS:
             return self._end(GarbledError(f"the server chose version {welcome.version}"))
+        if not welcome.resume:  # it came with a ticket: the secret of before stays good
+            kept = self._identity.token or self._resume or ""
+            welcome = welcome.model_copy(update={"resume": kept})
+        self._addresses.ticket, self._hops = None, 0
+        self._addresses.learn(welcome.nodes)
         again, self._unknown = self.welcome is not None, False
         self.state, self.welcome, self._since = SessionState.ONLINE, welcome, now
         self._give_up_at, self._not_before = None, 0
@@ -454,6 +483,9 @@ class Session:
         elif self._is_overdue(now):
             what = reason or "it cannot be reached"
             return self._end(UnreachableError(f"the server stayed away for too long: {what}"))
+        else:
+            self._addresses.try_next()
+        self._may_move = True
         self._hello_lost = self._hello_lost or self.state is SessionState.GREETING
         self.state, self._since = SessionState.AWAY, now
         self._failures += 1
@@ -461,6 +493,25 @@ class Session:
         self._clear_connection_state()
         lost = [Unanswered(id, "the connection broke") for id in self._requests.drop_unrepeatable()]
         return [*lost, Disconnected(code, reason, self.connect_at)]
+
+    def _follow(self, redirect: Redirect, now: int) -> list[SessionEvent]:
+        """Leave this server for another one of its cluster, which has what was asked for."""
+        if self.state is SessionState.ONLINE:
+            self._give_up_at = _deadline_after(now, self._timeouts.away_ms)
+        self._addresses.follow(redirect)
+        self._may_move = False
+        self.state, self._since, self.connect_at = SessionState.AWAY, now, now
+        self._clear_connection_state()
+        lost = [Unanswered(id, "it goes on elsewhere") for id in self._requests.drop_unrepeatable()]
+        return [*lost, Disconnected(None, f"it goes on at {redirect.url}", now)]
+
+    def _may_follow(self, pending: PendingRequest) -> bool:
+        """Whether to go where a request was sent: not for ever, and for own requests once."""
+        if pending.requester != "caller":
+            allowed, self._may_move = self._may_move, False
+            return allowed and pending.requester == "session"
+        pending.hops += 1
+        return pending.hops <= MOST_HOPS
 
     def _next_attempt_at(self, now: int) -> int:
         """Return when to connect: after a pause, with a last attempt before the time is up."""
@@ -530,9 +581,13 @@ class Session:
             return []
         if isinstance(answer, Refused) and self._postpone(pending, answer, now):
             return []
-        self._requests.pop(answer.re)
         if answer.re == self._hello:
+            self._requests.pop(answer.re)
             return self._on_hello_answer(answer, now)
+        if isinstance(answer, Refused) and answer.redirect and self._may_follow(pending):
+            pending.sent = False
+            return self._follow(answer.redirect, now)
+        self._requests.pop(answer.re)
         happened = self._apply_answer(pending.request, answer)
         if pending.requester == "caller":
             happened.insert(0, Answered(answer.re, answer))
@@ -542,9 +597,13 @@ class Session:
         match answer:
             case Welcome():
                 return self._on_welcome(answer, now)
+            case Refused(redirect=Redirect() as redirect) if self._hops < MOST_HOPS:
+                self._hops += 1
+                return self._follow(redirect, now)
             case Refused(code=code) if code in TRANSIENT_REFUSALS:
-                self._not_before = now + (answer.retry_after_ms or 0)
-                return self._disconnect(now, None, answer.message)
+                return self._on_transient_refusal(answer, now)
+            case Refused(code=Code.UNAUTHORIZED) if self._addresses.ticket is not None:
+                return self._disconnect(now, None, answer.message)  # it came too late
             case Refused(code=Code.NAME_TAKEN) if self._hello_lost and self.welcome is None:
                 # Most likely by ourselves, until the server notices that we are not there.
                 return self._disconnect(now, None, answer.message)
@@ -559,6 +618,15 @@ class Session:
                 )
             case _:
                 return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
+
+    def _on_transient_refusal(self, refused: Refused, now: int) -> list[SessionEvent]:
+        """Say hello again in a while; who was sent here is about to be known here."""
+        self._not_before = now + (refused.retry_after_ms or 0)
+        redirect = (self._addresses.present, self._addresses.ticket)
+        happened = self._disconnect(now, None, refused.message)
+        if redirect[1] is not None:
+            self._addresses.present, self._addresses.ticket = redirect
+        return happened
 
     def _may_come_anew(self) -> bool:
         """Whether to say hello by name where the secret of the last welcome is not known.

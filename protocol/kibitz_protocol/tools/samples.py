@@ -188,6 +188,7 @@ REQUESTS: Final[tuple[messages.ClientMessage, ...]] = (
     messages.AskLadder(id=23, game="line"),
     messages.Host(id=5, settings=SETTINGS),
     messages.Join(id=6, lobby="L1", invite="blue-fox", role="spectator"),
+    messages.Seek(id=36, terms=lobbies.SeekTerms(item=lobbies.ProgrammeItem(game="line"))),
     messages.Leave(id=7, lobby="L1"),
     messages.Kick(id=8, lobby="L1", player="p2"),
     messages.Ready(id=9, lobby="L1"),

@@ -132,10 +132,11 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
 
     The increment of the move is included.
     """
-    if charged_ms >= until_flag(control, clock):
-        return None
     main, bank, periods = clock.main_ms, clock.bank_ms, clock.periods
     over = charged_ms - control.move_ms
+    # While main time is left nothing else is looked at: that is nearly every move.
+    if over >= main and charged_ms >= until_flag(control, clock):
+        return None
     if over > main + bank:
         periods -= (over - main - bank) // control.period_ms
         main = bank = 0

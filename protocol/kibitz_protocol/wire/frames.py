@@ -25,7 +25,8 @@ def done_frame(request: int, seq: int | None) -> bytes:
     """Return the answer to a request that made entry `seq`, framed."""
     if seq is None:
         return text_frame(b'{"re":%d,"type":"done"}' % request)
-    return text_frame(b'{"re":%d,"type":"done","seq":%d}' % (request, seq))
+    payload = b'{"re":%d,"type":"done","seq":%d}' % (request, seq)
+    return b"\x81%c%b" % (len(payload), payload)  # two numbers: always a short frame
 
 
 def frame_bounds(data: bytes, start: int) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from kibitz_protocol.wire.records import Cause, Conduct, Player, PlayerKind, Res
 from kibitz_protocol.wire.values import (
     GameName,
     Key,
+    Line,
     Personality,
     PlayerName,
     SentOptions,
@@ -127,6 +128,13 @@ class LobbySettings(Strict):
     spectating: Spectating = Spectating()
 
 
+class SeekTerms(Strict):
+    """What somebody who seeks opponents wants to play: one item, with whoever comes."""
+
+    item: ProgrammeItem = Field(description="without a seed")
+    rated: bool = Field(False, description="as in a lobby's settings; for accounts only")
+
+
 LobbyPhase: TypeAlias = Literal["gathering", "running", "finished", "closed"]
 
 
@@ -139,6 +147,9 @@ class Member(Tolerant):
     seat: int
     ready: bool
     connected: bool
+    version: Line = Field(
+        "", description="of what plays for it, as that said when it joined; empty where it did not"
+    )
 
 
 class Standing(Tolerant):
@@ -231,6 +242,9 @@ class LobbyBrief(Tolerant):
     people: int = Field(0, description="members who are people")
     places: int
     """How many seats the lobby has in all."""
+    seek: SeekTerms | None = Field(
+        None, description="what is sought, where the lobby was opened by `seek`"
+    )
     order: Seq | None = Field(
         None, description="in news of the hall only: of two, the newer one has the larger number"
     )
@@ -259,6 +273,9 @@ class LobbyView(Tolerant):
     host: Key
     state: LobbyPhase
     round: int = Field(description="1, and one more for every rematch")
+    seek: bool = Field(
+        False, description="whether it was opened by `seek`: every player may ask for a rematch"
+    )
     members: list[Member]
     spectators: int = 0
     invite: str | None = None

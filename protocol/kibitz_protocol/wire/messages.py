@@ -32,6 +32,7 @@ from kibitz_protocol.wire.lobbies import (
     LobbyView,
     MatchBrief,
     Member,
+    SeekTerms,
     Standing,
 )
 from kibitz_protocol.wire.records import (
@@ -39,6 +40,7 @@ from kibitz_protocol.wire.records import (
     AnyEntry,
     Comment,
     Conduct,
+    Engine,
     Player,
     Result,
     Spectating,
@@ -98,6 +100,9 @@ class Capabilities(Strict):
     at_once: int = Field(1, ge=1, le=1000, description="matches at the same time")
     untimed: bool = Field(True, description="whether it plays without a clock")
     min_move_ms: Millis = Field(0, description="refuses clocks that leave less on a move")
+    engine: Engine | None = Field(
+        None, description="what plays; the records of its matches name it, and nothing else does"
+    )
 
 
 class Hello(Request):
@@ -108,6 +113,9 @@ class Hello(Request):
     name: PlayerName | None = None
     token: Secret | None = None
     resume: Secret | None = None
+    ticket: Secret | None = Field(
+        None, description="lets a player in, once, who was sent here by another server (`redirect`)"
+    )
     kind: Literal["bot", "human"] = "bot"
     agent: Line = Field("", description="name and version of the client program")
     instance: Secret | None = Field(
@@ -173,6 +181,22 @@ class Join(Request):
     role: Literal["player", "spectator"] = "player"
 
 
+class Seek(Request):
+    """Play on these terms with whoever wants the same.
+
+    Where somebody seeks on the same terms, this player joins that lobby; else one is opened that
+    lists show, with a seat for this player and the others for whoever joins. It starts by itself
+    once everybody is ready, and closes when its opener leaves, when a player leaves after the
+    start, and when for `wait_s` seconds nobody has come, or nobody has asked for a rematch. Said
+    again while it is open or played, it is answered with the same lobby; a player has one seek at
+    a time.
+    """
+
+    type: Literal["seek"] = "seek"
+    terms: SeekTerms
+    wait_s: int = Field(300, ge=10, le=3600)
+
+
 class Leave(Request):
     """Leave a lobby; matches that run are left too."""
 
@@ -200,7 +224,10 @@ class Start(Request):
 
 
 class Rematch(Request):
-    """Host: play the finished programme again with the seats rotated by one."""
+    """Host: play the finished programme again with the seats rotated by one.
+
+    In a lobby that was opened by `seek` every player may ask; who does is ready for it.
+    """
 
     type: Literal["rematch"] = "rematch"
     lobby: Key
@@ -340,6 +367,7 @@ ClientMessage: TypeAlias = Annotated[
     | AskLadder
     | Host
     | Join
+    | Seek
     | Leave
     | Kick
     | Ready
@@ -384,7 +412,10 @@ class Limits(Tolerant):
 
 
 class Welcome(Answer):
-    """Answer to hello. `resume` is this player's secret for coming back."""
+    """Answer to hello. `resume` is this player's secret for coming back.
+
+    It is empty for a player who came with a ticket: the one of an earlier welcome stays good.
+    """
 
     type: Literal["welcome"] = "welcome"
     version: int
@@ -396,15 +427,28 @@ class Welcome(Answer):
     limits: Limits
     seats: list[Key] = Field(description="unfinished matches where this player has a seat")
     lobbies: list[Key] = Field(description="lobbies where this player is a member")
+    nodes: list[str] = Field(
+        default_factory=list,
+        description="websocket addresses of other servers of the same cluster, for coming back when"
+        " this one is gone",
+    )
 
 
 class Done(Answer):
-    """The request was carried out. `seq` numbers the entry it made; `lobby` a lobby it made."""
+    """The request was carried out. `seq` numbers the entry it made; `lobby` is a lobby that it
+    made, or the one of a seek."""
 
     type: Literal["done"] = "done"
     seq: int | None = None
     lobby: Key | None = None
     invite: str | None = None
+
+
+class Redirect(Tolerant):
+    """Another server of the same cluster, which has what was asked for."""
+
+    url: str = Field(description="its websocket address")
+    ticket: str = Field(description="for `hello` there, within 30 seconds and once")
 
 
 class Refused(Answer):
@@ -416,6 +460,9 @@ class Refused(Answer):
     hint: str = ""
     retry_after_ms: int | None = None
     ply: int | None = Field(None, description="the present ply, for `stale`")
+    redirect: Redirect | None = Field(
+        None, description="where to ask again, for `elsewhere`, where the player may go there"
+    )
 
 
 class GameLine(Tolerant):
@@ -814,6 +861,7 @@ ANSWERS: Final[Mapping[type[Request], type[Answer]]] = MappingProxyType(
         AskLadder: Ladders,
         Host: Done,
         Join: Done,
+        Seek: Done,
         Leave: Done,
         Kick: Done,
         Ready: Done,
@@ -847,6 +895,7 @@ COSTS: Final[Mapping[type[Request], int]] = MappingProxyType(
         ListMatches: 2,
         AskLadder: 4,
         Host: 5,
+        Seek: 5,
         Arrange: 2,
         Watch: 2,
         Wall: 2,

@@ -114,9 +114,12 @@ class RecordExport:
         """Return the next lines."""
         return b"".join(map(self._entry, lines))
 
-    def footer(self, result: Result) -> bytes:
-        """Return the last line, with the hash of what was exported."""
-        return encode(Footer(result=result, hash=self._link)) + b"\n"
+    def footer(self, result: Result, sent: list[str] | None = None) -> bytes:
+        """Return the last line, with the hash of what was exported.
+
+        `sent` has the digests of the log's own footer.
+        """
+        return encode(Footer(result=result, hash=self._link, sent=sent)) + b"\n"
 
     def _entry(self, line: bytes) -> bytes:
         shown = line if self._notes else _without_note(line)

@@ -11,12 +11,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, StrictBool, TypeAdapter
 
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import (
     Action,
+    FieldName,
     Fields,
     GameName,
     Key,
@@ -25,10 +26,12 @@ from kibitz_protocol.wire.values import (
     Options,
     Personality,
     RequestId,
+    SafeInt,
     SeatIndex,
     Seq,
     Strict,
     Tag,
+    Word,
 )
 
 SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
@@ -59,6 +62,21 @@ class Player(Strict):
     player: Key
     name: str
     kind: PlayerKind
+
+
+class Engine(Strict):
+    """What plays for a player, as it says of itself when it connects; nobody has checked it."""
+
+    name: Line = Field(description="of a house bot `game/name`, else the bot's own name")
+    version: Line = Field("", description="of the package, or what the bot says of its own")
+    parameters: dict[FieldName, StrictBool | SafeInt | float | Word] = Field(
+        default_factory=dict, max_length=32, description="all of them, with their values"
+    )
+    weights: dict[Word, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
+        default_factory=dict,
+        max_length=8,
+        description="files of trained weights that it plays by, and the SHA-256 of each",
+    )
 
 
 class Spectating(Strict):
@@ -112,6 +130,12 @@ class Setup(Strict):
     rules_version: int
     options: Options = Field(default_factory=dict)
     seats: list[Player] = Field(min_length=1, max_length=16)
+    engines: list[Engine | None] | None = Field(
+        None,
+        max_length=16,
+        description="what plays in each seat, as it said when it came to the lobby; null for"
+        " people and for programs that said nothing",
+    )
     deal: Fields = Field(default_factory=dict, description="the start's random outcomes")
     seed: str = Field(description="64 bits in hexadecimal; secret until the match is over")
     commitment: str = Field(description="SHA-256 of the seed's text, known from the start")
@@ -322,3 +346,10 @@ class Footer(Strict):
     kind: Literal["end"] = "end"
     result: Result
     hash: str
+    sent: list[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] | None = Field(
+        None,
+        description="per seat the digest of what the server has sent it, entry by entry: the end of"
+        " a chain of SHA-256 over each entry as the seat may see it, a line break, and what it"
+        " changed in the seat's view (nothing where it changed nothing); absent where the game"
+        " hides nothing, and in records of earlier servers",
+    )

@@ -41,6 +41,7 @@ class Code(StrEnum):
     ILLEGAL = "illegal"
     OVER = "over"
     DAMAGED = "damaged"
+    ELSEWHERE = "elsewhere"
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
 
@@ -78,6 +79,7 @@ MEANINGS: Final[dict[Code, str]] = {
     Code.ILLEGAL: "the rules do not allow the action",
     Code.OVER: "the match has ended",
     Code.DAMAGED: "the log of this match or lobby is damaged on the server's disk",
+    Code.ELSEWHERE: "another server of the same cluster has it",
     Code.UNAVAILABLE: "the server starts, goes down, or cannot write its log",
     Code.INTERNAL: "a fault of the server",
 }
@@ -116,6 +118,7 @@ HINTS: Final[dict[Code, str]] = {
     Code.ILLEGAL: "choose one of the legal actions in your_turn",
     Code.OVER: "the match is over",
     Code.DAMAGED: "it does not go on; the operator can look into it with `kibitz db check`",
+    Code.ELSEWHERE: "go on at the address that the refusal names",
     Code.UNAVAILABLE: "the server is going down or starting; connect again in a while",
     Code.INTERNAL: "report this to the operator",
 }

@@ -4,6 +4,8 @@
     a name             a new guest                 `resume`, the secret of its first welcome
     a resume secret    the guest or house bot      the same
     a token            an account                  its token
+    a ticket           who was sent here by        what it came to the other node with
+                       another node (`tickets`)
 
 Secrets and tokens are 256 random bits; the database has their SHA-256 only. The kind of an
 account (bot or human) is fixed when it is made. No two names look alike: `player.skeleton` is
@@ -33,6 +35,7 @@ from kibitz_server.accounts.identity import (
     row_of,
 )
 from kibitz_server.accounts.names import BadName, claim, house_name, skeleton
+from kibitz_server.accounts.tickets import BadTicket, Tickets
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.port import PlayerRow, Store
 
@@ -93,8 +96,15 @@ class _FreshGuest:
 class Accounts:
     """The identities of a running server."""
 
-    def __init__(self, store: Store, guests: Guests, busy: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        guests: Guests,
+        busy: Callable[[str], bool],
+        tickets: Tickets | None = None,
+    ) -> None:
         """`busy(player)` tells whether a guest is connected, or has a seat anywhere."""
+        self._tickets = tickets or Tickets(time.monotonic)
         self._store = store
         self._players = store.players
         self._guests = guests
@@ -124,6 +134,8 @@ class Accounts:
             return Admission(self._by_token(token), token, token=digest_of(token))
         if hello.resume is not None:
             return Admission(self._resumed(hello.resume), hello.resume)
+        if hello.ticket is not None:
+            return Admission(self._sent_here(hello.ticket), "")
         if not invited:
             self._require_guests(local)
         elif room is not None and room <= 0:
@@ -210,6 +222,17 @@ class Accounts:
             raise Denied(Code.UNAUTHORIZED, "somebody else has the name of this guest now")
         self._note_seen(row)
         return identity
+
+    def _sent_here(self, ticket: str) -> Identity:
+        try:
+            key = self._tickets.player(ticket)
+        except BadTicket as error:
+            raise Denied(Code.UNAUTHORIZED, str(error)) from None
+        row = self._players.by_key(key)
+        if row is None:  # written by the other node a moment ago, or deleted since
+            raise Denied(Code.UNAVAILABLE, "this node does not know you yet")
+        self._tickets.use_up(ticket)
+        return identity_of(row)
 
     def _note_seen(self, row: PlayerRow) -> None:
         """Note that a guest is here: from `created` on its row is kept a while (`retention`)."""

@@ -21,7 +21,7 @@ from kibitz_server.net.guest_networks import GuestNetworks, guest_network
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
-from kibitz_server.storage.location import Database, database_of
+from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL, database_of
 
 UNLIMITED_RATE = Rate(1e9, 1e9)
 UNLIMITED_QUOTAS = Quotas(**{limit.name: 10**9 for limit in fields(Quotas)})
@@ -41,6 +41,10 @@ class Config:
     """The port to listen on; 0 for a free one."""
     name: str = "kibitz"
     """What the server calls itself."""
+    node: str | None = None
+    """The name of one of several servers on a PostgreSQL database; none has it for itself."""
+    public_url: str | None = None
+    """Where clients reach this node, such as ``wss://a.example.org``."""
     guests: Guests = "loopback"
     """Who may come without a token: those on the same machine, anyone, or nobody."""
     guests_from: tuple[str, ...] = ()
@@ -75,6 +79,17 @@ class Config:
     def __post_init__(self) -> None:
         self.access_policy()
         self.guest_networks()
+        self.identity()
+
+    def identity(self) -> NodeIdentity | None:
+        """Return which node this is, if it is one. Raises `ValueError` where that cannot be."""
+        if self.node is None and self.public_url is None:
+            return None
+        if self.node is None or self.public_url is None:
+            raise ValueError("node and public_url are given together, or neither of them")
+        if not isinstance(self.db, PostgresURL):
+            raise ValueError("nodes share a PostgreSQL database: db is postgresql://...")
+        return NodeIdentity(self.node, self.public_url)
 
     def guest_networks(self) -> GuestNetworks:
         """Return where guests come from besides. Raises `ValueError` where that cannot be."""

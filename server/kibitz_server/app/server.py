@@ -26,7 +26,7 @@ from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
-from kibitz_server.net.token_watch import TokenWatch
+from kibitz_server.net.token_watch import CHECK_INTERVAL_S, SHARED_INTERVAL_S, TokenWatch
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.opening import open_store
@@ -109,6 +109,7 @@ class Server:
         self.directory.stop()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._store.flush(), self.config.drain_s / 3)
+        await self._leave()
         self.directory.send_farewell()
         self.directory.house_bots.close()
         await self._wait_disconnected()
@@ -117,6 +118,15 @@ class Server:
         self._token_watch.stop()
         await self._tasks.close()
         await self._store.close(self.config.drain_s / 2)
+
+    async def _leave(self) -> None:
+        """Let other nodes take the lobbies, for nothing more is written here."""
+        if self._store.nodes is None or self.failure is not None:
+            return
+        try:
+            await self._store.nodes.leave()
+        except StoreError as error:
+            LOG.warning("the other nodes are not told that this one goes: %s", error)
 
     async def _wait_disconnected(self) -> None:
         """Wait until everybody has left, and abort who has not."""
@@ -154,7 +164,7 @@ async def _start(
     port: int = sock.getsockname()[1]
     metrics = Metrics()
     try:
-        store = open_store(config.db, loop, observe=metrics.committed)
+        store = open_store(config.db, loop, observe=metrics.committed, node=config.identity())
     except BaseException:
         sock.close()
         raise
@@ -192,6 +202,7 @@ async def _start(
         turns=turns,
         rate_limits=rate_limits,
         send_limits=config.allowance,
+        servers=directory.other_urls,
         access=config.access_policy(),
         downloads=Downloads(config.download_limits()),
         guest_networks=guest_networks,
@@ -208,7 +219,12 @@ async def _start(
         raise
     clock.start()
     timeouts.start()
-    token_watch = TokenWatch(loop, lambda: connections.peers, directory.accounts)
+    token_watch = TokenWatch(
+        loop,
+        lambda: connections.peers,
+        directory.accounts,
+        CHECK_INTERVAL_S if store.nodes is None else SHARED_INTERVAL_S,
+    )
     token_watch.start()
     retention = Retention(
         store.expiry,
@@ -217,6 +233,8 @@ async def _start(
         forgotten=directory.registry.forget_matches,
     )
     tasks.spawn(retention.run())
+    if directory.failover is not None:
+        tasks.spawn(directory.failover.run())
     return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)
 
 

@@ -22,10 +22,14 @@ from kibitz_protocol.wire.messages import Farewell
 from kibitz_protocol.wire.records import Cause, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.accounts import Accounts, Guests
+from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.bot_starter import IdentifiedBotStarter
+from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall import Hall
+from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.loading import Loader
 from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
+from kibitz_server.directory.other_nodes import Elsewhere, OtherNodes
 from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
@@ -51,6 +55,10 @@ from kibitz_server.storage.streams import Stream
 LOG = logging.getLogger("kibitz.directory")
 _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
 """No vowels and no look-alikes: people read a lobby's key to each other."""
+_KEY_LENGTH = 6
+_NODE_KEY_LENGTH = 8
+"""A node does not know all keys of lobbies that others have opened and closed, so it makes keys
+that nobody meets by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,8 @@ class Directory:
         self.lobbies = self.registry.lobbies
         self.recently_finished = self.registry.recently_finished
         self.closing = self.registry.closing
-        self.accounts = Accounts(store, guests, self.is_busy)
+        self.tickets = Tickets(loop.time)
+        self.accounts = Accounts(store, guests, self.is_busy, self.tickets)
         self.rating_log = RatingLog(store)
         self.substitutes = Substitutes(self)
         self._rated = RatedMatches(self.rating_log, self.accounts)
@@ -120,6 +129,25 @@ class Directory:
             connections=connections,
             spawn=spawn,
         )
+        self.others: OtherNodes | None = None
+        """What the other nodes have; None for a single server."""
+        self.failover: Failover | None = None
+        """What a node does about lobbies that change their owners; None for a single server."""
+        if store.nodes is not None:
+            self.others = OtherNodes(store.nodes.url, loop.time)
+            sharing = HallSharing(
+                store.nodes, self.registry, self.others, self.tickets, connections, loop.time
+            )
+            self.failover = Failover(
+                store.nodes,
+                store,
+                self.recovery,
+                self.registry,
+                self.substitutes,
+                connections,
+                sharing,
+                metrics.moved_lobbies,
+            )
         self._restored = False
         self._draining = False
 
@@ -136,7 +164,12 @@ class Directory:
 
     @property
     def open(self) -> bool:
-        """Whether anybody may come in."""
+        """Whether anybody may come in: the server is up, and no node that stands by."""
+        return self.up and (self.failover is None or self.failover.serving)
+
+    @property
+    def up(self) -> bool:
+        """Whether pages are served, which a node that stands by does as well."""
         return self._restored and not self._draining
 
     def ready(self) -> bool:
@@ -166,7 +199,7 @@ class Directory:
 
     def gauges(self) -> Mapping[str, int]:
         """Return what is there now, by the names of `/metrics`."""
-        return {
+        found = {
             "connections": len(self.connections.peers),
             "players": len(self.connections.players),
             "spectators": sum(len(match.watchers) for match in self.matches.values()),
@@ -176,11 +209,25 @@ class Directory:
             "damaged": self.quarantine.count,
             "ready": int(self.ready()),
         }
+        if self.failover is not None:
+            found["node_serving"] = int(self.failover.serving)
+        return found
 
     # --- opening and finding ----------------------------------------------------------------
 
-    def open_lobby(self, host: Player, settings: LobbySettings, peer: Peer, request: int) -> None:
-        """Open a lobby whose settings have no problem, and answer its host."""
+    def open_lobby(
+        self,
+        host: Player,
+        settings: LobbySettings,
+        peer: Peer,
+        request: int,
+        *,
+        seek_s: int | None = None,
+    ) -> LobbyRunner:
+        """Open a lobby whose settings have no problem, answer its host, and return it.
+
+        `seek_s` is how long a seek waits; None for any other lobby.
+        """
         games = dict.fromkeys(item.game for item in settings.programme)
         opened = Opened(
             lobby=self._new_lobby_key(),
@@ -189,6 +236,7 @@ class Directory:
             invite=secrets.token_urlsafe(6),
             created=utc_now(),
             seed=secrets.randbits(64),
+            seek_s=seek_s,
             hidden=[name for name in games if self.games[name].info.hidden],
             balanced=[name for name in games if self.games[name].info.balanced],
         )
@@ -199,12 +247,28 @@ class Directory:
         self.store.create(lobby.stream, head, owner=None, waiter=lobby)
         self.registry.add_lobby(lobby)
         lobby.open(step, peer, request)
+        return lobby
 
     def _new_lobby_key(self) -> str:
         while True:
-            key = "".join(secrets.choice(_KEY_LETTERS) for _ in range(6))
+            length = _KEY_LENGTH if self.store.nodes is None else _NODE_KEY_LENGTH
+            key = "".join(secrets.choice(_KEY_LETTERS) for _ in range(length))
             if key not in self.lobbies and not self.store.exists(key):
                 return key
+
+    def other_urls(self) -> list[str]:
+        """Return where the other nodes are reached that serve beside this one."""
+        return [] if self.others is None else self.others.urls
+
+    async def find_elsewhere(self, key: str) -> Elsewhere | None:
+        """Return where an open lobby or match is, as the database has it.
+
+        None where that is no living node with another URL. Raises `StoreError`.
+        """
+        if self.store.nodes is None or self.others is None:
+            return None
+        owner = await self.store.nodes.owner(key)
+        return None if owner is None else self.others.at(*owner)
 
     def add_finished(self, engine: MatchEngine, tail: int) -> MatchRunner:
         """Keep a match for a while that was over before it is asked for."""
@@ -215,7 +279,14 @@ class Directory:
         return match
 
     def is_busy(self, player: str) -> bool:
-        """Whether a guest is connected, or has a seat or a lobby."""
+        """Whether a guest is connected, or has a seat or a lobby.
+
+        A node that stands by does not know, and takes everybody for busy.
+        """
+        if self.failover is not None and not self.failover.serving:
+            return True
+        if self.others is not None and self.others.is_busy(player):
+            return True
         return player in self.connections.players or self.registry.is_busy(player)
 
     # --- what matches need (match.runner.RunnerContext) -------------------------------------
@@ -231,6 +302,8 @@ class Directory:
         self.registry.keep_finished(match)
         brief = match.brief()
         self.registry.note_finished(brief, listed=match.listed)
+        if match.listed:
+            self.registry.ended_here.append(brief)
         lobby = self.registry.lobby_of(match)
         if lobby is not None:
             lobby.match_ended(brief, result)

@@ -24,6 +24,7 @@ from typing import Final, Protocol, TypeVar
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import HallNews
 from kibitz_server.directory.hall_changes import hall_change
+from kibitz_server.directory.other_nodes import LobbyLine, OtherNodes
 from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.views import lobby_brief
@@ -60,6 +61,7 @@ class HallContext(Protocol):
 
     loop: AbstractEventLoop
     registry: Registry
+    others: OtherNodes | None
     spawn: Callable[[Awaitable[None]], None]
 
     @property
@@ -163,17 +165,27 @@ class Hall:
             lobby for lobby in registry.lobbies.values() if lobby.engine.state.settings.listed
         ]
         known = {} if self._told is None else {brief.match: brief for brief in self._told.matches}
+        elsewhere = self._elsewhere()
+        lobbies_there = [line.brief for line in elsewhere if line.brief is not None]
+        matches_there = [match for line in elsewhere for match in line.matches]
+        lobbies_here = map(_lobby_line, islice(reversed(lobbies), MAX_LOBBIES))
+        matches_here = (
+            _match_line(match, known.get(match.key))
+            for match in islice(reversed(matches), MAX_MATCHES)
+        )
         return HallNews(
-            lobbies=_newest_first(map(_lobby_line, islice(reversed(lobbies), MAX_LOBBIES))),
-            matches=_newest_first(
-                _match_line(match, known.get(match.key))
-                for match in islice(reversed(matches), MAX_MATCHES)
-            ),
+            lobbies=_newest_first([*lobbies_here, *lobbies_there])[:MAX_LOBBIES],
+            matches=_newest_first([*matches_here, *matches_there])[:MAX_MATCHES],
             finished=_newest_first(self._finished()),
             ladders=self._ladders,
-            lobbies_in_all=len(lobbies),
-            matches_in_all=len(matches),
+            lobbies_in_all=len(lobbies) + len(lobbies_there),
+            matches_in_all=len(matches) + len(matches_there),
         )
+
+    def _elsewhere(self) -> list[LobbyLine]:
+        """Return the lobbies that other nodes have."""
+        others = self._context.others
+        return [] if others is None else list(others.listed())
 
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the matches that ended last, each with its place in the order of their ends."""

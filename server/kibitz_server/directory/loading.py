@@ -87,7 +87,7 @@ class Loader:
             return None
         try:
             entries = [record.read_entry(line) for line in stored.lines]
-            return MatchEngine(checkpoint.resume(game, setup, found, entries))
+            return MatchEngine.resume(checkpoint.resume(game, setup, found, []), entries)
         except BrokenLog as error:
             LOG.warning("match %s: its checkpoint is of no use: %s", setup.match, error)
             return None

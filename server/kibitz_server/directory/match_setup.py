@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import seed_commitment
-from kibitz_protocol.wire.records import Cause, Result, SeatResult, Setup
+from kibitz_protocol.wire.records import Cause, Engine, Player, Result, SeatResult, Setup
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.state import LobbyState
 
@@ -36,6 +37,7 @@ def match_setup(
         rules_version=game.info.rules_version,
         options=game.dump(options),
         seats=list(planned.players),
+        engines=_engines(lobby, planned.players),
         deal=dict(game.deal(options, item.seats, planned.seed)),
         seed=seed,
         commitment=seed_commitment(seed),
@@ -45,6 +47,13 @@ def match_setup(
         started=utc_now(),
         server=server,
     )
+
+
+def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:
+    """Return what plays for each player, None where nobody said it."""
+    members = (lobby.members.get(player.player) for player in players)
+    engines = [None if member is None else member.capabilities.engine for member in members]
+    return engines if any(engines) else None
 
 
 def aborted_result(seats: int, reason: str = "it could not begin") -> Result:

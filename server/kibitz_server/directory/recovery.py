@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from pydantic import ValidationError
 
@@ -26,9 +26,9 @@ from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.storage.errors import NotStored, StoreError, UnusableDatabase
-from kibitz_server.storage.port import Store
+from kibitz_server.storage.port import Store, TakenLobby
 from kibitz_server.storage.quarantine import Quarantine
-from kibitz_server.storage.streams import Stored
+from kibitz_server.storage.streams import Kind, Stored
 
 LOG = logging.getLogger("kibitz.directory")
 
@@ -79,12 +79,34 @@ class Recovery:
         for lobby in list(registry.lobbies.values()):
             self._resume_lobby(lobby)
         for match in list(registry.matches.values()):
-            lobby_of_match = registry.lobby_of(match)
-            match.listed = (
-                lobby_of_match is not None and lobby_of_match.engine.state.settings.listed
-            )
-            match.resume()
-            self._end_without_lobby(match)
+            self._resume_match(match)
+
+    def take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None:
+        """Take up a lobby with its matches that was another node's, and is this one's now."""
+        for key in taken.matches:
+            self._take_up_stream("match", key, found[key])
+        if taken.open:
+            self._take_up_stream("lobby", taken.key, found[taken.key])
+        lobby = self._registry.lobbies.get(taken.key)
+        if lobby is not None:
+            self._resume_lobby(lobby)
+        for key in taken.matches:
+            if key in self._registry.matches:
+                self._resume_match(self._registry.matches[key])
+
+    def _take_up_stream(self, kind: Kind, key: str, stored: Stored | StoreError) -> None:
+        if isinstance(stored, StoreError):
+            self._quarantine.add(kind, key, stored)
+        elif kind == "match":
+            self._restore_match(stored)
+        else:
+            self._restore_lobby(stored)
+
+    def _resume_match(self, match: MatchRunner) -> None:
+        lobby = self._registry.lobby_of(match)
+        match.listed = lobby is not None and lobby.engine.state.settings.listed
+        match.resume()
+        self._end_without_lobby(match)
 
     def _list_finished(self, line: bytes) -> None:
         try:
@@ -132,6 +154,10 @@ class Recovery:
         lobby.command(Resume(there | ended.keys()))
         for key, result in ended.items():
             lobby.match_lost(key, result)
+        for key in lobby.engine.state.running.keys() - there:
+            begun = self._registry.matches.get(key)
+            if begun is not None:
+                begun.await_players()
 
     def _end_without_lobby(self, match: MatchRunner) -> None:
         """End a match whose lobby is set aside, where it cannot be played on without it.
@@ -153,16 +179,21 @@ class Recovery:
 
     # --- when a log could not be written ----------------------------------------------------
 
+    def is_current(self, former: MatchRunner | LobbyRunner) -> bool:
+        if isinstance(former, MatchRunner):
+            return self._registry.matches.get(former.key) is former
+        return self._registry.lobbies.get(former.key) is former
+
     def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
         """Load a match again, which was not written, or is ahead of its log."""
         LOG.error("the log of match %s: %s", match.key, error)
-        if not self.draining and self._registry.matches.get(match.key) is match:
+        if not self.draining and self.is_current(match):
             self._reloader.add(match)
 
     def lobby_log_lost(self, lobby: LobbyRunner, error: StoreError) -> None:
         """Load a lobby again; its house bots are started again by the lobby that takes over."""
         LOG.error("the log of lobby %s: %s", lobby.key, error)
-        if not self.draining and self._registry.lobbies.get(lobby.key) is lobby:
+        if not self.draining and self.is_current(lobby):
             lobby.bots.stop_all()
             self._reloader.add(lobby)
 

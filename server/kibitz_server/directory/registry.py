@@ -30,6 +30,8 @@ class Registry:
         }
         """The lines of the last matches that are over, the oldest first: of lobbies that stand in
         lists, and of those that do not."""
+        self.ended_here: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
+        """Those of lobbies that stand in lists which were played here, and not at another node."""
         self._memberships: dict[str, set[str]] = {}
         """The lobbies that each player hosts or is a member of."""
         self._seats: dict[str, set[str]] = {}
@@ -95,6 +97,9 @@ class Registry:
             if len(kept) < len(briefs):
                 briefs.clear()
                 briefs.extend(kept)
+        self.ended_here = deque(
+            (brief for brief in self.ended_here if brief.match not in keys), MAX_FINISHED_LISTED
+        )
         for key in keys:
             self.recently_finished.pop(key, None)
 

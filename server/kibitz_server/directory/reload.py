@@ -35,6 +35,9 @@ class ReloadContext(Protocol):
     @property
     def draining(self) -> bool: ...
 
+    def is_current(self, former: MatchRunner | LobbyRunner) -> bool:
+        """Whether a runner is still that of its match or lobby, and of this server."""
+
     def match_reloaded(self, former: MatchRunner, stored: Stored) -> None:
         """Put another runner in the place of one that was lost."""
 
@@ -92,8 +95,8 @@ class LogReloader:
 
     def _reinstate(self, former: MatchRunner | LobbyRunner, stored: Stored | StoreError) -> None:
         directory = self._directory
-        if directory.draining:
-            return
+        if directory.draining or not directory.is_current(former):
+            return  # it may be another node's by now
         try:
             if isinstance(stored, StoreError):
                 raise stored

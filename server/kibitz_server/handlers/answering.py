@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable
+from typing import Literal
 
+from kibitz_protocol.wire.messages import Redirect
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.directory.archive import RequestDeclined
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import QueueFull
+from kibitz_server.directory.other_nodes import Elsewhere
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
@@ -40,22 +43,79 @@ def answer_later(directory: Directory, peer: Peer, request: int, work: Awaitable
 def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:
     """Return an open lobby, or refuse the request that is about it."""
     lobby = directory.lobbies.get(key)
-    if lobby is None:
-        missing = _missing(directory, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
-        peer.refuse(request, *missing)
+    if lobby is None and not sent_elsewhere(directory, peer, request, "lobby", key):
+        peer.refuse(request, *missing_lobby(directory, key))
     return lobby
 
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
     """Return a match that runs or is just over, or refuse the request that is about it."""
     match = directory.matches.get(key) or directory.recently_finished.get(key)
-    if match is None:
+    if match is None and not sent_elsewhere(directory, peer, request, "match", key):
         peer.refuse(request, *missing_match(directory, key))
     return match
 
 
+def sent_elsewhere(
+    directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
+) -> bool:
+    """Refuse a request about what another node has, and say where; return whether that is done.
+
+    Where other nodes serve beside this one, and none has told of it, the database is asked first.
+    """
+    others = directory.others
+    if others is None:
+        return False
+    place = others.lobby(key) if kind == "lobby" else others.match(key)
+    if place is None and not others.beside:
+        return False
+    player = "" if peer.identity is None else peer.identity.key
+
+    async def look_up() -> None:
+        found = await directory.find_elsewhere(key)
+        if found is not None:
+            refuse_elsewhere(directory, peer, player, request, found)
+        elif kind == "lobby":
+            peer.refuse(request, *missing_lobby(directory, key))
+        else:
+            peer.refuse(request, *missing_match(directory, key))
+
+    if place is not None:
+        refuse_elsewhere(directory, peer, player, request, place)
+    else:
+        answer_later(directory, peer, request, look_up())
+    return True
+
+
+def refuse_elsewhere(
+    directory: Directory, peer: Peer, player: str, request: int, place: Elsewhere
+) -> None:
+    """Refuse a request about a lobby that another node has.
+
+    Who has a lobby or a seat here is not sent away from it.
+    """
+    stays = directory.registry.is_busy(player)
+    ticket = None if stays else directory.tickets.issue(player, place.node.life)
+    hint = "you have a lobby or a seat here: leave it, then ask again" if stays else None
+    peer.refuse(
+        request,
+        Code.ELSEWHERE,
+        f"lobby {place.lobby} is at node {place.node.name}, {place.node.url}",
+        hint=hint,
+        redirect=None if ticket is None else Redirect(url=place.node.url, ticket=ticket),
+    )
+
+
+def missing_lobby(directory: Directory, key: str) -> tuple[Code, str]:
+    """Return the code and the sentence that say why there is no lobby of this key."""
+    return _missing(directory, key, Code.NO_SUCH_LOBBY, f"no lobby {key!r}")
+
+
 def missing_match(directory: Directory, key: str) -> tuple[Code, str]:
     """Return the code and the sentence that say why there is no match of this key."""
+    place = None if directory.others is None else directory.others.match(key)
+    if place is not None:
+        return Code.ELSEWHERE, f"the match is at node {place.node.name}, {place.node.url}"
     return _missing(directory, key, Code.NO_SUCH_MATCH, f"no running match {key!r}")
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.values import MAX_FRAME
 from kibitz_server.accounts.accounts import Admission, Denied
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers.answering import refuse_elsewhere
 from kibitz_server.lobby.commands import Connected
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
+
+RETRY_SOON_MS: Final = 300
+"""Milliseconds after which it is known what a node has to hear of another one first."""
 
 
 def require_hello(peer: Peer, request: int) -> Identity | None:
@@ -48,7 +54,9 @@ class HelloHandler:
             peer.refuse(
                 hello.id,
                 Code.UNAVAILABLE,
-                "the server is starting or going down",
+                "this node stands by: another one serves"
+                if self._directory.up
+                else "the server is starting or going down",
                 retry_after_ms=RETRY_AFTER_MS,
             )
             return
@@ -61,7 +69,12 @@ class HelloHandler:
                 room=self._connections.room_for_guests(peer),
             )
         except Denied as denied:
-            _reject(peer, hello.id, denied.code, str(denied))
+            if denied.code is Code.UNAVAILABLE:
+                peer.refuse(hello.id, denied.code, str(denied), retry_after_ms=RETRY_SOON_MS)
+            else:
+                _reject(peer, hello.id, denied.code, str(denied))
+            return
+        if self._belongs_elsewhere(peer, hello, admission):
             return
         peer.capabilities = hello.capabilities
         peer.instance = hello.instance
@@ -71,6 +84,26 @@ class HelloHandler:
         if admission.fresh:
             self._directory.accounts.save(admission)
         self._send_welcome(peer, hello.id, known[-1], admission)
+
+    def _belongs_elsewhere(self, peer: Peer, hello: Hello, admission: Admission) -> bool:
+        """Send somebody to its lobby at another node, or let it wait until it is known where.
+
+        A player who was sent here comes to what is here, and a house bot to what began it.
+        """
+        others, player = self._directory.others, admission.identity.key
+        known = admission.fresh or hello.ticket is not None
+        house = admission.identity.player.kind == "house"
+        if others is None or known or house or self._directory.registry.is_busy(player):
+            return False
+        place = others.player(player)
+        if place is not None:
+            refuse_elsewhere(self._directory, peer, player, hello.id, place)
+            return True
+        if not others.certain:
+            message = "lobbies change their nodes: connect again in a moment"
+            peer.refuse(hello.id, Code.UNAVAILABLE, message, retry_after_ms=RETRY_SOON_MS)
+            return True
+        return False
 
     def _send_welcome(self, peer: Peer, request: int, version: int, admission: Admission) -> None:
         identity = admission.identity
@@ -93,6 +126,7 @@ class HelloHandler:
                 limits=self._limits,
                 seats=unfinished,
                 lobbies=[lobby.key for lobby in lobbies if key in lobby.engine.state.members],
+                nodes=self._directory.other_urls(),
             )
         )
         for lobby in lobbies:

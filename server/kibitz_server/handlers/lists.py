@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from kibitz_protocol.wire import messages
-from kibitz_protocol.wire.lobbies import LadderTable
+from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import (
     ClientMessage,
     Done,
@@ -20,11 +20,15 @@ from kibitz_protocol.wire.messages import (
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import answer_later
+from kibitz_server.directory.other_nodes import LobbyLine
+from kibitz_server.handlers.answering import answer_later, sent_elsewhere
+from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 
 _T = TypeVar("_T")
+_B = TypeVar("_B", LobbyBrief, MatchBrief)
 
 
 class ListHandlers:
@@ -71,32 +75,51 @@ class ListHandlers:
 
     def _list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
         own = self._directory.registry.lobbies_of(identity.key)
-        shown = {
+        shown: dict[int, LobbyRunner | LobbyBrief] = {
             lobby.stream.number: lobby
             for lobby in self._directory.lobbies.values()
             if lobby.engine.state.settings.listed or lobby in own
         }
+        there = (line.brief for line in self._elsewhere())
+        shown |= {brief.order or 0: brief for brief in there if brief is not None}
         lobbies, last, more = _page(shown, request.after, request.limit)
-        briefs = [lobby_brief(lobby.engine.state) for lobby in lobbies]
+        briefs = [
+            lobby_brief(each.engine.state) if isinstance(each, LobbyRunner) else _unordered(each)
+            for each in lobbies
+        ]
         peer.answer(LobbyList(re=request.id, lobbies=briefs, more=more, last=last))
 
     def _list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
         if request.lobby is not None:
             lobby = self._directory.lobbies.get(request.lobby)
+            if lobby is None and sent_elsewhere(
+                self._directory, peer, request.id, "lobby", request.lobby
+            ):
+                return
             if lobby is None or not lobby.engine.state.may_watch(identity.key):
                 peer.refuse(request.id, Code.NO_SUCH_LOBBY, f"no lobby {request.lobby!r} to see")
                 return
-        shown = {
+        shown: dict[int, MatchRunner | MatchBrief] = {
             match.stream.number: match
             for match in self._directory.matches.values()
             if (request.lobby is None and match.listed)
             or (request.lobby is not None and match.engine.state.setup.lobby == request.lobby)
         }
+        if request.lobby is None:
+            there = (match for line in self._elsewhere() for match in line.matches)
+            shown |= {brief.order or 0: brief for brief in there}
         matches, last, more = _page(shown, request.after, request.limit)
-        briefs = [match.brief() for match in matches]
+        briefs = [
+            each.brief() if isinstance(each, MatchRunner) else _unordered(each) for each in matches
+        ]
         if not more:
             briefs += self._directory.registry.finished_briefs(request.lobby)
         peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
+
+    def _elsewhere(self) -> list[LobbyLine]:
+        """Return the lobbies that other nodes have, as far as lists show them."""
+        others = self._directory.others
+        return [] if others is None else list(others.listed())
 
     def _subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
         self._directory.hall.wake()  # what raises here is answered as what it is
@@ -125,6 +148,11 @@ class ListHandlers:
                 LadderTable(game=game, players=len(lines), matches=ladder.matches(game), lines=part)
             )
         peer.answer(Ladders(re=request.id, games=tables))
+
+
+def _unordered(brief: _B) -> _B:
+    """Return a brief without its place in the news of the hall."""
+    return brief.model_copy(update={"order": None})
 
 
 def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:

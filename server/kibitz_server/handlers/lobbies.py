@@ -12,6 +12,7 @@ from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import find_lobby
 from kibitz_server.handlers.hosting import HostingChecks
+from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.lobby import commands
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.net.connections import Connections
@@ -33,12 +34,14 @@ class LobbyHandlers:
     def __init__(self, directory: Directory, connections: Connections) -> None:
         self._directory = directory
         self._checks = HostingChecks(directory, connections)
+        self._seeks = SeekHandler(directory, self._checks)
 
     def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
         """Return the handler of each type of request."""
         return {
             messages.Host: self._host,
             messages.Join: self._join,
+            messages.Seek: self._seeks.seek,
             messages.Leave: self._leave,
             messages.Arrange: self._arrange,
             **dict.fromkeys(_COMMANDS, self._command),

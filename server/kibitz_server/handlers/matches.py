@@ -18,7 +18,12 @@ from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import MatchArchive
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import JobQueue
-from kibitz_server.handlers.answering import answer_later, find_match, missing_match
+from kibitz_server.handlers.answering import (
+    answer_later,
+    find_match,
+    missing_match,
+    sent_elsewhere,
+)
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
@@ -153,13 +158,25 @@ class MatchHandlers:
     def _with_finished(
         self, peer: Peer, request: int, key: str, then: Callable[[MatchRunner], None]
     ) -> None:
-        """Load a match that was over before it is asked for, and go on with it."""
+        """Load a match that was over before it is asked for, and go on with it.
+
+        One that goes on at another node is not loaded; the answer says where it is.
+        """
+        if self._is_elsewhere(peer, request, key):
+            return
 
         async def load(identity: Identity) -> None:
             then(await self._archive.finished(peer, identity, key))
 
         if peer.identity is not None:
             answer_later(self._directory, peer, request, load(peer.identity))
+
+    def _is_elsewhere(self, peer: Peer, request: int, key: str) -> bool:
+        """Refuse a request about a match that runs at another node; return whether it does."""
+        others = self._directory.others
+        if others is None or key in self._directory.matches or others.match(key) is None:
+            return False
+        return sent_elsewhere(self._directory, peer, request, "match", key)
 
     def _comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
@@ -177,12 +194,18 @@ class MatchHandlers:
         match_requests.comment(match, peer, request.id, identity.player, text)
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
+        if self._is_elsewhere(peer, request.id, request.match):
+            return
+
         async def tell() -> None:
             peer.answer(await self._archive.report(peer, identity, request))
 
         answer_later(self._directory, peer, request.id, tell())
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
+        if self._is_elsewhere(peer, request.id, request.match):
+            return
+
         async def tell() -> None:
             peer.answer(await self._archive.history(peer, identity, request))
 

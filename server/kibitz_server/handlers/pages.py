@@ -73,8 +73,8 @@ class ServerPages:
                 self._directory.quarantine.add("match", match, error)
                 raise
         footer = closed.footer or b""
-        yield (
-            footer + b"\n"
-            if self._notes
-            else export.footer(Footer.model_validate_json(footer).result)
-        )
+        if self._notes:
+            yield footer + b"\n"
+        else:
+            own = Footer.model_validate_json(footer)
+            yield export.footer(own.result, own.sent)

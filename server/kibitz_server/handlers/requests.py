@@ -48,7 +48,7 @@ class RequestHandlers:
 
     def admit(self, peer: Peer) -> bool:
         """Whether there is room for another connection from this address."""
-        return self._connections.admit(peer, open_=self._directory.open)
+        return self._connections.admit(peer, open_=self._directory.up)
 
     def relocate(self, peer: Peer) -> bool:
         """Whether there is, now that its headers say that it comes from another one."""

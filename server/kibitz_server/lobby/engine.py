@@ -28,6 +28,7 @@ Rules that are nobody else's:
   is known is never played again, asking for it tells how it stands. There is no rematch.
 - A rematch keeps earlier results in the log only: the standings are of the present round.
 - Seeds that a host writes into a programme are shown to the host alone.
+- A lobby that was opened by `seek` has rules of its own, which are in `seeks`.
 - A lobby where nobody is connected (house bots aside) and nothing is played expires.
 
 Each of these rules is in one place: who may join in `admission`, members in `membership`, house
@@ -68,6 +69,7 @@ from kibitz_server.lobby.house_seats import HouseSeats
 from kibitz_server.lobby.match_flow import MatchFlow
 from kibitz_server.lobby.membership import Membership
 from kibitz_server.lobby.presence import Presence
+from kibitz_server.lobby.seeks import SeekTimer
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.transaction import Transaction
 
@@ -80,12 +82,22 @@ IDLE_MS = 15 * 60_000
 class LobbyEngine:
     """Decides what a command changes. Make one with `new` or `restore`."""
 
-    __slots__ = ("_flow", "_house", "_idle_ms", "_members", "_transaction", "presence", "state")
+    __slots__ = (
+        "_flow",
+        "_house",
+        "_idle_ms",
+        "_members",
+        "_seek_timer",
+        "_transaction",
+        "presence",
+        "state",
+    )
 
     def __init__(self, state: LobbyState, now: int, idle_ms: int) -> None:
         self.state = state
         self.presence = Presence(state.members, now)
         self._idle_ms = idle_ms
+        self._seek_timer = SeekTimer(state, now)
         self._transaction = Transaction(state, self.presence)
         self._house = HouseSeats(self._transaction)
         self._members = Membership(self._transaction, self._house)
@@ -173,12 +185,16 @@ class LobbyEngine:
         self._flow.advance()
 
     def _is_expired(self, now: int) -> bool:
+        unwanted = self._seek_timer.due(self.state)
+        if unwanted is not None and now >= unwanted:
+            return True
         due = self.presence.empty_for(self._idle_ms)
         return due is not None and now >= due and not self.state.playing
 
     def _take_step(self, now: int) -> Step:
         """Note whether anybody is here, and hand over the effects with the next deadline."""
         self.presence.note_visitors(self.state.is_house_bot, now)
+        self._seek_timer.note(self.state, now)
         return Step(self._transaction.take_effects(), self._deadline())
 
     def _deadline(self) -> int | None:
@@ -186,7 +202,8 @@ class LobbyEngine:
         if self.state.phase == "closed":
             return None
         idle = None if self.state.playing else self.presence.empty_for(self._idle_ms)
-        due = [self.presence.first_overdue(self._grace_ms()), idle]
+        seek = self._seek_timer.due(self.state)
+        due = [self.presence.first_overdue(self._grace_ms()), idle, seek]
         return min((each for each in due if each is not None), default=None)
 
     def _grace_ms(self) -> int:

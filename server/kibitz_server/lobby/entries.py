@@ -41,6 +41,9 @@ class Opened(EntryBase):
     invite: Line
     created: Line = Field(description="UTC time, ISO 8601")
     seed: int = Field(ge=0, lt=2**64)
+    seek_s: int | None = Field(
+        None, description="the opener seeks opponents, and for so long at most nobody plays"
+    )
     hidden: list[str] = Field(description="the games of the programme that hide something")
     balanced: list[str] = Field(
         default_factory=list, description="the games of the programme that are played in blocks"
@@ -142,6 +145,17 @@ class Closed(EntryBase):
     reason: CloseReason
 
 
+class TakenOver(EntryBase):
+    """A server node owns the lobby from this entry on; what its former owner would append collides.
+
+    `former` is that owner's name, absent where it was a server without one.
+    """
+
+    kind: Literal["taken_over"] = "taken_over"
+    node: Line
+    former: Line | None = None
+
+
 Entry: TypeAlias = (
     Opened
     | Joined
@@ -156,6 +170,7 @@ Entry: TypeAlias = (
     | Rematched
     | Closing
     | Closed
+    | TakenOver
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)

@@ -20,6 +20,7 @@ from kibitz_server.lobby.commands import (
 from kibitz_server.lobby.entries import CloseReason
 from kibitz_server.lobby.house_seats import HouseSeats
 from kibitz_server.lobby.schedule import Unplayable, next_matches
+from kibitz_server.lobby.seeks import is_over
 from kibitz_server.lobby.transaction import Transaction
 
 
@@ -56,21 +57,32 @@ class MatchFlow:
 
     def rematch(self, by: str) -> None:
         lobby, state = self._lobby, self._lobby.state
+        if state.opened.seek_s is not None:
+            self._rematch_in_seek(by)
+            return
         lobby.require_host(by)
         if state.settings.arranged:
             raise Refusal(
                 Code.WRONG_STATE,
                 "an arranged lobby has no rematch: arrange its matches again under other tags",
             )
-        if state.phase != "finished":
-            raise Refusal(
-                Code.WRONG_STATE,
-                f"a rematch follows a finished programme; the lobby is {state.phase}",
-            )
+        self._require_finished()
         lobby.append(entries.Rematched, round=state.round + 1)
         lobby.accept(by)
         for seat in self._house.empty():
             self._house.start(seat)
+
+    def _rematch_in_seek(self, by: str) -> None:
+        """Let a player ask for a rematch, or agree to the one that another has asked for."""
+        lobby, state = self._lobby, self._lobby.state
+        member = lobby.require_member(by)
+        if state.phase != "gathering" or state.round == 1:
+            self._require_finished()
+            lobby.append(entries.Rematched, round=state.round + 1)
+            member = state.members[by]
+        if not member.ready:
+            lobby.append(entries.Readied, player=by, ready=True)
+        lobby.accept(by)
 
     def close_by_host(self, by: str) -> None:
         lobby, state = self._lobby, self._lobby.state
@@ -122,7 +134,8 @@ class MatchFlow:
             self._append_started()
         if state.phase == "running":
             self._begin_matches()
-        if state.closing and not state.running and state.phase != "closed":
+        closes = state.closing and not state.running
+        if state.phase != "closed" and (closes or is_over(state)):
             self.close("closed")
 
     def _starts_by_itself(self) -> bool:
@@ -170,6 +183,13 @@ class MatchFlow:
         }
 
     # --- requirements: each holds, or the command is refused ------------------------------
+
+    def _require_finished(self) -> None:
+        phase = self._lobby.state.phase
+        if phase != "finished":
+            raise Refusal(
+                Code.WRONG_STATE, f"a rematch follows a finished programme; the lobby is {phase}"
+            )
 
     def _require_all_ready(self) -> None:
         missing = self._house.empty()

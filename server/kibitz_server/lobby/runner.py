@@ -239,7 +239,8 @@ class LobbyRunner:
         Arranged matches are told as they stand now: no news that went out before is newer.
         """
         if isinstance(effect, commands.Accepted):
-            peer.answer(Done(re=request))
+            seeks = self.engine.state.opened.seek_s is not None
+            peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
         state = self.engine.state
         plies = self._context.plies(list(state.running))

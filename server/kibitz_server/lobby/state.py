@@ -52,6 +52,7 @@ from kibitz_server.lobby.entries import (
     Readied,
     Rematched,
     Started,
+    TakenOver,
 )
 from kibitz_server.lobby.schedule import (
     Candidate,
@@ -308,6 +309,8 @@ class LobbyState:
                 self._void(self.waiting.drop())
             case Closed():
                 self.closed = entry.reason
+            case TakenOver():
+                pass  # who writes the log changes nothing in the lobby
 
     def _programme(self) -> Programme:
         """Return the present round's for the present members; raises `Unplayable`."""

@@ -19,6 +19,7 @@ from kibitz_protocol.wire.lobbies import (
     ProgrammeItem,
 )
 from kibitz_protocol.wire.records import Player, Result
+from kibitz_server.lobby.seeks import terms_of
 from kibitz_server.lobby.state import LobbyState, SeatedMember
 
 
@@ -41,6 +42,7 @@ def lobby_view(
         host=state.host.player,
         state=state.phase,
         round=state.round,
+        seek=state.opened.seek_s is not None,
         members=[member(each, connected) for each in state.by_seat()],
         spectators=spectators,
         invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
@@ -67,6 +69,7 @@ def lobby_brief(state: LobbyState) -> LobbyBrief:
         members=len(state.members),
         people=sum(member.player.kind == "human" for member in state.members.values()),
         places=len(settings.seats),
+        seek=terms_of(state),
     )
 
 
@@ -170,6 +173,7 @@ def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
 
 def member(each: SeatedMember, connected: Collection[str]) -> Member:
     """Return a member as everybody sees it."""
+    engine = each.capabilities.engine
     return Member(
         player=each.player.player,
         name=each.player.name,
@@ -177,6 +181,7 @@ def member(each: SeatedMember, connected: Collection[str]) -> Member:
         seat=each.seat,
         ready=each.ready,
         connected=each.player.player in connected,
+        version="" if engine is None else engine.version,
     )
 
 

@@ -107,6 +107,8 @@ class Retention:
             await asyncio.sleep(self._policy.every_s)
             try:
                 await self.delete_due()
+            except StoreError as error:
+                LOG.warning("what is old cannot be deleted, it is tried again: %s", error)
             except Exception:
                 LOG.exception("what is old cannot be deleted; it is tried again")
 

@@ -89,6 +89,7 @@ from kibitz_server.match.commands import (
     Step,
     WantSubstitute,
 )
+from kibitz_server.match.sent_digest import fold, next_digests
 from kibitz_server.match.state import NO_SEATS, MatchState
 from kibitz_server.match.visibility import MatchViews
 
@@ -146,7 +147,14 @@ class MatchEngine:
     @classmethod
     def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> MatchEngine:
         """Return the match that `entries` lead to; call `tick` once before anything else."""
-        return cls(MatchState.restore(game, setup, entries))
+        return cls.resume(MatchState(game, setup), entries)
+
+    @classmethod
+    def resume(cls, state: MatchState, entries: Iterable[Entry]) -> MatchEngine:
+        """Return a match that `entries` follow in; call `tick` once before anything else."""
+        engine = cls(state)
+        fold(engine.views, entries)
+        return engine
 
     # --- commands ---------------------------------------------------------------------------
 
@@ -498,6 +506,8 @@ class MatchEngine:
         state = self.state
         began = state.began
         view = self.views.advance(entry, action)
+        if state.sent:
+            state.sent = next_digests(state.sent, view)
         if state.began != began:
             self._opened_at = self._flag_at = None  # the turn that has come is not open yet
         if self._substitutes_wanted:

@@ -85,6 +85,7 @@ def _end_in_log(runner: FailedRunner) -> None:
     seq = runner.stream.tail + 1
     entry = Aborted(seq=seq, at_ms=state.at_ms, detail="internal error")
     state.result = result
+    state.sent = ()  # this entry goes past what keeps them
     try:
         runner.append_line(seq, encode(entry))
         runner.close_log(result)

@@ -61,7 +61,7 @@ from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import message_frame
+from kibitz_server.net.send_queue import SendQueue, message_frame
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.pending import HeldRequest, PendingQueue, Release, Request
 from kibitz_server.storage.port import Store
@@ -176,6 +176,12 @@ class MatchRunner:
         for seat, peer in enumerate(self.seats.peers):
             if peer is None:
                 self.command(Leave(seat, "disconnect"))
+
+    def await_players(self) -> None:
+        """Open no turn of a seat whose player is not back: it is the server that was away."""
+        self.seats.unclaimed = frozenset(
+            seat for seat, peer in enumerate(self.seats.peers) if peer is None
+        )
 
     def resume(self) -> None:
         """Go on after a restart, where nobody is connected yet."""
@@ -533,30 +539,27 @@ class MatchRunner:
         The answer to who has asked for it goes out behind it.
         """
         spectators = self.spectators
-        subscribers = self.seats.subscribers
         # Entries that wait for delayed spectators may be drawn for one who comes after them.
         delayed = drawn = spectators.delayed is not None
-        seats: list[tuple[int, WantedViews]] = []
-        for seat, peer in enumerate(subscribers):
-            if peer is not None:
-                seats.append((seat, peer.views))
-                if peer.views == "drawn":
-                    drawn = True
         watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out: what raises has told nobody anything.
-        frames, shown = view.frames(line, seats, spectators.viewer, watched.values())
+        told: list[tuple[SendQueue, bytes]] = []
+        seated = self.seats.subscribers
+        frames = view.seat_frames([None if peer is None else peer.views for peer in seated], line)
+        for peer, frame in zip(seated, frames, strict=True):
+            if peer is not None and frame is not None:
+                if peer is asker:
+                    frame, answer = frame + answer, b""
+                told.append((peer.send_queue, frame))
+                drawn = drawn or peer.views == "drawn"
+        shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
         self.engine.views.drawn = drawn or "drawn" in shown
-        for (seat, _), frame in zip(seats, frames, strict=True):
-            peer = subscribers[seat]
-            assert peer is not None, "seats that nobody has are left out"
-            if peer is asker:
-                frame, answer = frame + answer, b""
-            peer.send_queue.send(frame)
+        for queue, frame in told:
+            queue.send(frame)
         if asker is not None and answer:
             asker.send_queue.send(answer)
-        if watched:
-            for queue, wanted in watched.items():
-                queue.send_droppable(shown[wanted], spectators)
+        for queue, wanted in watched.items():
+            queue.send_droppable(shown[wanted], spectators)
         if delayed:
             spectators.delay(view, self._durable_at)
 
@@ -636,7 +639,8 @@ class MatchRunner:
 
         Where that entry is on the disk already, the runner itself waits for the end to be.
         """
-        footer = encode(Footer(result=result, hash=self.stream.chain))
+        sent = [*self.engine.state.sent] or None
+        footer = encode(Footer(result=result, hash=self.stream.chain, sent=sent))
         self._context.store.finish(self.stream, footer, encode(self.brief()), waiter)
         self.pending.hold_for_commit(self.stream.tail, self._announce_end)
         self._context.rate(self.engine.state.setup, result)
@@ -647,7 +651,7 @@ class MatchRunner:
         for peer in self.seats.subscribers:
             if peer is not None:
                 peer.send_queue.send(frame(peer.views))
-        self.spectators.send(frame)
+        self.spectators.finish(frame)
         self._cancel_timer()
         self._context.match_over(self)
 

@@ -43,3 +43,4 @@ class SavedState:
     taken_over: frozenset[int]
     began: int
     comments: int = 0
+    sent: tuple[str, ...] = ()

@@ -134,13 +134,27 @@ class Spectators:
         """When `publish_due` has something to show, if the match stands still."""
         return None if self.delayed is None else self.delayed.deadline()
 
-    def send(self, frame: Callable[[WantedViews], bytes]) -> None:
-        """Send each spectator what must not be dropped, by what it wants of the views."""
-        for queue, wanted in self.queues.items():
-            queue.send(frame(wanted))
+    def finish(self, frame: Callable[[WantedViews], bytes]) -> None:
+        """Tell the end, by what each spectator wants of the views; nothing waits for the disk.
+
+        Who is behind is told the last position and the end in its turn: the ends of many matches
+        would otherwise fill the queue of a peer that watches all of them.
+        """
+        last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
+        for queue, wanted in list(self.queues.items()):
+            if not queue.is_behind(self):
+                queue.send(frame(wanted))
+                continue
+            why: SnapshotReason = "watching" if self._take_new(queue) else "lagged"
+            if (why, wanted) not in last:
+                last[why, wanted] = LastNews(self._snapshot(why, wanted) + frame(wanted))
+            # A snapshot that was asked for already, and waits for the disk, would come too late.
+            self.remove(queue)
+            queue.skip(last[why, wanted])
+            queue.catch_up()
 
     def _send_event(self, view: EntryView) -> None:
-        _, frames = view.frames(b"", (), self.viewer, self.queues.values())
+        frames = view.spectator_frames(self.viewer, self.queues.values())
         for queue, wanted in self.queues.items():
             queue.send_droppable(frames[wanted], self)
 
@@ -153,6 +167,22 @@ class Spectators:
         if self.delayed is not None:
             snapshot, shown = self.delayed.rewind(snapshot), self.delayed.shown
         return views.snapshot_frame(snapshot, self.viewer, wanted, shown)
+
+
+class LastNews:
+    """The last snapshot of a match and its end, for spectators who were behind when it ended.
+
+    It is made once for all of them who are told the same, and keeps nothing of the match alive.
+    """
+
+    __slots__ = ("_frames",)
+
+    def __init__(self, frames: bytes) -> None:
+        self._frames = frames
+
+    def send_snapshot(self, queue: SendQueue) -> None:
+        queue.caught_up(self)
+        queue.send(self._frames)
 
 
 class DelayedView:

@@ -70,6 +70,7 @@ class MatchState:
         "players",
         "ply",
         "result",
+        "sent",
         "seq",
         "setup",
         "taken_over",
@@ -117,6 +118,9 @@ class MatchState:
         """When the present turn came, in the match's time."""
         self.comments = 0
         """How many comments there are."""
+        self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
+        """Per seat the digest of what it was sent, which `sent_digest` keeps; none where the game
+        hides nothing, and none where they are not known."""
 
     @classmethod
     def restore(cls, game: Game, setup: Setup, entries: Iterable[Entry]) -> Self:
@@ -163,6 +167,7 @@ class MatchState:
             taken_over=self.taken_over,
             began=self.began,
             comments=self.comments,
+            sent=self.sent,
         )
 
     def _load(self, kept: SavedState) -> None:
@@ -182,6 +187,7 @@ class MatchState:
         self.taken_over = kept.taken_over
         self.began = kept.began
         self.comments = kept.comments
+        self.sent = kept.sent
 
     # --- one entry after the other ----------------------------------------------------------
 

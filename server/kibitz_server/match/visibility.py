@@ -190,6 +190,7 @@ class EntryView:
     alike: bool
     """Whether it looks the same to every viewer."""
     _frames: dict[tuple[Viewer, str | None], bytes] = field(default_factory=dict)
+    _changes: dict[Viewer, bytes] = field(default_factory=dict)
 
     def view(self, viewer: Viewer) -> Fields | None:
         """Return the view of `viewer` right after the entry, None where it changed nothing."""
@@ -200,6 +201,18 @@ class EntryView:
         if self.before is None or self.after is None:
             return None
         return view_change(self.before.of(viewer), self.after.of(viewer))
+
+    def change_json(self, viewer: Viewer) -> bytes:
+        """Return `change` as JSON, empty where that is nothing."""
+        written = self._changes.get(viewer)
+        if written is None:
+            change = self.change(viewer)
+            written = self._changes[viewer] = b"" if change is None else to_json(change)
+        return written
+
+    def entry_json(self, viewer: Viewer) -> bytes:
+        """Return the entry as `viewer` may see it, as JSON."""
+        return encode(redact(self.entry, viewer, self.hidden))
 
     def paint(self, viewer: Viewer) -> Paint | None:
         """Return what the entry changed in the drawing for `viewer`, None where that is nothing."""
@@ -240,26 +253,23 @@ class EntryView:
             frame = self._frames[key] = text_frame(self._json(viewer, told, line))
         return frame
 
-    def frames(
-        self,
-        line: bytes,
-        seats: Iterable[tuple[int, WantedViews]],
-        spectators: Viewer | None,
-        wanted: Collection[WantedViews],
-    ) -> tuple[list[bytes], dict[WantedViews, bytes]]:
-        """Return the frames for seats, and those for spectators by what these want of the views."""
-        told: list[bytes] = []
-        known: WantedViews | None = None
-        frame = b""
-        for seat, each in seats:
-            if each != known or not self.alike:
-                frame = self.frame(seat, each, line)
-                known = each
-            told.append(frame)
-        if spectators is None or not wanted:
-            return told, {}
-        seen = self._as_spectator(spectators)
-        return told, {each: self.frame(seen, each, line) for each in set(wanted)}
+    def seat_frames(
+        self, wanted: Iterable[WantedViews | None], line: bytes = b""
+    ) -> list[bytes | None]:
+        """Return the frame for each seat, by what its player wants of it; None for nobody."""
+        return [
+            None if each is None else self.frame(seat, each, line)
+            for seat, each in enumerate(wanted)
+        ]
+
+    def spectator_frames(
+        self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
+    ) -> dict[WantedViews, bytes]:
+        """Return the frames for spectators who see what `viewer` sees, by what they want of it."""
+        if viewer is None or not wanted:
+            return {}
+        seen = self._as_spectator(viewer)
+        return {each: self.frame(seen, each, line) for each in set(wanted)}
 
     def _as_spectator(self, viewer: Viewer) -> Viewer:
         return spectators_see_as(self.entry, viewer)
@@ -273,8 +283,8 @@ class EntryView:
         if told is not None:
             if after is not None and told == "view":
                 seen = b',"view":' + after.json(viewer)
-            elif told == "change" and (change := self.change(viewer)) is not None:
-                seen = b',"change":' + to_json(change)
+            elif told == "change" and (change := self.change_json(viewer)):
+                seen = b',"change":' + change
             elif told == "paint" and (paint := self.paint(viewer)) is not None:
                 seen = b',"paint":' + to_json(paint)
         if clocks is not None:

@@ -62,6 +62,14 @@ class BadHeader(ValueError):
     """A header that makes no sense; `str()` is fit for who sent it."""
 
 
+def origin_of(url: str) -> str:
+    """Return the origin of the pages of a server whose websocket address is `url`."""
+    scheme, _, rest = url.partition("://")
+    page = "https" if scheme == "wss" else "http"
+    host = rest.partition("/")[0].lower()
+    return f"{page}://{host.removesuffix(_DEFAULT_PORTS[page])}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
     """Names, origins and proxies of one server."""
@@ -88,12 +96,17 @@ class AccessPolicy:
 
     # --- origin -----------------------------------------------------------------------------
 
-    def allows_handshake(self, headers: Headers) -> bool:
-        """Whether a websocket may be opened. Raises `BadHeader`."""
+    def allows_handshake(self, headers: Headers, servers: Sequence[str] = ()) -> bool:
+        """Whether a websocket may be opened. Raises `BadHeader`.
+
+        `servers` are the websocket addresses of others whose pages may open one as well.
+        """
         origin = _origin(headers)
         if origin is None and _is_browser(headers):
             origin = NULL_ORIGIN
-        return origin is None or self._allows_origin(origin, headers)
+        if origin is None or origin in map(origin_of, servers):
+            return True
+        return self._allows_origin(origin, headers)
 
     def allows_page(self, headers: Headers) -> bool:
         """Whether a plain page may be read. Raises `BadHeader`."""

@@ -64,7 +64,8 @@ class Connections:
         self._guests: dict[GuestNetwork, Counter[str]] = {}
         """The guests that are connected from each network, and how often."""
         self._loop = loop
-        self._peers: set[Peer] = set()
+        self._peers: dict[Peer, None] = {}
+        """In the order in which they came."""
         self._address_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.address)
         self._counted: dict[Peer, str] = {}
         """The address that each connection is counted for, where it is for any."""
@@ -91,7 +92,7 @@ class Connections:
 
     @property
     def peers(self) -> Collection[Peer]:
-        return self._peers
+        return self._peers.keys()
 
     @property
     def players(self) -> Collection[str]:
@@ -99,7 +100,7 @@ class Connections:
 
     def admit(self, peer: Peer, *, open_: bool) -> bool:
         """Count a connection; return whether there is room for it."""
-        self._peers.add(peer)
+        self._peers[peer] = None
         room = open_ and len(self._peers) <= self.quotas.connections
         if peer.local or peer.proxied:
             return room
@@ -175,7 +176,7 @@ class Connections:
 
     def socket_closed(self, peer: Peer) -> None:
         """A socket is closed."""
-        self._peers.discard(peer)
+        self._peers.pop(peer, None)
         if not self._peers and self._all_closed is not None and not self._all_closed.done():
             self._all_closed.set_result(None)
         self._discount(peer)

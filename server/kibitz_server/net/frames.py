@@ -58,6 +58,23 @@ class FrameReader:
         self._data = self._data[self._start :] + data if self._data else data
         self._start = 0
 
+    def whole_text(self, data: bytes) -> bytes | None:
+        """Return the payload where `data` is one whole text message and nothing came before it.
+
+        None otherwise, and nothing is taken then: `next` reads it. Nearly every move comes so.
+        """
+        size = len(data)
+        if self._data or self._parts is not None or size < 8 or data[0] != TEXT:
+            return None
+        length, body = data[1] - MASKED, 6
+        if length == 126:
+            length, body = data[2] << 8 | data[3], 8
+        elif length == 127:  # eight bytes of length: longer than anything that is read
+            return None
+        if length != size - body or length > MAX_FRAME:
+            return None
+        return apply_mask(data[body:], data[body - 4 : body])
+
     def next(self, more: bytes = b"") -> Found | None:
         """Take the next frame, with `more` that has come; None while it is not all there."""
         if more:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from urllib.parse import parse_qsl
 
 from websockets.http11 import Request
@@ -23,13 +24,19 @@ def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
     return None if access.knows_host(headers) else http.wrong_host()
 
 
-def forbidden_page(access: AccessPolicy, request: Request) -> http.Page | None:
-    """Return the page for a request that may not be made like this. Raises `BadHeader`."""
+def forbidden_page(
+    access: AccessPolicy, request: Request, servers: Sequence[str] = ()
+) -> http.Page | None:
+    """Return the page for a request that may not be made like this. Raises `BadHeader`.
+
+    Pages of `servers`, named by their websocket addresses, may open websockets here.
+    """
     headers = request.headers
     path, _, query = request.path.partition("?")
     if any(_SECRET_PARAMETERS.search(name) for name, _ in parse_qsl(query, True)):
         return http.TOKEN_IN_URL
     upgrade = "Upgrade" in headers
-    if not (access.allows_handshake(headers) if upgrade else access.allows_page(headers)):
+    allowed = access.allows_handshake(headers, servers) if upgrade else access.allows_page(headers)
+    if not allowed:
         return http.FOREIGN_ORIGIN
     return http.NOT_FOUND if upgrade and path not in WEBSOCKET_PATHS else None

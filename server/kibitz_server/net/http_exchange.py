@@ -19,7 +19,7 @@ import contextlib
 import logging
 import math
 from asyncio import AbstractEventLoop, Transport
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
@@ -63,6 +63,8 @@ class HttpContext(Protocol):
     def loop(self) -> AbstractEventLoop: ...
     @property
     def access(self) -> AccessPolicy: ...
+    @property
+    def servers(self) -> Callable[[], Sequence[str]]: ...
     @property
     def pages(self) -> http.PageSource: ...
     @property
@@ -232,7 +234,8 @@ class HttpExchange:
             return malformed
         if not self._locate(request.headers):
             return http.BUSY
-        return forbidden_page(access, request) or self._charge(request.path.partition("?")[0])
+        forbidden = forbidden_page(access, request, self._context.servers())
+        return forbidden or self._charge(request.path.partition("?")[0])
 
     def _locate(self, headers: Headers) -> bool:
         """Find out where a request really comes from; return whether there is room for it."""
@@ -287,7 +290,8 @@ class HttpExchange:
             return
         keep = alone and not self._relocated and _wants_another(request)
         keep = keep and self._connection.may_stay()
-        response = site_response(file, request.headers, head=head, keep=keep)
+        servers = self._context.servers()
+        response = site_response(file, request.headers, head=head, keep=keep, servers=servers)
         if not keep:
             self._write(response)
         elif not self._is_lost():

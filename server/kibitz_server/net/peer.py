@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Protocol, cast
@@ -47,6 +47,7 @@ from kibitz_protocol.wire.messages import (
     Capabilities,
     ClientMessage,
     Move,
+    Redirect,
     Refused,
     ServerMessage,
 )
@@ -129,6 +130,8 @@ class PeerContext:
     turns: TurnBudget
     rate_limits: RateLimits
     send_limits: SendLimits
+    servers: Callable[[], Sequence[str]] = list
+    """The websocket addresses of other servers, whose pages are those of this one."""
     access: AccessPolicy = field(default_factory=AccessPolicy)
     """Which requests are served, by their headers."""
     downloads: Downloads = field(default_factory=Downloads)
@@ -223,11 +226,16 @@ class Peer(asyncio.Protocol):
             self._exchange.reply(http.BUSY)
 
     def data_received(self, data: bytes) -> None:
-        if self._frames is not None:
+        frames = self._frames
+        if frames is not None:
             if self._waiting is not None:
-                self._frames.feed(data)
+                frames.feed(data)
             elif not self.leaving:
-                self._read_frames(data)
+                payload = frames.whole_text(data)
+                if payload is None:
+                    self._read_frames(data)
+                else:
+                    self._handle_only_text(payload)
         elif self._exchange is not None:
             self._exchange.feed(data)
 
@@ -288,6 +296,7 @@ class Peer(asyncio.Protocol):
         hint: str | None = None,
         retry_after_ms: int | None = None,
         ply: int | None = None,
+        redirect: Redirect | None = None,
     ) -> None:
         """Answer that a request was not carried out."""
         self._context.metrics.refused(code)
@@ -299,6 +308,7 @@ class Peer(asyncio.Protocol):
                 hint=HINTS[code] if hint is None else hint,
                 retry_after_ms=retry_after_ms,
                 ply=ply,
+                redirect=redirect,
             )
         )
 
@@ -472,6 +482,13 @@ class Peer(asyncio.Protocol):
             if self.leaving or self._waiting is not None:
                 return
             found = frames.next()
+
+    def _handle_only_text(self, payload: bytes) -> None:
+        """Do what a message asks for that has come alone, as `_read_frames` would."""
+        try:
+            self._handle_text(payload)
+        except Exception:
+            LOG.exception("a frame of %s could not be carried out", self.address)
 
     def _handle_frame(self, frames: FrameReader, kind: Kind, data: bytes | bytearray) -> None:
         match kind:

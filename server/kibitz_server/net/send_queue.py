@@ -9,7 +9,8 @@ While the transport cannot take more (it is *paused*), nothing is written, and e
 news has a policy of its own:
 
     answers, a player's news    kept, up to `SendLimits.frames_bytes`; then the peer is too slow
-    a match's news, spectator   dropped; when the peer reads again it gets a fresh snapshot
+    a match's news, spectator   dropped; when the peer reads again it gets a fresh snapshot, and
+                                the end where the match has ended meanwhile
     a lobby's changes           dropped; when the peer reads again it gets the whole lobby
     changes of the hall         dropped; when the peer reads again it gets the whole hall
 
@@ -170,14 +171,17 @@ class SendQueue:
 
     def send_droppable(self, frame: bytes, source: SnapshotSource) -> None:
         """Send a spectator's news of a match, or a change of a lobby, unless the peer is behind."""
-        skipped = self._skipped
-        if self.paused or (skipped is not None and source in skipped):
+        if self.is_behind(source):
             self.skip(source)
         elif not self.closed:
             if not self._frames:
                 self._patient = True
                 self._batcher.add_patient(self)
             self._frames.append(frame)
+
+    def is_behind(self, source: SnapshotSource) -> bool:
+        """Whether news of a match or a lobby would be dropped now."""
+        return self.paused or (self._skipped is not None and source in self._skipped)
 
     def skip(self, source: SnapshotSource) -> None:
         """The peer does not know how a match or a lobby is: `catch_up` has it told."""

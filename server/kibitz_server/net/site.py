@@ -61,9 +61,18 @@ class Site(Protocol):
         """Return what is at a path, None where there is nothing."""
 
 
-def site_response(file: SiteFile, request: Headers, *, head: bool, keep: bool) -> Response:
-    """Return the answer to a request for a file; `keep` the connection for another one."""
+def site_response(
+    file: SiteFile, request: Headers, *, head: bool, keep: bool, servers: Sequence[str] = ()
+) -> Response:
+    """Return the answer to a request for a file; `keep` the connection for another one.
+
+    `servers` are websocket addresses to which a page may connect besides that of its own server.
+    """
     headers = Headers(SECURITY_HEADERS)
+    if servers:
+        policy = headers.pop("Content-Security-Policy")
+        own = "connect-src 'self'"
+        headers["Content-Security-Policy"] = policy.replace(own, " ".join([own, *servers]))
     headers["Connection"] = "keep-alive" if keep else "close"
     headers["Cache-Control"] = (
         "public, max-age=31536000, immutable" if file.immutable else "no-cache"

@@ -9,15 +9,17 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Collection, Iterable
-from typing import Protocol
+from typing import Final, Protocol
 
 from kibitz_protocol.wire.messages import Farewell
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.net")
-CHECK_INTERVAL_S = 2.0
+CHECK_INTERVAL_S: Final = 2.0
 """How long a connection may outlive its token."""
+SHARED_INTERVAL_S: Final = 0.4
+"""The same where several servers share the tokens, which each of them has in memory."""
 
 
 class TokenStore(Protocol):
@@ -28,18 +30,23 @@ class TokenStore(Protocol):
 
 
 class TokenWatch:
-    """Looks at everybody who came with a token, every `CHECK_INTERVAL_S`."""
+    """Looks at everybody who came with a token, every `interval_s`."""
 
     def __init__(
-        self, loop: AbstractEventLoop, peers: Callable[[], Iterable[Peer]], tokens: TokenStore
+        self,
+        loop: AbstractEventLoop,
+        peers: Callable[[], Iterable[Peer]],
+        tokens: TokenStore,
+        interval_s: float = CHECK_INTERVAL_S,
     ) -> None:
         self._loop = loop
         self._peers = peers
         self._tokens = tokens
+        self._interval_s = interval_s
         self._timer: TimerHandle | None = None
 
     def start(self) -> None:
-        self._timer = self._loop.call_later(CHECK_INTERVAL_S, self._tick)
+        self._timer = self._loop.call_later(self._interval_s, self._tick)
 
     def stop(self) -> None:
         if self._timer is not None:

@@ -6,6 +6,7 @@ StoreError
  +-- DatabaseInUse      another server has it open
  +-- CommitsMissing     the database is older than what was written to it
  +-- WriteFailed        what was appended is not on the disk
+ |    +-- OwnedElsewhere    its lobby is another node's by now
  +-- NotStored          the disk has nothing of a stream
  +-- DamagedStream      a stream is not as it was written
 """
@@ -35,6 +36,17 @@ class CommitsMissing(StoreError):
 
 class WriteFailed(StoreError):
     """The disk does not have what was appended."""
+
+
+class OwnedElsewhere(WriteFailed):
+    """A lobby, or a match of it, is another node's: nothing is written there any more."""
+
+    def __init__(self, lobby: str, node: str | None) -> None:
+        self.lobby = lobby
+        self.node = node
+        """The owner's name; None where no node owns it."""
+        owner = "no node any more" if node is None else f"node {node!r}"
+        super().__init__(f"lobby {lobby} belongs to {owner}")
 
 
 class NotStored(StoreError):

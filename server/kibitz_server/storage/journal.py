@@ -33,7 +33,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -278,6 +278,8 @@ def _take_row(
         reading.damaged.append(row.batch)
         if not intact and contents is None:
             reading.missing.append(row.batch)
+    elif contents is not None and _all_closed(db, reading, contents):
+        return  # all of it is in segments: no line is looked at
     tails = reading.tails
     for text in row.lines.split(b"\n"):
         try:
@@ -301,6 +303,13 @@ def _take_row(
         tail = _tail(db, reading, number) if only is None or number in only else None
         if tail is not None and tail.fault is None and tail.last < last:
             tail.fault = f"entry {tail.last + 1} in batch {row.batch} is damaged"
+
+
+def _all_closed(db: sqlite3.Connection, reading: JournalContents, numbers: Iterable[int]) -> bool:
+    """Whether no stream is open any more of those that a row has entries of."""
+    return all(
+        number in reading.closed_streams or _tail(db, reading, number) is None for number in numbers
+    )
 
 
 def _find_lost_ends(

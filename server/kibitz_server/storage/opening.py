@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from kibitz_server.storage.database import known_faults
 from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.location import Database, PostgresURL
+from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
 from kibitz_server.storage.players import SQLiteTokenRegister
-from kibitz_server.storage.port import Store, TokenRegister
+from kibitz_server.storage.port import NodeEntry, Store, TokenRegister
 from kibitz_server.storage.store import SQLiteStore
 
 
@@ -20,16 +20,20 @@ def open_store(
     loop: asyncio.AbstractEventLoop,
     *,
     observe: Callable[[int, float], None] | None = None,
+    node: NodeIdentity | None = None,
 ) -> Store:
     """Open or create a server's database. It blocks, and raises `StoreError`.
 
-    `observe(entries, seconds)` is called after each commit.
+    A `node` shares it with other nodes, which PostgreSQL can. `observe(entries, seconds)` is
+    called after each commit.
     """
     if isinstance(db, PostgresURL):
         _require_psycopg(db)
         from kibitz_server.storage.postgres.store import PostgresStore
 
-        return PostgresStore(db, loop, observe=observe)
+        return PostgresStore(db, loop, observe=observe, node=node)
+    if node is not None:
+        raise UnusableDatabase(f"{str(db)!r} is one server's: nodes need a PostgreSQL database")
     return SQLiteStore(db, loop, observe=observe)
 
 
@@ -41,6 +45,16 @@ def open_register(db: Database) -> TokenRegister:
 
         return PostgresTokenRegister(db)
     return SQLiteTokenRegister(db)
+
+
+def list_nodes(db: Database) -> list[NodeEntry]:
+    """Return the nodes of a database, the longest alive first. It blocks; raises `StoreError`."""
+    if not isinstance(db, PostgresURL):
+        raise UnusableDatabase(f"{str(db)!r} is one server's: nodes need a PostgreSQL database")
+    _require_psycopg(db)
+    from kibitz_server.storage.postgres.nodes import read_nodes
+
+    return read_nodes(db)
 
 
 def warnings_of(db: Database) -> list[str]:

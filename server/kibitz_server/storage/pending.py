@@ -201,7 +201,12 @@ class PendingQueue(Generic[_Runner]):
         waiting = self._waiting
         sound = True
         while waiting and waiting[0][0] <= seq:
-            if not self._release(waiting.pop(0)[1]):
+            release = waiting.pop(0)[1]
+            try:  # `_release` in place: each move passes here
+                release()
+            except Exception:
+                LOG.exception("%s cannot be told", self._name)
+                self._fail_request(release)
                 sound = False
         if not sound:
             self._report_error()
@@ -212,10 +217,14 @@ class PendingQueue(Generic[_Runner]):
             release()
         except Exception:
             LOG.exception("%s cannot be told", self._name)
-            if isinstance(release, HeldRequest):
-                release.fail()
+            self._fail_request(release)
             return False
         return True
+
+    def _fail_request(self, release: Release) -> None:
+        """Answer the request, if it is one, whose release has raised."""
+        if isinstance(release, HeldRequest):
+            release.fail()
 
     def _report_error(self) -> None:
         if self._on_error is not None:

@@ -20,7 +20,7 @@ both to what is promised here (`tests/server/storage/conformance`):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, Self, TypeAlias
 
@@ -146,6 +146,146 @@ class Expiry(Protocol):
         """Delete guests, but for those who have come back meanwhile."""
 
 
+@dataclass(frozen=True, slots=True)
+class TakenLobby:
+    """A lobby that this node has taken, durably: its keys are ready for `Store.reload`."""
+
+    key: str
+    former: str | None
+    """The node that had it; None where it was a server's without a name."""
+    matches: tuple[str, ...]
+    """Its matches that are open."""
+    open: bool
+    """False for a lobby that is closed or set aside, and of which only matches go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEntry:
+    """A node in the operator's list."""
+
+    name: str
+    url: str
+    state: Literal["serving", "standby", "leaving", "dead"]
+    beat_s: float
+    """Seconds since its last heartbeat, by the clock of the database."""
+    lobbies: int
+    """The open lobbies that it owns ..."""
+    matches: int
+    """... and their open matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNode:
+    """Another node, as the database has it."""
+
+    name: str
+    url: str
+    alive: bool
+    """Whether its heart beats, and it is not leaving."""
+    life: str
+    """What tells it from a node of that name that was started earlier or later."""
+
+
+@dataclass(frozen=True, slots=True)
+class HallExchange:
+    """What a node reads about the others."""
+
+    nodes: tuple[OtherNode, ...]
+    lines: tuple[tuple[str, str, bytes | None], ...]
+    """Key, node and line, None for one that is gone: what was written since the last exchange."""
+    whole: bool
+    """Whether `lines` are all that there are, and what is not among them is gone."""
+    settled: bool
+    """Whether each open lobby is this node's, or a living node has a line about it."""
+    missing: frozenset[str]
+    """This node's lobbies about which there is no line of it."""
+    life: str
+    """What tells this start of the node from others."""
+    ticket_key: bytes
+    """The secret that all nodes have in common."""
+    now_ms: int
+    """The time in milliseconds of the epoch, by the clock of the database."""
+
+
+class TakeOverEntry(Protocol):
+    """Makes the entry of a lobby's stream that says that a node has taken it."""
+
+    def __call__(self, seq: int, former: str | None) -> bytes: ...
+
+
+class Nodes(Protocol):
+    """What a node does besides a single server: it owns some of the lobbies of a database.
+
+    Its heartbeat runs by itself from the start on.
+    """
+
+    on_lost: Callable[[Mapping[str, str | None]], None] | None
+    """Called with lobbies that are not this node's any more, and their owners.
+
+    Nothing is written there from then on. Who waits for entries of them is told afterwards
+    (`lost(OwnedElsewhere)`).
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def url(self) -> str:
+        """Where clients reach this node."""
+
+    @property
+    def first(self) -> bool:
+        """Whether it is this node's turn to serve, as of its last heartbeat.
+
+        It is that of the node that has been alive for longest of those with this one's URL. Another
+        of them that has lobbies lets go of them. It is nobody's for this node once its heartbeat
+        has expired.
+        """
+
+    async def beat(self) -> None:
+        """Write a heartbeat before it is due, and look whose turn it is. Raises `StoreError`."""
+
+    async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
+        """Take up to `most` lobbies that no living node owns; several nodes may try at once.
+
+        Those of a node with another URL are left to the living ones with that URL. Raises
+        `StoreError` where the database cannot be asked.
+        """
+
+    async def has_all(self) -> bool:
+        """Return whether every open lobby is this node's, or a living node's with another URL.
+
+        One that a node with this URL has not let go of yet, or is writing, is not there to be
+        taken. Raises `StoreError`.
+        """
+
+    async def owner(self, key: str) -> tuple[str, str] | None:
+        """Return the lobby of an open stream and the name of the node that has it.
+
+        None where there is no such stream, or no node has it. Raises `StoreError`.
+        """
+
+    def owned(self) -> Collection[str]:
+        """Return the keys of the open lobbies that this node owns."""
+
+    async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
+        """Write lines about what this node has, by their keys, and read what others wrote since.
+
+        None stands for a line that is gone. Where the last exchange failed, or was long ago,
+        `lines` has to be all that there are: `needs_all`. Raises `StoreError`.
+        """
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether the next exchange is like the first one: all is written, and all is read."""
+
+    async def leave(self) -> None:
+        """Let the other nodes take this one's lobbies at once, for all it had to write is written.
+
+        Raises `StoreError` where the database cannot be told; they take them later then.
+        """
+
+
 class Store(Protocol):
     """The database of one server. After use `close()` must be awaited."""
 
@@ -159,6 +299,10 @@ class Store(Protocol):
     @property
     def failure(self) -> StoreError | None:
         """Why nothing is written any more."""
+
+    @property
+    def nodes(self) -> Nodes | None:
+        """What a node does besides; None for a server that has the database for itself."""
 
     @property
     def players(self) -> Players: ...

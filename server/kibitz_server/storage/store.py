@@ -2,8 +2,8 @@
 
 Every match and every lobby is a *stream*: a head line and entries numbered from 1. All streams
 of a server share one journal. A batch is everything that was appended while the batch before
-it was on its way to the disk; it becomes one row of the journal and one commit, so the price of
-the sync is shared by all moves of that moment.
+it was on its way to the disk, and what was in the sockets by then; it becomes one row of the
+journal and one commit, so the price of the sync is shared by all moves of that moment.
 
 Why a journal and not one row an entry, keyed by stream and number: the tails of 200 running
 matches lie on 200 pages, and a commit must write every page that it touches. Measured at 200
@@ -85,7 +85,7 @@ from kibitz_server.storage.errors import (
 from kibitz_server.storage.expiry import SQLiteExpiry
 from kibitz_server.storage.journal import Segment
 from kibitz_server.storage.players import SQLitePlayers
-from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S
+from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S, Nodes
 from kibitz_server.storage.streams import (
     Closed,
     Damaged,
@@ -101,8 +101,8 @@ from kibitz_server.storage.telling import Waiting, describe, tell_lost
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
 
-COMPACT_BYTES = 2 * 1024 * 1024
-"""How heavy the journal may be before a compaction begins; some 8,000 moves."""
+COMPACT_BYTES = 4 * 1024 * 1024
+"""How heavy the journal may be before a compaction begins; some 13,000 moves."""
 SEGMENTS_PER_BATCH = 16
 """How many segments of a compaction a batch writes, or more where it has many entries itself."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
@@ -163,6 +163,7 @@ class SQLiteStore:
         self._loop = loop
         self._observe = observe
         self.on_failure: Callable[[StoreError], None] | None = None
+        self.nodes: Nodes | None = None
         self.players = SQLitePlayers(self)
         self.expiry = SQLiteExpiry(self)
         self._retries = tuple(retries)
@@ -532,6 +533,14 @@ class SQLiteStore:
         self._begin_scheduled = True
         self._loop.call_soon(self._begin)
 
+    def _schedule_after_input(self) -> None:
+        """Begin once all that is in the sockets now was read, so that it shares the commit too.
+
+        Where nothing is, that is at once: no turn of the loop waits for anything.
+        """
+        self._begin_scheduled = True
+        self._loop.call_soon(self._schedule)
+
     def _begin(self) -> None:
         self._begin_scheduled = True  # what is gathered here begins with this batch
         self._gather_unhurried()
@@ -626,7 +635,7 @@ class SQLiteStore:
         self._report_commit(batch)
         self._begin_scheduled = False
         if self._gathering.waiters:
-            self._begin()
+            self._schedule_after_input()
         else:
             self._wake_flush_waiters()
 
@@ -695,8 +704,11 @@ class SQLiteStore:
                 del self._with_recent[number]
 
     def _read_journal(self, compacting: object) -> None:
-        """Have a reader's thread read the oldest rows, which `_journal_read` is given then."""
-        weight = self._journal_weight
+        """Have a reader's thread read the older half, which `_journal_read` is given then.
+
+        On a busy server most matches in it are over, and have made their segments themselves.
+        """
+        weight = self._journal_weight // 2
         reading = self._readers.submit(self._query, lambda db: journal.read(db, weight=weight))
         reading.add_done_callback(
             lambda done: self._loop.call_soon_threadsafe(self._journal_read, compacting, done)

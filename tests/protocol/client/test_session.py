@@ -19,6 +19,7 @@ from kibitz_protocol.client.errors import (
     UnreachableError,
 )
 from kibitz_protocol.client.session import (
+    MOST_HOPS,
     Answered,
     ClientIdentity,
     Disconnected,
@@ -62,6 +63,7 @@ from kibitz_protocol.wire.messages import (
     Move,
     Note,
     NotWatched,
+    Redirect,
     Refused,
     Rejoin,
     Request,
@@ -953,3 +955,175 @@ def test_a_comment_is_not_made_twice(online: ScriptedServer) -> None:
     online.expect_request(AddComment)
     online.disconnect()
     assert online.next_event(Unanswered).id == id
+
+
+# --- several servers --------------------------------------------------------------------------
+
+THERE = "ws://there.example.org"
+REDIRECT = Redirect(url=THERE, ticket="a-ticket-to-there")
+
+
+def _elsewhere(request: Request) -> Refused:
+    return Refused(re=request.id, code=Code.ELSEWHERE, message="it is there", redirect=REDIRECT)
+
+
+def _welcome(peer: ScriptedServer, hello: Hello, **fields: object) -> None:
+    peer.send(
+        Welcome(
+            re=hello.id,
+            version=1,
+            player="p1",
+            name="ada",
+            kind="bot",
+            server="script",
+            limits=LIMITS,
+            **({"resume": "", "seats": [], "lobbies": []} | fields),
+        )
+    )
+
+
+def _come_with_ticket(peer: ScriptedServer, **fields: object) -> None:
+    """Connect where the session was sent, with the ticket and nothing else."""
+    assert peer.session.address == THERE
+    assert peer.session.connect_at <= peer.now
+    peer.connect()
+    hello = peer.expect_request(Hello, ticket=REDIRECT.ticket, name=None, resume=None, token=None)
+    _welcome(peer, hello, **fields)
+
+
+def test_a_request_goes_where_it_was_sent_and_is_answered_there(online: ScriptedServer) -> None:
+    id = _ask(online, lambda id: Host(id=id, settings=SETTINGS))
+    online.send(_elsewhere(online.expect_request(Host)))
+    online.next_event(Disconnected)
+    _come_with_ticket(online)
+    online.next_event(Opened)
+    online.send(Done(re=online.expect_request(Host).id, lobby="x"))
+    assert online.next_event(Answered) == Answered(id, Done(re=id, lobby="x"))
+    online.assert_done()
+
+
+def test_the_secret_of_the_first_welcome_stays_good(online: ScriptedServer) -> None:
+    _ask(online, lambda id: Join(id=id, lobby="x"))
+    online.send(_elsewhere(online.expect_request(Join)))
+    _come_with_ticket(online)
+    assert online.session.welcome is not None
+    assert online.session.welcome.resume == "a-secret-for-coming-back"
+    online.disconnect()
+    online.connect()
+    assert online.session.address == THERE
+    online.expect_request(Hello, resume="a-secret-for-coming-back", ticket=None)
+
+
+def test_who_comes_back_is_sent_to_its_lobby(peer: ScriptedServer) -> None:
+    peer.connect()
+    peer.send(_elsewhere(peer.expect_request(Hello)))
+    _come_with_ticket(peer, lobbies=["x"])
+    peer.expect_request(Join, lobby="x")
+
+
+def test_a_server_that_is_gone_is_looked_for_at_the_others(online: ScriptedServer) -> None:
+    """First where it was, then where its owner was told to go, then where others are."""
+    _ask(online, lambda id: Join(id=id, lobby="x"))
+    online.send(_elsewhere(online.expect_request(Join)))
+    _come_with_ticket(online, nodes=["ws://b", "ws://c"])
+    online.disconnect()
+    tried = [online.session.address]
+    for _ in range(4):
+        online.now = online.session.connect_at
+        online.disconnect(None, "refused")
+        tried.append(online.session.address)
+    assert tried == [THERE, None, "ws://b", "ws://c", None]
+
+
+def test_a_server_that_lets_nobody_in_is_passed_over(online: ScriptedServer) -> None:
+    online.disconnect()
+    online.connect()
+    _welcome(online, online.expect_request(Hello), nodes=["ws://b"])
+    online.disconnect()
+    online.connect()
+    refused = Refused(
+        re=online.expect_request(Hello).id, code=Code.UNAVAILABLE, message="it stands by"
+    )
+    online.send(refused)
+    assert online.session.address == "ws://b"
+
+
+def test_a_ticket_is_shown_again_where_its_player_is_not_known_yet(peer: ScriptedServer) -> None:
+    peer.connect()
+    peer.send(_elsewhere(peer.expect_request(Hello)))
+    peer.connect()
+    hello = peer.expect_request(Hello, ticket=REDIRECT.ticket)
+    wait = Refused(re=hello.id, code=Code.UNAVAILABLE, message="not yet", retry_after_ms=300)
+    peer.send(wait)
+    assert peer.session.connect_at >= peer.now + 300
+    peer.advance(1_000)
+    _come_with_ticket(peer)
+
+
+def test_a_ticket_that_comes_too_late_sends_its_player_home(peer: ScriptedServer) -> None:
+    peer.connect()
+    peer.send(_elsewhere(peer.expect_request(Hello)))
+    peer.connect()
+    hello = peer.expect_request(Hello)
+    peer.send(Refused(re=hello.id, code=Code.UNAUTHORIZED, message="too old"))
+    assert peer.session.address is None
+    peer.accept_hello()
+    assert peer.session.state is SessionState.ONLINE
+
+
+def test_a_request_is_not_sent_to_and_fro_for_ever(online: ScriptedServer) -> None:
+    id = _ask(online, lambda id: Join(id=id, lobby="x"))
+    for _ in range(MOST_HOPS):
+        online.send(_elsewhere(online.expect_request(Join)))
+        _come_with_ticket(online)
+    online.events.clear()
+    refused = _elsewhere(online.expect_request(Join))
+    online.send(refused)
+    assert online.next_event(Answered) == Answered(id, refused)
+    assert online.session.state is SessionState.ONLINE
+
+
+def test_a_hello_is_not_sent_to_and_fro_for_ever(peer: ScriptedServer) -> None:
+    peer.connect()
+    for _ in range(MOST_HOPS):
+        peer.send(_elsewhere(peer.expect_request(Hello)))
+        assert peer.session.connect_at == peer.now
+        peer.connect()
+    peer.send(_elsewhere(peer.expect_request(Hello)))
+    assert peer.session.connect_at > peer.now  # as one that the server was too busy for
+
+
+def test_what_was_watched_is_followed_once_and_then_given_up(online: ScriptedServer) -> None:
+    """Two matches at two servers: a connection is at one of them."""
+    _watch(online, "m1", 1)
+    _watch(online, "m2", 1)
+    online.disconnect()
+    online.accept_hello()
+    online.events.clear()
+    first = online.expect_request(Watch, match="m1")
+    online.expect_request(Watch, match="m2")
+    online.send(_elsewhere(first))
+    _come_with_ticket(online)
+    online.send(Done(re=online.expect_request(Watch, match="m1").id), _snapshot("m1", 1))
+    online.events.clear()
+    online.send(_elsewhere(online.expect_request(Watch, match="m2")))
+    assert online.next_event(MatchLost).match == "m2"
+    assert online.session.state is SessionState.ONLINE
+
+
+def test_what_cannot_be_asked_twice_is_unanswered_by_a_move_to_another_server(
+    online: ScriptedServer,
+) -> None:
+    hosting = _ask(online, lambda id: Host(id=id, settings=SETTINGS))
+    _ask(online, lambda id: Join(id=id, lobby="x"))
+    online.expect_request(Host)
+    online.send(_elsewhere(online.expect_request(Join)))
+    assert online.next_event(Unanswered).id == hosting
+
+
+def test_elsewhere_without_a_way_there_is_an_answer(online: ScriptedServer) -> None:
+    id = _ask(online, lambda id: Join(id=id, lobby="x"))
+    request = online.expect_request(Join)
+    refused = Refused(re=request.id, code=Code.ELSEWHERE, message="you have a seat here")
+    online.send(refused)
+    assert online.next_event(Answered) == Answered(id, refused)

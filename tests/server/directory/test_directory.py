@@ -767,6 +767,25 @@ async def test_a_bot_in_many_fast_matches_is_not_throttled(house: Scenario) -> N
         assert sum(await asyncio.gather(*map(play, players))) >= 12 * 5
 
 
+async def test_the_record_names_what_plays_and_nobody_is_told_before(house: Scenario) -> None:
+    engine = {"name": "game/secret-weapon", "version": "3", "parameters": {"time": 0.5}}
+    ada = await house.guest("ada", capabilities={"at_once": 4, "engine": engine})
+    bob = await house.guest("bob", kind="human")
+    done = await ada.ask("host", settings=settings())
+    for player in (ada, bob):
+        await player.ask("join", lobby=done["lobby"])
+        await player.ask("ready", lobby=done["lobby"])
+    match = (await bob.next("snapshot"))["match"]
+    heard = [bob.news, await bob.ask("history", match=match), await bob.ask("list_lobbies")]
+    assert "secret-weapon" not in json.dumps(heard)
+    (runner,) = house.server.directory.matches.values()
+    engines = runner.engine.state.setup.engines
+    assert engines is not None
+    names = [player.name for player in runner.engine.state.setup.seats]
+    said = {name: each and each.model_dump() for name, each in zip(names, engines, strict=True)}
+    assert said == {"ada": engine | {"weights": {}}, "bob": None}
+
+
 async def test_hidden_hands_stay_hidden_on_the_wire(house: Scenario) -> None:
     players = [await house.guest(name) for name in ("ada", "bob")]
     done = await players[0].ask("host", settings=settings("toy-veil"))

@@ -91,6 +91,35 @@ async def test_a_move_whose_entry_was_lost_is_made_again_and_answered(server: Se
         assert server.directory.ready()
 
 
+async def test_a_match_that_went_to_another_node_meanwhile_is_not_loaded_again(
+    server: Server,
+) -> None:
+    """A node whose batch was given up steps down from the lobby while it reads the log."""
+    async with AsyncExitStack() as stack:
+        ada, _ = await playing(stack, server)
+        turn = await ada.next("your_turn")
+        disk, store, registry = disk_of(server), server._store, server.directory.registry
+        go, read, reload = asyncio.Event(), asyncio.Event(), store.reload
+
+        async def slow(keys: Sequence[str]) -> Any:
+            found = await reload(keys)
+            read.set()
+            await go.wait()
+            return found
+
+        store.reload = slow  # type: ignore[method-assign]
+        disk.full = True
+        moving = asyncio.ensure_future(ada.move(turn))
+        await wait_until(lambda: disk.failed > 0)
+        disk.full = False
+        await read.wait()
+        registry.remove_match(registry.matches[turn["match"]])
+        go.set()
+        await asyncio.sleep(0.05)
+        assert turn["match"] not in registry.matches
+        moving.cancel()
+
+
 async def test_what_is_asked_while_a_log_is_loaded_again_is_answered(server: Server) -> None:
     async with AsyncExitStack() as stack:
         ada, _ = await playing(stack, server)

@@ -55,6 +55,7 @@ def fields(kind: str, key: str) -> dict[str, Any]:
     special: dict[str, dict[str, Any]] = {
         "hello": {"versions": [1], "name": "eve"},
         "host": {"settings": settings()},
+        "seek": {"terms": {"item": item}},
         "kick": {"lobby": key, "player": "nobody"},
         "arrange": {"lobby": key, "matches": [{"tag": "t", "item": item, "players": ["a", "b"]}]},
         "move": {"match": key, "ply": 0, "action": {"x": 0, "y": 0}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -118,14 +118,7 @@ def test_200_boards_cost_no_more_than_one_connection_may_ask_at_once() -> None:
 def test_200_boards_come_in_pieces_that_the_transport_takes(server: VirtualServer) -> None:
     keys = matches(server, MAX_WALL)
     eve = server.guest_client("eve", "drawn")
-    writes: list[int] = []
-    write = eve._transport.write
-
-    def measured(data: bytes | bytearray | memoryview) -> None:
-        writes.append(len(data))
-        write(data)
-
-    eve._transport.write = measured  # type: ignore[method-assign]
+    writes = measured_writes(eve)
     eve.ask("wall", matches=keys)
     server.advance(0.5)
     snapshots = of_type(eve, "snapshot")
@@ -150,6 +143,69 @@ def test_a_reader_that_stops_is_told_the_rest_when_it_goes_on(server: VirtualSer
     assert len(of_type(eve, "walled")) == 1
     assert sorted(each["match"] for each in of_type(eve, "snapshot")) == sorted(keys)
     assert {each["why"] for each in of_type(eve, "snapshot")} == {"watching"}
+
+
+def measured_writes(client: ScriptedClient) -> list[int]:
+    """Return a list that the sizes of what is written to a client are appended to."""
+    writes: list[int] = []
+    write = client._transport.write
+
+    def measured(data: bytes | bytearray | memoryview) -> None:
+        writes.append(len(data))
+        write(data)
+
+    client._transport.write = measured  # type: ignore[method-assign]
+    return writes
+
+
+@pytest.mark.parametrize("views", ["turn", "drawn"])
+def test_a_reader_that_stops_while_200_matches_end_is_told_each_end_when_it_goes_on(
+    server: VirtualServer, views: Literal["turn", "drawn"]
+) -> None:
+    keys = matches(server, MAX_WALL)
+    eve = server.guest_client("eve", views)
+    eve.ask("wall", matches=keys)
+    server.advance(0.5)
+    before = len(eve.messages())
+    # The news of this game is small; with 200 ends of Tanks as much more is over the real limit.
+    limits = eve._peer.send_queue._limits = SendLimits(frames_bytes=32 * 1024)
+    eve._peer.pause_writing()
+    for key in keys:
+        server.directory.matches[key].abort("for the test")
+        server.advance(0.01)
+    assert not eve._peer.leaving
+    assert eve._peer.send_queue._queued_bytes < 1024, "nothing of the ends waits here"
+    writes = measured_writes(eve)
+    eve._peer.resume_writing()
+    server.advance(0.5)
+    assert not eve._peer.leaving
+    told = [each for each in eve.messages()[before:] if each["type"] in ("snapshot", "finished")]
+    pairs = list(zip(told[::2], told[1::2], strict=True))
+    assert sorted(first["match"] for first, _ in pairs) == sorted(keys)
+    for snapshot, finished in pairs:
+        assert (snapshot["type"], snapshot["why"]) == ("snapshot", "lagged")
+        assert ("stage" in snapshot) is (views == "drawn")
+        assert (finished["type"], finished["match"]) == ("finished", snapshot["match"])
+        assert finished["result"] == snapshot["result"]
+    ends = sum(len(text) for text in eve.received if b'"type":"finished"' in text)
+    assert ends > limits.frames_bytes, "kept, they would have been too much"
+    assert max(writes) <= limits.high_water + 4 * max(map(len, eve.received))
+    assert eve._peer.send_queue._skipped is None
+
+
+def test_a_match_that_ends_before_its_turn_on_the_wall_is_told_once(server: VirtualServer) -> None:
+    keys = matches(server, 3)
+    eve = server.guest_client("eve")
+    eve._peer.pause_writing()
+    with pytest.raises(AssertionError, match="asked wall"):
+        eve.ask("wall", matches=keys)
+    server.directory.matches[keys[1]].abort("for the test")
+    server.advance(0.1)
+    eve._peer.resume_writing()
+    server.advance(0.1)
+    assert sorted(each["match"] for each in of_type(eve, "snapshot")) == sorted(keys)
+    assert {each["why"] for each in of_type(eve, "snapshot")} == {"watching"}
+    assert [each["match"] for each in of_type(eve, "finished")] == [keys[1]]
 
 
 def test_who_leaves_in_the_middle_is_forgotten(server: VirtualServer) -> None:

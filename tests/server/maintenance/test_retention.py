@@ -14,6 +14,7 @@ from kibitz_server.accounts.accounts import Accounts, Admission, Denied
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.maintenance.retention import DAY_S, Retention, RetentionPolicy
 from kibitz_server.rating.log import RatingLog
+from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.store import SQLiteStore
 from kibitz_server.storage.streams import Stream
 from tests.server.rating.test_log import counted
@@ -240,3 +241,28 @@ async def test_a_disk_that_is_full_stops_it_and_nothing_else(
     monkeypatch.undo()
     await past.retention.delete_due()
     assert await past.keys() == []
+
+
+async def test_a_database_that_is_away_is_a_line_in_the_log_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    past = RetentionScenario(tmp_path / "k.db", every_s=0.001)
+    await past.stream("old-1-1")
+    await past.settle()
+    past.later = DAYS + 1
+
+    async def away(count: int) -> list[object]:
+        raise UnusableDatabase("it does not answer")
+
+    with monkeypatch.context() as planted:
+        planted.setattr(past.store.expiry, "remains", away)
+        running = asyncio.create_task(past.retention.run())
+        while len(caplog.records) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    assert {(line.levelname, line.getMessage(), line.exc_info) for line in caplog.records} == {
+        ("WARNING", "what is old cannot be deleted, it is tried again: it does not answer", None)
+    }
+    while await past.keys():  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    running.cancel()
+    await past.store.close()

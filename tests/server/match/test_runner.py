@@ -885,6 +885,20 @@ def test_after_a_restart_nobody_loses_time_until_they_are_back() -> None:
     assert again.move(1)
 
 
+def test_a_match_that_a_restart_begins_charges_nobody_who_is_not_back() -> None:
+    """Its lobby had planned it; the server went down before it was written."""
+    play = Scenario(absent=0, clock="5+0", conduct=Conduct(grace_ms=30_000))
+    play.runner.await_players()
+    play.log_store.commit()
+    play.context.rig.loop.advance(20)
+    play.lines["p0"] = play.another(0)
+    requests.rejoin(play.runner, play.lines["p0"].peer, "p0", Rejoin(id=1, match="m1"))
+    play.log_store.commit()
+    turn = play.received(0)[-1]
+    assert (turn["type"], turn["ply"], turn["left_ms"]) == ("your_turn", 0, 5000)
+    assert play.move(0)
+
+
 def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     play = Scenario(conduct=Conduct(grace_ms=30_000))
     play.begin()

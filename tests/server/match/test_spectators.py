@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from kibitz_games.core.game import Game
+from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.records import Conduct, Setup, Spectating
 from kibitz_protocol.wire.visibility import spectator_viewer
 from kibitz_server.match.commands import Append, Leave, Note, Return
@@ -53,7 +55,7 @@ class SpectatorScenario:
         spectators = self.spectators
         if spectators.delayed is None:
             wanted = spectators.queues.values()
-            _, frames = view.frames(b"", (), spectators.viewer, wanted)
+            frames = view.spectator_frames(spectators.viewer, wanted)
             for queue in spectators.queues:
                 queue.send_droppable(frames[spectators.queues[queue]], spectators)
         spectators.delay(view, self.loop.clock())
@@ -195,6 +197,55 @@ def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", 3)
     seen.play()
     assert numbers(seen.screen()) == [4]
+
+
+def played_to_the_end(seen: SpectatorScenario) -> None:
+    while seen.shell.match.state.result is None:
+        seen.play()
+    seen.spectators.publish_rest()
+    seen.spectators.finish(lambda wanted: text_frame(b'{"type":"finished"}'))
+
+
+@pytest.mark.parametrize("spectating", [Spectating(), Spectating(delay_plies=50)])
+def test_a_spectator_that_was_behind_at_the_end_is_told_the_last_position_and_the_end(
+    spectating: Spectating,
+) -> None:
+    seen = SpectatorScenario(Grid(), spectating)
+    seen.spectators.add(seen.queue, "turn")
+    seen.screen()
+    seen.queue.pause()
+    played_to_the_end(seen)
+    assert seen.screen() == []
+    seen.queue.resume()
+    snapshot, finished = seen.screen()
+    assert (snapshot["why"], snapshot["seq"]) == ("lagged", seen.shell.match.state.seq)
+    assert snapshot["result"] is not None
+    assert finished["type"] == "finished"
+
+
+def test_a_spectator_that_has_read_all_is_told_the_end_alone() -> None:
+    seen = SpectatorScenario(Grid(), Spectating())
+    seen.spectators.add(seen.queue, "turn")
+    played_to_the_end(seen)
+    types = [message["type"] for message in seen.screen()]
+    assert (types[0], types[-1]) == ("snapshot", "finished")
+    assert set(types[1:-1]) == {"event"}
+
+
+def test_a_snapshot_that_waited_for_the_disk_at_the_end_is_not_sent_after_it() -> None:
+    seen = SpectatorScenario(Grid(), Spectating())
+    waiting: list[Callable[[], None]] = []
+    seen.spectators = Spectators(seen.shell.match, waiting.append, seen.loop.clock)
+    seen.spectators.add(seen.queue, "turn")
+    seen.screen()
+    seen.queue.pause()
+    seen.play()
+    seen.queue.resume()
+    assert (seen.screen(), len(waiting)) == ([], 1)
+    played_to_the_end(seen)
+    [snapshot_waits] = waiting
+    snapshot_waits()
+    assert [message["type"] for message in seen.screen()] == ["snapshot", "finished"]
 
 
 @pytest.mark.parametrize(

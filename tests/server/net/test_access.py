@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from websockets.datastructures import Headers
 
-from kibitz_server.net.access import AccessPolicy, BadHeader, ClientAddress, access_policy
+from kibitz_server.net.access import (
+    AccessPolicy,
+    BadHeader,
+    ClientAddress,
+    access_policy,
+    origin_of,
+)
 
 
 def chosen(**fields: object) -> AccessPolicy:
@@ -43,6 +49,23 @@ def test_any_name_is_known_where_the_operator_says_so() -> None:
 def test_a_request_has_one_host(headers: list[tuple[str, str]]) -> None:
     with pytest.raises(BadHeader, match="Host"):
         chosen().knows_host(Headers(headers))
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("wss://a.example.org", "https://a.example.org"),
+        ("wss://A.example.org:443/ws", "https://a.example.org"),
+        ("ws://127.0.0.1:8765", "http://127.0.0.1:8765"),
+        ("ws://a.example.org:80", "http://a.example.org"),
+    ],
+)
+def test_pages_of_the_other_servers_of_a_cluster_may_connect(url: str, origin: str) -> None:
+    assert origin_of(url) == origin
+    headers = Headers({"Host": "box", "Origin": origin})
+    assert chosen().allows_handshake(headers, [url])
+    assert not chosen().allows_handshake(headers, ["wss://other.example.org"])
+    assert not chosen().allows_handshake(Headers({"Host": "box", "Origin": "null"}), [url])
 
 
 BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)"}

@@ -83,6 +83,17 @@ def test_what_has_not_changed_is_not_sent_again(tags: list[str], status: int) ->
     assert response.headers["ETag"] == 'W/"abc"'
 
 
+def test_a_page_may_connect_to_the_other_servers_and_nowhere_else() -> None:
+    alone = site_response(FakeFile(), Headers(), head=False, keep=True)
+    others = ["wss://a.example.org", "wss://b.example.org"]
+    several = site_response(FakeFile(), Headers(), head=False, keep=True, servers=others)
+    name = "Content-Security-Policy"
+    assert several.headers.get_all(name) == [
+        alone.headers[name].replace("connect-src 'self'", f"connect-src 'self' {' '.join(others)}")
+    ]
+    assert "example.org" not in alone.headers[name]
+
+
 @pytest.mark.parametrize(
     ("accepted", "taken"),
     [

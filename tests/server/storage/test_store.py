@@ -303,6 +303,59 @@ async def test_the_journal_does_not_grow_for_ever(path: Path) -> None:
     await store.close()
 
 
+async def test_a_reading_passes_over_rows_whose_streams_are_all_closed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks at no line of theirs, and finds what it finds when it looks at each."""
+    store = opened(path)
+    over, running = written(store, "over"), written(store, "running")
+    for seq in range(1, 21):
+        store.append(over, seq, b'{"seq":%d}' % seq, None)
+        if seq > 15:
+            store.append(running, seq - 15, b'{"seq":%d}' % (seq - 15), None)
+        await store.flush()
+    store.finish(over, b"{}", b"{}")
+    await store.flush()
+    looked_at: list[int] = []
+    take_row = journal._tail
+
+    def counted(db: sqlite3.Connection, reading: journal.JournalContents, number: int) -> object:
+        looked_at.append(number)
+        return take_row(db, reading, number)
+
+    monkeypatch.setattr(journal, "_tail", counted)
+    found = store._query(journal.read)
+    assert looked_at.count(over.number) == 1 + 2 * 5  # once, and in the rows that it shares
+    monkeypatch.setattr(journal, "_all_closed", lambda *_: False)
+    assert store._query(journal.read) == found
+    assert {number: tail.last for number, tail in found.tails.items()} == {running.number: 5}
+    await store.close()
+
+
+async def test_what_the_sockets_hold_when_a_commit_is_done_shares_the_next_one(
+    path: Path,
+) -> None:
+    store = opened(path)
+    loop = asyncio.get_running_loop()
+    stream = written(store)
+    await store.flush()
+    before = store.row("SELECT count(*) FROM journal", ())
+
+    class Reader(RecordingWaiter):
+        def durable(self, seq: int) -> None:
+            if seq == 1:  # what is read from a socket in the turn after this
+                loop.call_soon(store.append, stream, 3, b"three", None)
+
+    store.append(stream, 1, b"one", Reader())
+    loop.call_soon(lambda: loop.call_soon(store.append, stream, 2, b"two", None))
+    await store.flush()
+    after = store.row("SELECT count(*) FROM journal", ())
+    assert before is not None
+    assert after is not None
+    assert (stream.durable, int(str(after[0])) - int(str(before[0]))) == (3, 2)
+    await store.close()
+
+
 # --- a crash ----------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ _T = TypeVar("_T")
 CONNECT_TIMEOUT_S = 5
 READERS = 2
 READ_TIMEOUT_S = 30.0
+IDLE_TRANSACTION_MS = 4000
 OPTIONS: dict[str, Any] = {
     "application_name": "kibitz",
     "connect_timeout": CONNECT_TIMEOUT_S,
@@ -43,9 +44,17 @@ def connect(url: PostgresURL) -> SyncConnection:
         raise UnusableDatabase(describe(url, error)) from None
 
 
-async def connect_async(url: PostgresURL) -> Connection:
-    """Connect without blocking the event loop; raises `psycopg.Error`."""
-    return await psycopg.AsyncConnection.connect(url.url, autocommit=True, **OPTIONS)
+async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection:
+    """Connect without blocking the event loop; raises `psycopg.Error`.
+
+    Without patience the database ends a transaction that waits `IDLE_TRANSACTION_MS` for its next
+    statement: a program that stands still must keep no rows locked that others want.
+    """
+    options = dict(OPTIONS)
+    if not patient:
+        idle = f" -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_MS}"
+        options["options"] += idle
+    return await psycopg.AsyncConnection.connect(url.url, autocommit=True, **options)
 
 
 def describe(url: PostgresURL, error: Exception) -> str:

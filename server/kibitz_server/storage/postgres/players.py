@@ -4,7 +4,8 @@ A hello is answered without waiting, so a running server keeps them in memory: a
 kilobyte each. What it writes itself it knows after the commit. What the operator changes beside
 it (`PostgresTokenRegister`) has a number in the column `change`, in the order of the commits, for
 they are made under a lock; the server reads what is newer than the last that it saw, when it is
-notified and every `POLL_S` anyway.
+notified and every `POLL_S` anyway. Where nodes share the database, what a node writes is numbered
+in the same way, and read by the others.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import asyncio
 import dataclasses
 import logging
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 import psycopg
 
@@ -42,6 +43,15 @@ _INSERT = (
     "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
     " VALUES (%s, %s, %s, %s, %s, %s, %s)"
 )
+_NUMBERED_INSERT = (
+    "INSERT INTO player (key, name, skeleton, kind, account, secret, created, change)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, nextval('change'))"
+)
+IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
+"""Lets numbers that are drawn after it in a transaction follow the order of the commits."""
+READS: Final = 5
+"""Times that changes are read again at once, where own writes overtake the reading."""
+_TELL: Final = Statement("SELECT pg_notify(%s, '')", (CHANNEL,))
 
 
 class Writer(Protocol):
@@ -55,9 +65,14 @@ class Writer(Protocol):
 class PostgresPlayers:
     """The players of a running server (`port.Players`)."""
 
-    def __init__(self, writer: Writer, db: SyncConnection) -> None:
-        """Read all players and tokens. It blocks."""
+    def __init__(self, writer: Writer, db: SyncConnection, *, shared: bool = False) -> None:
+        """Read all players and tokens. It blocks.
+
+        `shared` where other nodes read what it writes.
+        """
         self._writer = writer
+        self._shared = shared
+        self._insert = _NUMBERED_INSERT if shared else _INSERT
         self._by_key: dict[str, PlayerRow] = {}
         self._by_skeleton: dict[str, str] = {}
         self._by_secret: dict[bytes, str] = {}
@@ -65,6 +80,8 @@ class PostgresPlayers:
         self._tokens: dict[bytes, TokenRow] = {}
         self._seen = 0
         """The last change that was read."""
+        self._own_writes = 0
+        """How many own writes are on the disk: what was read before one of them may be stale."""
         with db.transaction():
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             self._read(db.execute(_PLAYERS), db.execute(_TOKENS))
@@ -89,22 +106,31 @@ class PostgresPlayers:
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
         free = "DELETE FROM player WHERE skeleton = %s AND key <> %s AND NOT account"
-        self._writer.execute_unhurried(Statement(free, (guest.skeleton, guest.key)))
-        self._writer.execute_unhurried(
+        write = self._writer.execute_unhurried
+        if self._shared:
+            write(IN_ORDER)
+            write(_TELL)
+        write(Statement(free, (guest.skeleton, guest.key)))
+        write(
             Statement(
-                f"{_INSERT} ON CONFLICT DO NOTHING",
+                f"{self._insert} ON CONFLICT DO NOTHING",
                 _values(guest, secret),
-                lambda changed: self._put(guest, secret) if changed else None,
+                lambda changed: self._put_own(guest, secret) if changed else None,
             ),
             waiter,
         )
 
     def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        self._writer.execute(
+        write = self._writer.execute
+        if self._shared:
+            write(IN_ORDER)
+            write(_TELL)
+        change = ", change = excluded.change" if self._shared else ""
+        write(
             Statement(
-                f"{_INSERT} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret",
+                f"{self._insert} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret{change}",
                 _values(bot, secret),
-                lambda changed: self._put(bot, secret),
+                lambda changed: self._put_own(bot, secret),
             ),
             waiter,
         )
@@ -113,6 +139,7 @@ class PostgresPlayers:
         sql = "UPDATE player SET created = %s WHERE key = %s AND NOT account"
 
         def applied(changed: int) -> None:
+            self._own_writes += 1
             row = self._by_key.get(key)
             if changed and row is not None:
                 self._by_key[key] = dataclasses.replace(row, created=now)
@@ -127,6 +154,10 @@ class PostgresPlayers:
         if row.skeleton is not None and self._by_skeleton.get(row.skeleton) == key:
             del self._by_skeleton[row.skeleton]
         self._by_secret.pop(self._secrets.pop(key, b""), None)
+
+    def _put_own(self, row: PlayerRow, secret: bytes) -> None:
+        self._own_writes += 1
+        self._put(row, secret)
 
     def _put(self, row: PlayerRow, secret: bytes | None) -> None:
         """Note a row that is on the disk, in place of the one of the same key or name."""
@@ -161,13 +192,22 @@ class PostgresPlayers:
                 await asyncio.sleep(RETRY_S)
 
     async def take_up(self, db: Connection) -> None:
-        """Read what was changed since the last time."""
-        async with db.transaction():
-            await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            newer = " WHERE change > %s"
-            players = await db.execute(_PLAYERS + newer, (self._seen,))
-            tokens = await db.execute(_TOKENS + newer, (self._seen,))
-            self._read(await players.fetchall(), await tokens.fetchall())
+        """Read what was changed since the last time.
+
+        What an own write has overtaken while it was read is read again, at the latest by the next
+        call.
+        """
+        newer = " WHERE change > %s"
+        for _ in range(READS):
+            before = self._own_writes
+            async with db.transaction():
+                await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                players = await db.execute(_PLAYERS + newer, (self._seen,))
+                rows = await players.fetchall()
+                tokens = await (await db.execute(_TOKENS + newer, (self._seen,))).fetchall()
+            if before == self._own_writes:
+                self._read(rows, tokens)
+                return
 
     def _read(self, players: Iterable[Any], tokens: Iterable[Any]) -> None:
         for *row, secret, change in players:

@@ -2,7 +2,8 @@
 
 Entries are keyed by stream and number, so a second entry of one number cannot be written, by
 whatever server. `node` has a row for the server that owns the database: its `owner` is drawn at
-each start, and `last` names the transaction that was committed last.
+each start, and `last` names the transaction that was committed last. `hall_line` has what nodes
+tell each other of their lobbies; nothing depends on it that must not be lost.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ MIGRATION_LOCK = 0x6B69627A01
 """Advisory locks: who changes the tables; who serves; who changes accounts beside a server."""
 SERVER_LOCK = 0x6B69627A02
 ACCOUNTS_LOCK = 0x6B69627A03
+NODE_LOCKS = 0x6B69627A
+"""The first half of the lock of a node's name; the second is a hash of the name."""
 _FIRST = """
 CREATE TABLE node (name text PRIMARY KEY, owner text NOT NULL, last text NOT NULL);
 CREATE TABLE stream (
@@ -53,7 +56,28 @@ CREATE TABLE ledger (
     line bytea NOT NULL
 );
 """
-MIGRATIONS = (_FIRST,)
+_NODES = """
+ALTER TABLE node ADD COLUMN url text;
+ALTER TABLE node ADD COLUMN beat timestamptz;
+ALTER TABLE node ADD COLUMN since timestamptz;
+ALTER TABLE node ADD COLUMN leaving boolean NOT NULL DEFAULT false;
+ALTER TABLE stream ADD COLUMN node text;
+CREATE INDEX stream_by_node ON stream (node) WHERE node IS NOT NULL;
+CREATE SEQUENCE stream_block INCREMENT 4096
+"""
+_SEVERAL_SERVE = """
+CREATE TABLE hall_line (
+    key text PRIMARY KEY, node text NOT NULL, change bigint NOT NULL, line bytea,
+    written timestamptz NOT NULL
+);
+CREATE INDEX hall_line_by_change ON hall_line (node, change);
+CREATE INDEX hall_line_gone ON hall_line (node, written) WHERE line IS NULL;
+CREATE SEQUENCE hall_change;
+CREATE TABLE ticket_key (key bytea NOT NULL);
+INSERT INTO ticket_key
+    SELECT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
+"""
+MIGRATIONS = (_FIRST, _NODES, _SEVERAL_SERVE)
 """What brings the tables from each version to the next; the first makes them."""
 SCHEMA_VERSION = len(MIGRATIONS)
 

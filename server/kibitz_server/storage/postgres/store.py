@@ -16,9 +16,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 import psycopg
@@ -28,14 +28,20 @@ from kibitz_server.storage.errors import (
     DamagedStream,
     DatabaseInUse,
     NotStored,
+    OwnedElsewhere,
     StoreError,
     UnusableDatabase,
     WriteFailed,
 )
-from kibitz_server.storage.location import PostgresURL
+from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.port import CLOSE_TIMEOUT_S, UNHURRIED_S
 from kibitz_server.storage.postgres import streams
-from kibitz_server.storage.postgres.batch import NODE, Batch, Ownership, Statement, TakenOver
+from kibitz_server.storage.postgres.batch import (
+    Batch,
+    LobbiesElsewhere,
+    Statement,
+    TakenOver,
+)
 from kibitz_server.storage.postgres.connection import (
     Connection,
     Readers,
@@ -45,8 +51,9 @@ from kibitz_server.storage.postgres.connection import (
     describe,
 )
 from kibitz_server.storage.postgres.expiry import PostgresExpiry
-from kibitz_server.storage.postgres.players import PostgresPlayers
-from kibitz_server.storage.postgres.schema import SERVER_LOCK, migrate
+from kibitz_server.storage.postgres.nodes import PostgresNodes, enter
+from kibitz_server.storage.postgres.players import IN_ORDER, PostgresPlayers
+from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK, migrate
 from kibitz_server.storage.streams import (
     Closed,
     Damaged,
@@ -57,7 +64,7 @@ from kibitz_server.storage.streams import (
     Transcript,
     Waiter,
 )
-from kibitz_server.storage.telling import tell_durable, tell_lost
+from kibitz_server.storage.telling import Waiting, tell_durable, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
@@ -82,15 +89,27 @@ class PostgresStore:
         observe: Callable[[int, float], None] | None = None,
         retries: Sequence[float] = RETRY_DELAYS_S,
         lock_attempts: int = LOCK_ATTEMPTS,
+        node: NodeIdentity | None = None,
     ) -> None:
         """Connect, bring the tables to the present version and own them. It blocks.
 
+        As a `node` it owns what is that node's, and shares the tables with others.
         `observe(entries, seconds)` is called after each commit. Raises `StoreError`.
         """
         self._loop = loop
         self._url = url
         self._observe = observe
         self._retries = tuple(retries)
+        self._identity = node
+        self.nodes: PostgresNodes | None = None
+        self._lobbies: dict[int, str] = {}
+        """The lobby of each stream that a node has, or had, by the stream's number ..."""
+        self._lobbies_by_key: dict[str, str] = {}
+        """... and by its key."""
+        self._owned: set[str] = set()
+        """The open lobbies that a node owns, or believes that it does."""
+        self._elsewhere: dict[str, str | None] = {}
+        """The owners of lobbies that were this node's."""
         self.on_failure: Callable[[StoreError], None] | None = None
         self.healthy = True
         self.failure: StoreError | None = None
@@ -118,20 +137,21 @@ class PostgresStore:
             raise
         self._readers = Readers(url)
         self.expiry = PostgresExpiry(self, self._readers, self.players.forget)
-        self._watch = loop.create_task(self.players.watch(url))
+        self._watch = [loop.create_task(self.players.watch(url))]
+        if self.nodes is not None:
+            self._watch.append(loop.create_task(self.nodes.run()))
 
     def _open(self, db: SyncConnection, lock_attempts: int) -> None:
         self._wait_for_lock(db, lock_attempts)
         migrate(db, self._url)
-        owner, last = secrets.token_hex(8), secrets.token_hex(8)
-        db.execute(
-            "INSERT INTO node (name, owner, last) VALUES (%s, %s, %s)"
-            " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, last = excluded.last",
-            (NODE, owner, last),
-        )
-        self._ownership = Ownership(owner, last)
+        self._ownership = enter(db, self._identity)
+        if self._identity is not None:
+            self.nodes = PostgresNodes(self, self._url, self._identity, self._ownership, db)
+        if self._identity is not None:
+            self._read_owned(db)
         row = db.execute("SELECT coalesce(max(number), 0) FROM stream").fetchone()
         self._next_stream = 1 + (0 if row is None else int(row[0]))
+        """The number of the next stream, where a server has the database for itself."""
         self._keys = {
             str(row[0])
             for row in db.execute(
@@ -142,30 +162,127 @@ class PostgresStore:
         """Lobbies that there are or were, and the matches of those that are open."""
         rows = db.execute("SELECT key, reason FROM stream WHERE state IN ('damaged', 'lost')")
         self._aside.update((str(key), str(reason)) for key, reason in rows)
-        self.players = PostgresPlayers(self, db)
+        self.players = PostgresPlayers(self, db, shared=self._identity is not None)
 
     def _wait_for_lock(self, db: SyncConnection, attempts: int) -> None:
         """Take the lock of the server, which tells a second one at once that it is one."""
         for _ in range(attempts):
-            row = db.execute("SELECT pg_try_advisory_lock(%s)", (SERVER_LOCK,)).fetchone()
+            row = db.execute(*self._lock()).fetchone()
             if row is not None and row[0]:
                 return
+            db.execute("SELECT pg_advisory_unlock_all()")
             time.sleep(0.05)
-        raise DatabaseInUse(f"another server has {str(self._url)!r} open")
+        if self._identity is None:
+            raise DatabaseInUse(f"another server has {str(self._url)!r} open")
+        raise DatabaseInUse(
+            f"{str(self._url)!r} has a server open that has no name, or another node that is"
+            f" called {self._identity.name!r}"
+        )
+
+    def _lock(self) -> tuple[str, tuple[str | int, ...]]:
+        """Return what asks for the lock: a node has one of its name, beside other nodes."""
+        if self._identity is None:
+            return "SELECT pg_try_advisory_lock(%s)", (SERVER_LOCK,)
+        both = "pg_try_advisory_lock_shared(%s) AND pg_try_advisory_lock(%s, hashtext(%s))"
+        return f"SELECT {both}", (SERVER_LOCK, NODE_LOCKS, self._identity.name)
+
+    # --- what a node owns (nodes.OwningStore) -------------------------------------------------
+
+    def _node_name(self) -> str | None:
+        return None if self._identity is None else self._identity.name
+
+    def _read_owned(self, db: SyncConnection) -> None:
+        """Find out which open streams are of lobbies that this node owns. It blocks."""
+        rows = db.execute(
+            "SELECT stream.number, stream.key, lobby.key"
+            " FROM stream JOIN stream AS lobby ON lobby.key = coalesce(stream.owner, stream.key)"
+            " WHERE stream.state = 'open' AND lobby.node = %s",
+            (self._node_name(),),
+        )
+        for number, key, lobby in rows:
+            self._lobbies[number] = self._lobbies_by_key[key] = lobby
+            self._owned.add(lobby)
+
+    def _next_number(self) -> int:
+        if self.nodes is not None:
+            return self.nodes.numbers.take()
+        self._next_stream += 1
+        return self._next_stream - 1
+
+    def _note_lobby(self, stream: Stream, lobby: str | None) -> None:
+        """Note the lobby of a new stream, whose row every batch about it looks at."""
+        if self._identity is not None and lobby is not None:
+            self._lobbies[stream.number] = self._lobbies_by_key[stream.key] = lobby
+            self._owned.add(lobby)
+
+    def _require_owned(self, lobby: str | None) -> None:
+        if lobby is not None and lobby in self._elsewhere:
+            raise OwnedElsewhere(lobby, self._elsewhere[lobby])
+
+    def _finished(self, stream: Stream, changed: int) -> None:
+        """The end of a stream is on the disk: no batch is about it any more."""
+        self._lobbies.pop(stream.number, None)
+        self._lobbies_by_key.pop(stream.key, None)
+        self._owned.discard(stream.key)
+
+    def owned_lobbies(self) -> Collection[str]:
+        return self._owned
+
+    def lobby_taken(self, key: str, number: int, matches: Mapping[str, int]) -> None:
+        """Note what a node has taken: `matches` are the numbers of its matches by their keys."""
+        self._elsewhere.pop(key, None)
+        self._owned.add(key)
+        self._keys.update((key, *matches))
+        self._lobbies.update(dict.fromkeys((number, *matches.values()), key))
+        self._lobbies_by_key.update(dict.fromkeys((key, *matches), key))
+
+    def lobbies_lost(self, owners: Mapping[str, str | None]) -> None:
+        """Let nothing be written of lobbies that are another node's, and tell who waits for it."""
+        self._step_down(owners, Batch())
+
+    def _step_down(self, owners: Mapping[str, str | None], batch: Batch) -> None:
+        """Take all that is about some lobbies out of a batch, and out of what gathers."""
+        owners = {key: node for key, node in owners.items() if key not in self._elsewhere}
+        self._elsewhere.update(owners)
+        self._owned.difference_update(owners)
+        waiting = batch.drop(self._elsewhere, self._lobbies)
+        waiting += self._gathering.drop(self._elsewhere, self._lobbies)
+        for key, node in owners.items():
+            LOG.warning("%s: this node steps down from it", OwnedElsewhere(key, node))
+        if owners and self.nodes is not None and self.nodes.on_lost is not None:
+            self.nodes.stepped_down()
+            try:
+                self.nodes.on_lost(owners)
+            except Exception:
+                LOG.exception("the news that lobbies are owned elsewhere")
+        lost: dict[str, list[Waiting]] = {}
+        for each in waiting:
+            if each[0] is not None:
+                lost.setdefault(self._lobbies[each[0].number], []).append(each)
+        for key, those in lost.items():
+            tell_lost(those, OwnedElsewhere(key, self._elsewhere[key]))
+
+    def fenced(self, error: TakenOver) -> None:
+        """Another server has this node's name: go down, as after a batch that finds it out."""
+        if self.failure is None:
+            self._fail_for_good(Batch(), error)
 
     # --- writing --------------------------------------------------------------------------
 
     def create(
         self, stream: Stream, head: bytes, *, owner: str | None, waiter: Waiter | None
     ) -> None:
-        stream.number = self._next_stream
+        lobby = owner or stream.key  # a match without a lobby is owned like one
+        self._require_owned(lobby)
+        stream.number = self._next_number()
         stream.chain = chain_hash(EMPTY_CHAIN, head)
-        self._next_stream += 1
         self._keys.add(stream.key)
+        self._note_lobby(stream, lobby)
+        node = None if owner else self._node_name()
         self._gathering.statements.append(
             Statement(
-                "INSERT INTO stream (number, key, kind, owner, opened, head, link)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                "INSERT INTO stream (number, key, kind, owner, opened, head, link, node)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
                 (
                     stream.number,
                     stream.key,
@@ -174,7 +291,9 @@ class PostgresStore:
                     int(time.time()),
                     head,
                     stream.chain,
+                    node,
                 ),
+                lobby=self._lobbies.get(stream.number),
             )
         )
         self._wait(stream, 0, waiter)
@@ -182,6 +301,7 @@ class PostgresStore:
     def append(self, stream: Stream, seq: int, line: bytes, waiter: Waiter | None) -> None:
         if seq != stream.tail + 1 or stream.failed or stream.closed:
             raise WriteFailed(f"stream {stream.key!r} ends at {stream.tail}, cannot add {seq}")
+        self._require_owned(self._lobbies.get(stream.number))
         stream.tail = seq
         stream.chain = chain_hash(stream.chain, line)
         self._gathering.entries.append((stream.number, seq, stream.chain, line))
@@ -194,11 +314,14 @@ class PostgresStore:
             "UPDATE stream SET state = 'closed', footer = %s, summary = %s, tail = %s"
             " WHERE number = %s"
         )
+        lobby = self._lobbies.get(stream.number)
+        self._require_owned(lobby)
         values = (footer, summary, stream.tail, stream.number)
-        self._gathering.statements.append(Statement(sql, values))
-        self._gathering.statements.append(
-            Statement("DELETE FROM checkpoint WHERE stream = %s", (stream.number,))
-        )
+        checkpoint = "DELETE FROM checkpoint WHERE stream = %s"
+        self._gathering.statements += [
+            Statement(sql, values, partial(self._finished, stream), lobby),
+            Statement(checkpoint, (stream.number,), None, lobby),
+        ]
         stream.closed = True
         self._wait(stream, stream.tail, waiter)
 
@@ -209,17 +332,20 @@ class PostgresStore:
                 " ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, link = excluded.link,"
                 " data = excluded.data",
                 (stream.number, stream.tail, stream.chain, data),
+                lobby=self._lobbies.get(stream.number),
             )
         )
 
     def set_aside(self, key: str, reason: str, noticed: int) -> None:
         self._aside[key] = reason
         sql = "UPDATE stream SET state = 'damaged', reason = %s, noticed = %s WHERE key = %s"
-        self.execute(Statement(sql, (reason, noticed, key)))
+        self.execute(Statement(sql, (reason, noticed, key), lobby=self._lobbies_by_key.get(key)))
 
     def rate(self, match: str, line: bytes) -> None:
         sql = "INSERT INTO ledger (match, line) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-        self.execute(Statement(sql, (match, line)))
+        if self.nodes is not None:  # other nodes read on from the last place that they saw
+            self.execute(IN_ORDER)
+        self.execute(Statement(sql, (match, line), lobby=self._lobbies_by_key.get(match)))
 
     def execute(self, statement: Statement, waiter: Waiter | None = None) -> None:
         """Write a row of another table with the next batch."""
@@ -252,13 +378,15 @@ class PostgresStore:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.flush(), patience_s / 2)
         self.failure = self.failure or WriteFailed("the database is closed")
-        tasks = [self._watch, *filter(None, [self._writer])]
+        tasks = [*self._watch, *filter(None, [self._writer])]
         for task in tasks:
             task.cancel()
         with contextlib.suppress(TimeoutError, psycopg.Error):
             async with asyncio.timeout(patience_s / 2):
                 await asyncio.gather(*tasks, return_exceptions=True)
                 await self._readers.close()
+                if self.nodes is not None:
+                    await self.nodes.close()
                 if self._db is not None:
                     await self._db.close()
         self._end_start()
@@ -270,8 +398,9 @@ class PostgresStore:
             "SELECT number, key, kind, head, stream.link, tail, state,"
             " checkpoint.seq, checkpoint.link, data"
             " FROM stream LEFT JOIN checkpoint ON checkpoint.stream = number"
-            " WHERE state = 'open' AND kind = %s ORDER BY number",
+            f" WHERE state = 'open' AND kind = %s {self._only_owned()} ORDER BY number",
             kind,
+            *filter(None, [self._node_name()]),
         )
         found: list[Stored] = []
         for *row, seq, link, data in rows:
@@ -281,6 +410,12 @@ class PostgresStore:
             except DamagedStream as error:
                 self._mark_damaged(row[1], error)
         return found
+
+    def _only_owned(self) -> str:
+        """Return the condition that a stream is of a lobby that this node owns."""
+        if self._identity is None:
+            return ""
+        return "AND coalesce(owner, key) IN (SELECT key FROM stream WHERE node = %s)"
 
     def _load(self, row: streams.Row, kept: StoredCheckpoint | None) -> Stored:
         try:
@@ -358,6 +493,10 @@ class PostgresStore:
                 self._endings[key] = (summary, footer)
             return await streams.reload(db, keys)
 
+        if self._start is not None:
+            # A node that stood by since its start goes over to the connections that serve.
+            self._wait(None, 0, None)
+            await self.flush()
         await self._settle_doubt()
         found = await self._readers.read(query)
         self._keys -= {key for key, each in found.items() if isinstance(each, NotStored)}
@@ -434,7 +573,19 @@ class PostgresStore:
     async def _attempt(self, db: Connection, batch: Batch) -> None:
         if self._ownership.in_doubt and await self._ownership.settle(db) == batch.name:
             return
-        await self._ownership.write(db, batch)
+        while True:
+            batch.lobbies = self._lobbies_of(batch)
+            try:
+                await self._ownership.write(db, batch)
+            except LobbiesElsewhere as elsewhere:
+                self._step_down(elsewhere.owners, batch)
+            else:
+                return
+
+    def _lobbies_of(self, batch: Batch) -> set[str]:
+        """Return the lobbies that a batch is about, as far as they have owners."""
+        found = {self._lobbies[each[0]] for each in batch.entries if each[0] in self._lobbies}
+        return found | {each.lobby for each in batch.statements if each.lobby is not None}
 
     async def _settle_doubt(self) -> None:
         """See to it that what a commit in doubt may have written is there, or never will be."""
@@ -465,8 +616,8 @@ class PostgresStore:
         The lock tells a second server that it is one; what excludes it is `Ownership`.
         """
         self._end_start()
-        db = await connect_async(self._url)
-        await db.execute("SELECT pg_try_advisory_lock(%s)", (SERVER_LOCK,))
+        db = await connect_async(self._url, patient=self._identity is None)
+        await db.execute(*self._lock())
         return db
 
     def _note_trouble(self, error: Exception) -> None:
@@ -498,13 +649,21 @@ class PostgresStore:
             self._wait(None, 0, None)
 
     def _fail_for_good(self, batch: Batch, error: StoreError) -> None:
-        """Another server has taken the database over: never write again."""
-        self.failure = error
+        """Another server has taken the database over: never write again.
+
+        A batch and a heartbeat may find that out at the same time; it is told once.
+        """
         self.healthy = False
-        LOG.critical("%s", error)
-        if self.on_failure is not None:
-            try:
-                self.on_failure(error)
-            except Exception:
-                LOG.exception("the news that nothing can be written")
+        if self.failure is None:
+            self.failure = error
+            LOG.critical("%s", error)
+            self._tell_failure(error)
         self._give_up(batch, error)
+
+    def _tell_failure(self, error: StoreError) -> None:
+        if self.on_failure is None:
+            return
+        try:
+            self.on_failure(error)
+        except Exception:
+            LOG.exception("the news that nothing can be written")

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kibitz_server.storage.location import NodeIdentity
 from kibitz_server.storage.port import Store
 from tests.server.storage.conformance.engines import Engine, PostgresEngine, SQLiteEngine
 from tests.tools import postgres_server
+
+NODE = NodeIdentity("a", "ws://a.example.org")
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +24,19 @@ def postgres() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param("postgres", marks=pytest.mark.e2e),
+        pytest.param("node", marks=pytest.mark.e2e),
+    ]
+)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     if request.param == "sqlite":
         yield SQLiteEngine(tmp_path / "kibitz.db")
         return
     with postgres_server.database(request.getfixturevalue("postgres")) as url:
-        yield PostgresEngine(url)
+        yield PostgresEngine(url, NODE if request.param == "node" else None)
 
 
 @pytest.fixture

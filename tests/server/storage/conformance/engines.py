@@ -13,7 +13,7 @@ import psycopg
 
 from kibitz_server.storage import journal
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.location import Database, PostgresURL
+from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
 from kibitz_server.storage.port import Store
 from kibitz_server.storage.postgres.batch import Ownership
 from kibitz_server.storage.postgres.connection import Connection
@@ -89,12 +89,15 @@ class SQLiteEngine:
 class PostgresEngine:
     """A database of a PostgreSQL server."""
 
-    def __init__(self, url: PostgresURL) -> None:
+    def __init__(self, url: PostgresURL, node: NodeIdentity | None = None) -> None:
         self.db = url
+        self._node = node
 
     def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store:
         loop = asyncio.get_running_loop()
-        return PostgresStore(self.db, loop, retries=retries, observe=observe, lock_attempts=40)
+        return PostgresStore(
+            self.db, loop, retries=retries, observe=observe, lock_attempts=40, node=self._node
+        )
 
     def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
         assert isinstance(store, PostgresStore)

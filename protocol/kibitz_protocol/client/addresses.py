@@ -1,0 +1,33 @@
+"""Where a session connects: to the server that it was given, or to another one of its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kibitz_protocol.wire.messages import Redirect
+
+
+class Addresses:
+    """The servers that a session may connect to; None stands for the one that it was given."""
+
+    def __init__(self) -> None:
+        self.present: str | None = None
+        """Where to connect now."""
+        self.ticket: str | None = None
+        """What lets the player in there, where it was sent there."""
+        self._others: list[str] = []
+
+    def learn(self, others: Sequence[str]) -> None:
+        """Note the other servers of a cluster, as one of them has named them."""
+        self._others = [*others]
+
+    def follow(self, redirect: Redirect) -> None:
+        """Go where a server sends its player."""
+        self.present, self.ticket = redirect.url, redirect.ticket
+
+    def try_next(self) -> None:
+        """Go to the next server: this one cannot be reached, or lets nobody in."""
+        self.ticket = None
+        known: list[str | None] = [None, *self._others]
+        place = known.index(self.present) + 1 if self.present in known else 0
+        self.present = known[place % len(known)]

@@ -1,0 +1,240 @@
+"""Lobbies that change their owners: a node takes those of dead nodes, and steps down from others.
+
+The store knows who owns what (`storage.port.Nodes`). This module makes the runners agree with it.
+Of the nodes with one URL one serves and the others stand by. Whoever says hello is told where its
+lobbies are, so a node lets people in only when every open lobby is here, or at a living node with
+another URL; what those have it hears of `HallSharing`.
+
+A lobby that was taken is loaded by the path of every start (`recovery`), with all its matches:
+nobody is connected there yet, no turn is opened before its seat is back, and graces run. From a
+lobby that was taken by another node this one steps down: its runners stop, its house bots end, and
+who is connected because of it is sent away, to come back where the lobby is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Final, Literal, Protocol
+
+from kibitz_protocol.wire.records import Player
+from kibitz_server.directory.registry import Registry
+from kibitz_server.lobby.entries import TakenOver
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.port import Nodes, Store, TakenLobby
+from kibitz_server.storage.streams import Stored
+
+LOG = logging.getLogger("kibitz.directory")
+LOOK_S: Final = 0.5
+"""Seconds between two looks for whose turn it is, and for lobbies that nobody owns."""
+MOST_AT_ONCE: Final = 20
+"""Lobbies that are taken in one transaction."""
+SERVICE_RESTART: Final = 1012
+"""The code of RFC 6455's registry with which sockets of a lobby are closed that has moved."""
+
+
+class Restorer(Protocol):
+    """What is needed of `Recovery`."""
+
+    @property
+    def draining(self) -> bool: ...
+
+    def take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None: ...
+
+
+class EndedMatches(Protocol):
+    """What is needed of `Substitutes`."""
+
+    def match_over(self, match: MatchRunner) -> None: ...
+
+
+class Peers(Protocol):
+    """What is needed of the connections."""
+
+    @property
+    def peers(self) -> Collection[Peer]: ...
+
+    def peer_of(self, player: str) -> Peer | None: ...
+
+
+class Sharing(Protocol):
+    """What is needed of `HallSharing`."""
+
+    async def exchange(self, loading: Collection[str] = ()) -> None: ...
+
+
+class Failover:
+    """Takes up lobbies, and steps down from them."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        store: Store,
+        recovery: Restorer,
+        registry: Registry,
+        substitutes: EndedMatches,
+        connections: Peers,
+        sharing: Sharing,
+        moved: Counter[Literal["taken", "lost"]] | None = None,
+    ) -> None:
+        """Count in `moved` the lobbies that came and went."""
+        self._nodes = nodes
+        self._store = store
+        self._recovery = recovery
+        self._registry = registry
+        self._substitutes = substitutes
+        self._connections = connections
+        self._sharing = sharing
+        self._moved = Counter() if moved is None else moved
+        self._loaded = False
+        """Whether this node has every lobby that is open."""
+        self._waiting: dict[str, TakenLobby] = {}
+        """Lobbies that were taken and are not loaded yet."""
+        nodes.on_lost = self.step_down
+
+    @property
+    def serving(self) -> bool:
+        """Whether people are let in: it is this node's turn, and it has every open lobby."""
+        return self._loaded and self._nodes.first
+
+    # --- taking up ----------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Look for lobbies that nobody owns, until the server goes down."""
+        while not self._recovery.draining:
+            try:
+                await self.look()
+            except StoreError as error:
+                LOG.warning("lobbies of other nodes cannot be looked for: %s", error)
+            except Exception:
+                LOG.exception("lobbies of other nodes cannot be taken up")
+            await asyncio.sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """Serve, with every lobby that is to be had, or stand by, and tell the others.
+
+        Raises `StoreError`.
+        """
+        await self._serve()
+        await self._sharing.exchange(self._waiting)
+
+    async def _serve(self) -> None:
+        if not self._nodes.first:
+            await self._beat()  # whoever serves may go at any moment
+        if not self._nodes.first:
+            self._stand_by("another one serves")
+            return
+        while await self._take():
+            await self._load()
+        await self._load()
+        if self._loaded or not await self._nodes.has_all():
+            return
+        if self._nodes.first and not self._recovery.draining:
+            LOG.warning("node %s serves", self._nodes.name)
+            self._loaded = True
+
+    async def _beat(self) -> None:
+        try:
+            await self._nodes.beat()
+        except StoreError:
+            if not self._nodes.first:
+                # It cannot be asked who serves; whoever stays connected here is not served.
+                self._stand_by("it does not reach its database")
+            raise
+
+    def _stand_by(self, why: str) -> None:
+        if not self._loaded:
+            return
+        LOG.warning("node %s stands by: %s", self._nodes.name, why)
+        self._loaded = False
+        for peer in list(self._connections.peers):
+            peer.close(SERVICE_RESTART, f"this node stands by: {why}")
+
+    async def _take(self) -> bool:
+        """Take some lobbies; return whether there were any."""
+        taken = await self._nodes.take(self._entry, MOST_AT_ONCE)
+        for each in taken:
+            LOG.warning("lobby %s is taken over from node %s", each.key, each.former)
+            self._waiting[each.key] = each
+        self._moved["taken"] += len(taken)
+        return bool(taken)
+
+    async def _load(self) -> None:
+        """Take up what was taken."""
+        if not self._waiting:
+            return
+        keys = [key for each in self._waiting.values() for key in (*each.matches, each.key)]
+        found = await self._store.reload(keys)
+        for taken in list(self._waiting.values()):
+            if self._recovery.draining:
+                return
+            if self._waiting.pop(taken.key, None) is not None:  # it may be lost meanwhile
+                self._take_up(taken, found)
+            await asyncio.sleep(0)
+
+    def _entry(self, seq: int, former: str | None) -> bytes:
+        entry = TakenOver(seq=seq, node=self._nodes.name, former=former)
+        return entry.model_dump_json().encode()
+
+    def _take_up(self, taken: TakenLobby, found: Mapping[str, Stored | StoreError]) -> None:
+        try:
+            self._recovery.take_up(taken, found)
+        except Exception:
+            LOG.exception("lobby %s cannot be taken up", taken.key)
+        for player in self._players_of(taken):
+            peer = self._connections.peer_of(player)
+            if peer is not None:  # its welcome did not tell of this lobby
+                peer.close(SERVICE_RESTART, f"lobby {taken.key} goes on here: connect again")
+
+    def _players_of(self, taken: TakenLobby) -> dict[str, None]:
+        lobby = self._registry.lobbies.get(taken.key)
+        players = dict.fromkeys(() if lobby is None else lobby.engine.state.insiders())
+        for match in self._matches_of(taken.key):
+            seats: tuple[Player, ...] = tuple(match.engine.state.players)
+            players.update(dict.fromkeys(each.player for each in seats))
+        return players
+
+    def _matches_of(self, lobby: str) -> list[MatchRunner]:
+        matches = self._registry.matches.values()
+        return [match for match in matches if match.engine.state.setup.lobby == lobby]
+
+    # --- stepping down --------------------------------------------------------------------------
+
+    def step_down(self, owners: Mapping[str, str | None]) -> None:
+        """Stop all that is here of lobbies that other nodes own, and close their sockets."""
+        self._moved["lost"] += len(owners)
+        for key, node in owners.items():
+            self._waiting.pop(key, None)
+            peers: dict[Peer, None] = {}
+            for match in self._matches_of(key):
+                peers.update(dict.fromkeys(match.peers()))
+                self._drop_match(match)
+            lobby = self._registry.lobbies.get(key)
+            if lobby is not None:
+                peers.update(dict.fromkeys(self._peers_of(lobby)))
+                self._drop_lobby(lobby)
+            where = "elsewhere" if node is None else f"at node {node}"
+            for peer in peers:
+                peer.close(SERVICE_RESTART, f"lobby {key} goes on {where}")
+        self._stand_by("another one serves")
+
+    def _peers_of(self, lobby: LobbyRunner) -> list[Peer]:
+        insiders = map(self._connections.peer_of, lobby.engine.state.insiders())
+        return [*lobby.news.spectators, *filter(None, insiders)]
+
+    def _drop_match(self, match: MatchRunner) -> None:
+        match.suspend()
+        match.pending.lost()  # nothing is answered: its connections are closed
+        self._registry.remove_match(match)
+        self._substitutes.match_over(match)
+
+    def _drop_lobby(self, lobby: LobbyRunner) -> None:
+        lobby.bots.stop_all()
+        lobby.suspend()
+        lobby.pending.lost()
+        self._registry.remove_lobby(lobby)

@@ -1,0 +1,165 @@
+"""What a node tells the others of its lobbies, and hears of theirs, every time it looks.
+
+A line is written again when its lobby's log has grown or other matches run in it, and while plies
+change every `PLIES_S`. While no node serves beside this one there is nothing but its line about
+itself, from which those that stand by know what has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from kibitz_server.accounts.identity import is_guest
+from kibitz_server.accounts.tickets import Tickets
+from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
+from kibitz_server.directory.registry import Registry
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.storage.port import HallExchange, Nodes
+
+PLIES_S: Final = 3.0
+"""Seconds after which a line is written again whose matches have gone on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeOf:
+    """What a line was made of when it was written."""
+
+    at_once: object
+    """What is told with the next exchange when it changes ..."""
+    plies: tuple[int, ...] = ()
+    """... and what may wait for `PLIES_S`."""
+
+
+class Players(Protocol):
+    """What is needed of the connections."""
+
+    @property
+    def players(self) -> Collection[str]:
+        """The keys of the players who are connected."""
+
+
+class HallSharing:
+    """Writes the lines of one node, and puts those of the others together."""
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        registry: Registry,
+        others: OtherNodes,
+        tickets: Tickets,
+        connections: Players,
+        seconds: Callable[[], float],
+    ) -> None:
+        """`seconds` is a clock that never runs backwards."""
+        self._nodes = nodes
+        self._registry = registry
+        self._others = others
+        self._tickets = tickets
+        self._connections = connections
+        self._seconds = seconds
+        self._written: dict[str, _MadeOf] = {}
+        self._plies_at = float("-inf")
+        """When plies were written last."""
+
+    async def exchange(self, loading: Collection[str] = ()) -> None:
+        """Write what has changed here, and read what the others have.
+
+        Nothing is said of lobbies that are `loading`: whoever asks for them has to wait. Raises
+        `StoreError`.
+        """
+        if self._nodes.needs_all:
+            self._written.clear()
+        matches = self._running_matches()
+        made_of = self._made_of(matches, loading)
+        plies_due = self._seconds() >= self._plies_at + PLIES_S
+        lines: dict[str, bytes | None] = {
+            key: self._line(key, matches.get(key, ()))
+            for key, made in made_of.items()
+            if self._is_due(key, made, plies_due=plies_due)
+        }
+        lines |= {key: None for key in self._written if key not in made_of}
+        found = await self._nodes.exchange(lines)
+        if plies_due:
+            self._plies_at = self._seconds()
+        self._written = {
+            key: made if key in lines else self._written[key]
+            for key, made in made_of.items()
+            if key not in found.missing
+        }
+        self._tickets.synchronize(found.ticket_key, found.life, found.now_ms)
+        self._take_up(found)
+
+    def _take_up(self, found: HallExchange) -> None:
+        known = {brief.match for brief in self._registry.finished_briefs(None)}
+        for brief in self._others.apply(found):
+            if brief.match not in known:
+                self._registry.note_finished(brief, listed=True)
+        for key in self._registry.lobbies:
+            self._others.forget(key)
+
+    def _is_due(self, key: str, made: _MadeOf, *, plies_due: bool) -> bool:
+        former = self._written.get(key)
+        if former is None or former.at_once != made.at_once:
+            return True
+        return plies_due and former.plies != made.plies
+
+    # --- lines ------------------------------------------------------------------------------
+
+    def _running_matches(self) -> dict[str, list[MatchRunner]]:
+        """Return the running matches by their lobbies."""
+        found: dict[str, list[MatchRunner]] = {}
+        for match in self._registry.matches.values():
+            lobby = match.engine.state.setup.lobby
+            if lobby is not None and match.engine.state.result is None:
+                found.setdefault(lobby, []).append(match)
+        return found
+
+    def _made_of(
+        self, matches: Mapping[str, list[MatchRunner]], loading: Collection[str]
+    ) -> dict[str, _MadeOf]:
+        """Return what the lines are made of that there are to be, by their keys."""
+        own = self._node_line()
+        ended = [brief.match for brief in own.finished]
+        made_of = {node_key(self._nodes.name): _MadeOf((ended, own.guests))}
+        if not self._others.beside:
+            return made_of
+        for key in {*self._nodes.owned(), *matches, *self._registry.lobbies}.difference(loading):
+            lobby = self._registry.lobbies.get(key)
+            tail = None if lobby is None else lobby.stream.tail
+            running = matches.get(key, ())
+            seats = [(match.key, *match.engine.state.players) for match in running]
+            plies = tuple(match.spectators.ply for match in running)
+            made_of[key] = _MadeOf((tail, seats), plies)
+        return made_of
+
+    def _line(self, key: str, matches: Sequence[MatchRunner]) -> bytes:
+        if key == node_key(self._nodes.name):
+            return self._node_line().model_dump_json().encode()
+        lobby = self._registry.lobbies.get(key)
+        briefs = [
+            match.brief().model_copy(update={"order": match.stream.number}) for match in matches
+        ]
+        line = LobbyLine(lobby=key, players=_players(lobby, matches), matches=briefs)
+        if lobby is not None:
+            state = lobby.engine.state
+            order = {"order": lobby.stream.number}
+            line.brief = lobby_brief(state).model_copy(update=order)
+            line.listed = state.settings.listed
+        return line.model_dump_json().encode()
+
+    def _node_line(self) -> NodeLine:
+        guests = sorted(filter(is_guest, self._connections.players))
+        return NodeLine(finished=list(self._registry.ended_here), guests=guests)
+
+
+def _players(lobby: LobbyRunner | None, matches: Sequence[MatchRunner]) -> list[str]:
+    """Return the keys of everybody who has to come where these are."""
+    keys = dict.fromkeys(() if lobby is None else lobby.engine.state.insiders())
+    for match in matches:
+        state = match.engine.state
+        keys.update(dict.fromkeys(each.player for each in (*state.players, *state.setup.seats)))
+    return list(keys)

@@ -1,0 +1,188 @@
+"""What the other nodes have: their lobbies, with players and matches, as far as they have told.
+
+Each node writes a line about every lobby of its own, and one about itself (`hall_sharing`). Here
+they are put together, so that a node can say where a lobby is, and show it in its lists. Pure, but
+for the time of the last exchange: after `STALE_S` nothing is certain any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import BaseModel
+
+from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
+from kibitz_server.storage.port import HallExchange, OtherNode
+
+STALE_S: Final = 3.0
+"""Seconds after an exchange in which its answer is relied on."""
+
+
+class LobbyLine(BaseModel):
+    """A node's line about one of its lobbies."""
+
+    lobby: str
+    brief: LobbyBrief | None = None
+    """None for a lobby that is closed or set aside, and of which only matches go on."""
+    listed: bool = False
+    """Whether lists show it, and its matches, to anybody."""
+    players: list[str] = []
+    """The keys of its host, its members and its running matches' seats."""
+    matches: list[MatchBrief] = []
+    """Its running matches, as spectators may know them."""
+
+
+class NodeLine(BaseModel):
+    """A node's line about itself."""
+
+    finished: list[MatchBrief] = []
+    """The listed matches that ended there last, the oldest first."""
+    guests: list[str] = []
+    """Guests who are connected there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A lobby that another node has."""
+
+    lobby: str
+    node: OtherNode
+
+
+def node_key(name: str) -> str:
+    """Return the key of a node's line about itself; no lobby's key has a space."""
+    return f"node {name}"
+
+
+class OtherNodes:
+    """Finds the lobbies, matches and players of other nodes."""
+
+    def __init__(self, url: str, seconds: Callable[[], float]) -> None:
+        """`url` is this node's own, `seconds` a clock that never runs backwards."""
+        self._url = url
+        self._seconds = seconds
+        self._nodes: dict[str, OtherNode] = {}
+        self._lines: dict[str, tuple[str, LobbyLine]] = {}
+        self._node_lines: dict[str, NodeLine] = {}
+        self._lobbies_of: dict[str, set[str]] = {}
+        self._lobby_of_match: dict[str, str] = {}
+        self._guests: set[str] = set()
+        self._settled = False
+        self._heard_at = float("-inf")
+
+    # --- what is read -----------------------------------------------------------------------
+
+    def apply(self, found: HallExchange) -> list[MatchBrief]:
+        """Take up an exchange; return matches that have ended elsewhere since the one before.
+
+        Raises `ValueError` for a line that cannot be read.
+        """
+        self._nodes = {node.name: node for node in found.nodes}
+        if found.whole:
+            self._forget_all()
+        ended: list[MatchBrief] = []
+        for key, node, text in found.lines:
+            if key == node_key(node):
+                ended += self._put_node(node, text)
+            else:
+                self._put_lobby(key, node, text)
+        self._guests = {
+            guest
+            for node, line in self._node_lines.items()
+            if self._is_alive(node)
+            for guest in line.guests
+        }
+        self._settled, self._heard_at = found.settled, self._seconds()
+        return ended
+
+    def _forget_all(self) -> None:
+        self._lines.clear()
+        self._lobbies_of.clear()
+        self._lobby_of_match.clear()
+
+    def _put_node(self, node: str, text: bytes | None) -> Iterable[MatchBrief]:
+        former = self._node_lines.get(node, NodeLine())
+        line = NodeLine() if text is None else NodeLine.model_validate_json(text)
+        self._node_lines[node] = line
+        known = {brief.match for brief in former.finished}
+        return [brief for brief in line.finished if brief.match not in known]
+
+    def _put_lobby(self, key: str, node: str, text: bytes | None) -> None:
+        self.forget(key)
+        if text is None:
+            return
+        line = LobbyLine.model_validate_json(text)
+        self._lines[key] = (node, line)
+        for player in line.players:
+            self._lobbies_of.setdefault(player, set()).add(key)
+        for match in line.matches:
+            self._lobby_of_match[match.match] = key
+
+    def forget(self, key: str) -> None:
+        """Forget a lobby: it is this node's now, or gone."""
+        _, line = self._lines.pop(key, ("", None))
+        if line is None:
+            return
+        for player in line.players:
+            lobbies = self._lobbies_of.get(player, set())
+            lobbies.discard(key)
+            if not lobbies:
+                self._lobbies_of.pop(player, None)
+        for match in line.matches:
+            if self._lobby_of_match.get(match.match) == key:
+                del self._lobby_of_match[match.match]
+
+    # --- what is asked ----------------------------------------------------------------------
+
+    @property
+    def certain(self) -> bool:
+        """Whether every open lobby is here, or known to be at a living node."""
+        return self._settled and self._seconds() <= self._heard_at + STALE_S
+
+    @property
+    def beside(self) -> bool:
+        """Whether nodes with other URLs are alive, which serve beside this one."""
+        return any(node.alive and node.url != self._url for node in self._nodes.values())
+
+    @property
+    def urls(self) -> list[str]:
+        """Where the living nodes are reached that have other URLs."""
+        living = (node.url for node in self._nodes.values() if node.alive)
+        return sorted({url for url in living if url != self._url})
+
+    def lobby(self, key: str) -> Elsewhere | None:
+        """Return where a lobby is; None where it is at no living node with another URL."""
+        node, _ = self._lines.get(key, ("", None))
+        return self.at(key, node)
+
+    def match(self, key: str) -> Elsewhere | None:
+        """Return where a running match is, as `lobby` does."""
+        return self.lobby(self._lobby_of_match.get(key, ""))
+
+    def player(self, key: str) -> Elsewhere | None:
+        """Return where a player has a lobby or a seat: the oldest of its lobbies."""
+        places = (self.lobby(lobby) for lobby in sorted(self._lobbies_of.get(key, ())))
+        return next(filter(None, places), None)
+
+    def at(self, lobby: str, node: str) -> Elsewhere | None:
+        """Return that a lobby is at a node; None where that is not alive, or no other one."""
+        found = self._nodes.get(node)
+        if found is None or not found.alive or found.url == self._url:
+            return None
+        return Elsewhere(lobby, found)
+
+    def is_busy(self, player: str) -> bool:
+        """Whether a player has a lobby or a seat elsewhere, or is connected there as a guest."""
+        return player in self._lobbies_of or player in self._guests
+
+    def listed(self) -> Iterator[LobbyLine]:
+        """Yield the lines of lobbies at living nodes that lists show to anybody."""
+        for node, line in self._lines.values():
+            if line.listed and self._is_alive(node):
+                yield line
+
+    def _is_alive(self, node: str) -> bool:
+        found = self._nodes.get(node)
+        return found is not None and found.alive

@@ -1,0 +1,168 @@
+"""The request `seek`: opponents for a match, found among those who seek the same, or waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import GameError
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.lobbies import ProgrammeItem, SeekTerms
+from kibitz_protocol.wire.messages import Capabilities, Done
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.other_nodes import Elsewhere
+from kibitz_server.handlers.answering import refuse_elsewhere
+from kibitz_server.handlers.hosting import HostingChecks
+from kibitz_server.lobby import commands, seeks
+from kibitz_server.lobby.admission import seat_for
+from kibitz_server.lobby.commands import Refusal
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.schedule import unable_reason
+from kibitz_server.lobby.settings import SettingsProblem
+from kibitz_server.net.peer import Peer
+
+
+class SeekHandler:
+    """Answers `seek` with the lobby in which its player plays, or waits."""
+
+    def __init__(self, directory: Directory, checks: HostingChecks) -> None:
+        self._directory = directory
+        self._checks = checks
+
+    def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
+        """Join who seeks the same, or open a lobby that waits for somebody."""
+        terms = request.terms
+        own = self._own_seek(identity)
+        if own is not None and self._same(seeks.terms_of(own.engine.state), terms):
+            peer.answer(Done(re=request.id, lobby=own.key))
+            return
+        problem = self._problem(own, identity, peer, terms)
+        if problem is not None:
+            peer.refuse(request.id, *problem)
+            return
+        self._leave_finished(identity)
+        found = next(self._open_seeks(peer, identity, terms), None)
+        if found is not None:
+            if found.join(peer, identity.player, None, request.id):
+                self._enter(found, peer, identity)
+            return
+        elsewhere = self._seek_elsewhere(terms)
+        if elsewhere is not None:
+            refuse_elsewhere(self._directory, peer, identity.key, request.id, elsewhere)
+            return
+        settings = seeks.seek_settings(identity.player.name, terms)
+        problem = self._checks.host_problem(settings, identity, peer)
+        if problem is not None:
+            peer.refuse(request.id, *problem)
+            return
+        lobby = self._directory.open_lobby(
+            identity.player, settings, peer, request.id, seek_s=request.wait_s
+        )
+        lobby.command(commands.Join(identity.player, _capabilities(peer)))
+        self._enter(lobby, peer, identity)
+
+    def _enter(self, lobby: LobbyRunner, peer: Peer, identity: Identity) -> None:
+        """Let a new member be told of its lobby from now on."""
+        lobby.unwatch(peer)
+        self._directory.registry.add_membership(identity.key, lobby)
+        lobby.news.send_whole(peer, identity.key)
+        lobby.news.schedule()
+
+    def _own_seek(self, identity: Identity) -> LobbyRunner | None:
+        """Return the seek that a player has open, or plays in."""
+        for lobby in self._seeks_of(identity):
+            if lobby.engine.state.phase in ("gathering", "running"):
+                return lobby
+        return None
+
+    def _leave_finished(self, identity: Identity) -> None:
+        """Let a player leave the seeks that are played: it seeks somebody else now."""
+        for lobby in self._seeks_of(identity):
+            if lobby.engine.state.phase == "finished":
+                lobby.command(commands.Leave(identity.key))
+
+    def _seeks_of(self, identity: Identity) -> list[LobbyRunner]:
+        return [
+            lobby
+            for lobby in self._directory.registry.lobbies_of(identity.key)
+            if lobby.engine.state.opened.seek_s is not None
+            and identity.key in lobby.engine.state.members
+        ]
+
+    def _problem(
+        self, own: LobbyRunner | None, identity: Identity, peer: Peer, terms: SeekTerms
+    ) -> SettingsProblem | None:
+        """Say why this player cannot seek on these terms."""
+        if not self._directory.ready():
+            return Code.UNAVAILABLE, "the server cannot begin anything new now"
+        if own is not None:
+            return Code.LIMIT, f"a player has one seek at a time, and yours is lobby {own.key}"
+        if terms.item.seed is not None:
+            return Code.BAD_OPTION, "terms.item.seed: expected none, for nobody may know the deal"
+        if terms.item.seats < 2:
+            return Code.BAD_SEATS, "terms.item.seats: expected two or more, to play with others"
+        if terms.rated and not identity.account:
+            return Code.UNAUTHORIZED, "rated matches are for accounts, and you are a guest"
+        reason = unable_reason(terms.item, _capabilities(peer))
+        return None if reason is None else (Code.BAD_SEATS, f"you cannot play this: {reason}")
+
+    def _open_seeks(
+        self, peer: Peer, identity: Identity, terms: SeekTerms
+    ) -> Iterator[LobbyRunner]:
+        """Yield the seeks on the same terms that this player may join, the oldest first."""
+        join = commands.Join(identity.player, _capabilities(peer))
+        for lobby in list(self._directory.lobbies.values()):
+            state = lobby.engine.state
+            if lobby.closed or not seeks.is_open(state):
+                continue
+            here = state.host.player in lobby.engine.presence.connected
+            if here and self._same(seeks.terms_of(state), terms) and _admits(lobby, join):
+                yield lobby
+
+    def _seek_elsewhere(self, terms: SeekTerms) -> Elsewhere | None:
+        """Return a lobby of another node where somebody waits on the same terms."""
+        others = self._directory.others
+        if others is None:
+            return None
+        for line in others.listed():
+            brief = line.brief
+            if brief is None or brief.state != "gathering" or brief.members == brief.places:
+                continue
+            if self._same(brief.seek, terms):
+                return others.lobby(line.lobby)
+        return None
+
+    def _same(self, one: SeekTerms | None, other: SeekTerms) -> bool:
+        """Whether terms are the same, however their options are written."""
+        if one is None or one.rated != other.rated:
+            return False
+        bare = [each.item.model_copy(update={"options": {}}) for each in (one, other)]
+        if bare[0] != bare[1]:
+            return False
+        if one.item.options == other.item.options:
+            return True
+        options = [self._options(each.item) for each in (one, other)]
+        return options[0] is not None and options[0] == options[1]
+
+    def _options(self, item: ProgrammeItem) -> object:
+        """Return options as the game takes them; None where it does not."""
+        game = self._directory.games.get(item.game)
+        try:
+            return None if game is None else game.Options.from_wire(item.options)
+        except (ValidationError, GameError):
+            return None
+
+
+def _capabilities(peer: Peer) -> Capabilities:
+    return peer.capabilities or Capabilities()
+
+
+def _admits(lobby: LobbyRunner, join: commands.Join) -> bool:
+    try:
+        seat_for(lobby.engine.state, join)
+    except Refusal:
+        return False
+    return True

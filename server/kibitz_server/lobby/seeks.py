@@ -1,0 +1,70 @@
+"""Lobbies that were opened by `seek`: what is special about them. Pure.
+
+A seek is a lobby with one item, a seat for each of its players, and these rules:
+
+- The opener has the first seat. When it leaves, the seek is withdrawn: the lobby closes.
+- It closes as well when a player leaves after the first start, and when it has gathered, or has
+  been finished, for as long as its opener was willing to wait.
+- Every player may ask for a rematch. Who does is ready; another who asks then only says ready.
+"""
+
+from __future__ import annotations
+
+from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, SeekTerms
+from kibitz_server.lobby.state import LobbyState
+
+
+def seek_settings(name: str, terms: SeekTerms) -> LobbySettings:
+    """Return the settings of the lobby in which `name` seeks opponents."""
+    return LobbySettings(
+        name=f"{name} seeks",
+        seats=[OpenSeat() for _ in range(terms.item.seats)],
+        programme=[terms.item],
+        rated=terms.rated,
+        at_once=1,
+    )
+
+
+def terms_of(state: LobbyState) -> SeekTerms | None:
+    """Return what is sought in a lobby; None where it was not opened by `seek`."""
+    if state.opened.seek_s is None:
+        return None
+    return SeekTerms(item=state.settings.programme[0], rated=state.settings.rated)
+
+
+def is_open(state: LobbyState) -> bool:
+    """Whether a lobby waits for players who seek the same."""
+    seeks = state.opened.seek_s is not None and state.round == 1
+    return seeks and state.phase == "gathering" and bool(state.free_seats())
+
+
+def is_over(state: LobbyState) -> bool:
+    """Whether a seek has nobody to go on with."""
+    if state.opened.seek_s is None or state.phase not in ("gathering", "finished"):
+        return False
+    begun = state.phase == "finished" or state.round > 1
+    withdrawn = state.host.player not in state.members
+    return withdrawn or (begun and bool(state.free_seats()))
+
+
+class SeekTimer:
+    """Since when nobody has played in a seek; times are the caller's monotonic milliseconds."""
+
+    __slots__ = ("_key", "_since")
+
+    def __init__(self, state: LobbyState, now: int) -> None:
+        self._key = (state.phase, state.round)
+        self._since = now
+
+    def note(self, state: LobbyState, now: int) -> None:
+        """Note how the lobby stands at `now`."""
+        key = (state.phase, state.round)
+        if key != self._key:
+            self._key, self._since = key, now
+
+    def due(self, state: LobbyState) -> int | None:
+        """Return when the seek expires if nothing happens before; None for another lobby."""
+        seconds = state.opened.seek_s
+        if seconds is None or state.phase not in ("gathering", "finished"):
+            return None
+        return self._since + 1000 * seconds

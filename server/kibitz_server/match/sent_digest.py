@@ -1,0 +1,48 @@
+"""Digests of what each seat was sent: a hash chain for each, over its entries and changes of view.
+
+They are kept of games that hide something. An entry's link is made of what the gate has written for
+the seat: the entry as that seat may see it, and what it changed in the seat's view, which are the
+parts of an event that could tell too much. They are made of the very bytes, before these go out, so
+a gate that tells too much says so here; `kibitz verify` makes them anew from the record.
+
+    link = SHA-256(link before, entry as JSON, "\\n", change as JSON), in hexadecimal
+
+Notes are left out: a record that anybody may have does not show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.recordfile import chain_hash
+from kibitz_protocol.wire.records import Entry, Hidden, Noted, Setup
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import EntryView, MatchViews
+
+
+def next_digests(digests: tuple[str, ...], view: EntryView) -> tuple[str, ...]:
+    """Return the digests after one more entry."""
+    if isinstance(view.entry, Noted | Hidden):  # in place of a note in a record for everybody
+        return digests
+    return tuple(
+        chain_hash(link, view.entry_json(seat) + b"\n" + view.change_json(seat))
+        for seat, link in enumerate(digests)
+    )
+
+
+def digests_of(game: Game, setup: Setup, entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the digests of a whole log; none for a game that hides nothing. Raises `BrokenLog`."""
+    match = MatchState(game, setup)
+    fold(MatchViews(match), entries)
+    return match.sent
+
+
+def fold(views: MatchViews, entries: Iterable[Entry]) -> None:
+    """Apply entries of a log to a match, and keep its digests. Raises `BrokenLog`."""
+    match = views.state
+    for entry in entries:
+        if match.sent:
+            match.sent = next_digests(match.sent, views.advance(entry))
+        else:
+            match.apply(entry)

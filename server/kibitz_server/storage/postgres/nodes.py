@@ -1,0 +1,409 @@
+"""A node: a server that shares its database with others, and owns some of the lobbies in it.
+
+A node has a row in `node`, with a heartbeat by the clock of the database, and each lobby's row
+names its owner. A node whose heart has not beaten for `EXPIRES_S`, or that says that it is leaving,
+has no claim on its lobbies: another one takes them (`take`), skipping those that somebody else
+locks. A take-over changes the lobby's row and appends an entry to its stream in one transaction.
+
+Nodes with one public URL stand by for each other: the one of them that has been alive for longest
+serves (`first`). One that was taken for dead counts as alive from when it woke up, so it is the
+last in that order, and lets its lobbies go. Nodes with URLs of their own serve side by side: each
+takes the lobbies of dead nodes for which nobody stands by.
+
+A batch that is only half there would lock its lobbies for as long as its process stands still or
+its link hangs: a pipeline without its end is no idle transaction, so no timeout of the database
+applies. Who finds nothing to take ends such transactions of dead nodes, which it knows by the lock
+of a node's name: the session that writes has it.
+
+Heartbeats decide only who may take what when; what excludes a former owner is `batch.Ownership`,
+however late it wakes up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+
+import psycopg
+
+from kibitz_protocol.wire.recordfile import chain_hash
+from kibitz_server.storage.errors import UnusableDatabase, WriteFailed
+from kibitz_server.storage.location import SINGLE_SERVER, NodeIdentity, PostgresURL
+from kibitz_server.storage.port import HallExchange, NodeEntry, TakenLobby, TakeOverEntry
+from kibitz_server.storage.postgres.batch import Ownership, TakenOver
+from kibitz_server.storage.postgres.connection import (
+    IDLE_TRANSACTION_MS,
+    Connection,
+    SyncConnection,
+    connect,
+    connect_async,
+    describe,
+)
+from kibitz_server.storage.postgres.hall_lines import HallLines
+from kibitz_server.storage.postgres.schema import MIGRATION_LOCK, NODE_LOCKS, migrate
+
+LOG = logging.getLogger("kibitz.store")
+_T = TypeVar("_T")
+HEARTBEAT_S: Final = 2.0
+EXPIRES_S: Final = 8.0
+"""Seconds after the last heartbeat from which on a node counts as dead."""
+_Taken: TypeAlias = tuple[TakenLobby, int, dict[str, int]]
+"""A lobby, its stream's number, and by their keys those of its matches, closed ones too."""
+BEAT_TIMEOUT_S: Final = 4.0
+"""Seconds after which the database has not answered a node's question."""
+BLOCK: Final = 4096
+"""Streams that a node numbers without asking; the increment of `stream_block`."""
+_BEAT: Final = """
+UPDATE node SET beat = clock_timestamp(), since = CASE
+    WHEN beat < clock_timestamp() - make_interval(secs => %s) THEN clock_timestamp() ELSE since END
+WHERE name = %s AND owner = %s AND NOT leaving"""
+_FIRST: Final = """
+SELECT NOT EXISTS (
+    SELECT FROM node AS other WHERE other.name <> me.name AND other.url = me.url
+        AND NOT other.leaving
+        AND other.beat >= clock_timestamp() - make_interval(secs => %s)
+        AND (other.since, other.name) < (me.since, me.name))
+FROM node AS me WHERE me.name = %s AND NOT me.leaving"""
+_NODES: Final = """
+SELECT name, url, leaving, extract(epoch FROM clock_timestamp() - beat),
+    (SELECT count(*) FROM stream WHERE kind = 'lobby' AND state = 'open' AND node = name),
+    (SELECT count(*) FROM stream JOIN stream AS lobby ON lobby.key = stream.owner
+     WHERE stream.state = 'open' AND lobby.node = name)
+FROM node WHERE name <> %s ORDER BY since, name"""
+_LET_GO: Final = """
+UPDATE stream SET node = NULL WHERE node = %s
+    AND key IN (SELECT coalesce(owner, key) FROM stream WHERE state = 'open')"""
+_ORPHANS: Final = """
+SELECT lobby.number, lobby.key, lobby.node, lobby.link, lobby.state = 'open'
+FROM stream AS lobby LEFT JOIN node ON node.name = lobby.node
+WHERE lobby.key IN (SELECT coalesce(owner, key) FROM stream WHERE state = 'open')
+    AND lobby.kind = 'lobby' AND lobby.node IS DISTINCT FROM %(name)s
+    AND (node.name IS NULL OR node.leaving
+         OR node.beat < clock_timestamp() - make_interval(secs => %(expires_s)s))
+    AND (node.name IS NULL OR node.url = (SELECT url FROM node WHERE name = %(name)s)
+         OR NOT EXISTS (
+            SELECT FROM node AS mate WHERE mate.url = node.url AND mate.name <> node.name
+                AND NOT mate.leaving
+                AND mate.beat >= clock_timestamp() - make_interval(secs => %(expires_s)s)))
+ORDER BY lobby.number LIMIT %(most)s FOR UPDATE OF lobby SKIP LOCKED"""
+
+_END_TRANSACTIONS: Final = """
+SELECT pg_terminate_backend(held.pid)
+FROM node JOIN pg_locks AS held ON held.objid = (hashtext(node.name)::bigint & 4294967295)::oid
+    JOIN pg_stat_activity AS session ON session.pid = held.pid
+WHERE node.name <> %s AND node.beat < clock_timestamp() - make_interval(secs => %s)
+    AND held.locktype = 'advisory' AND held.classid = %s AND held.objsubid = 2
+    AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND session.xact_start < clock_timestamp() - make_interval(secs => %s)
+    AND pg_has_role(session.usesysid, 'USAGE')"""
+_HAS_ALL: Final = """
+SELECT NOT EXISTS (
+    SELECT FROM stream AS lobby LEFT JOIN node ON node.name = lobby.node
+    WHERE lobby.key IN (SELECT coalesce(owner, key) FROM stream WHERE state = 'open')
+        AND lobby.kind = 'lobby' AND lobby.node IS DISTINCT FROM %(name)s
+        AND (node.name IS NULL OR node.leaving
+             OR node.url = (SELECT url FROM node WHERE name = %(name)s)
+             OR node.beat < clock_timestamp() - make_interval(secs => %(expires_s)s)))"""
+_OWNER: Final = """
+SELECT lobby.key, lobby.node FROM stream
+    JOIN stream AS lobby ON lobby.key = coalesce(stream.owner, stream.key)
+WHERE stream.key = %s AND stream.state = 'open' AND lobby.node IS NOT NULL"""
+
+
+def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
+    """Write the row of a server that starts, so that no former one of its name writes any more.
+
+    Without a name it has the database for itself: rows of nodes go, and with them what they may
+    write. A node removes the row of a server without a name in turn. It blocks.
+    """
+    name = SINGLE_SERVER if node is None else node.name
+    owner, last = secrets.token_hex(8), secrets.token_hex(8)
+    with db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+        if node is None:
+            db.execute("DELETE FROM node WHERE name <> %s", (name,))
+            db.execute("UPDATE stream SET node = NULL WHERE node IS NOT NULL")
+        else:
+            _leave_single(db)
+        db.execute(
+            "INSERT INTO node (name, owner, last, url, beat, since)"
+            " VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp())"
+            " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, last = excluded.last,"
+            " url = excluded.url, beat = excluded.beat, since = excluded.since, leaving = false",
+            (name, owner, last, None if node is None else node.url),
+        )
+    return Ownership(owner, last, name)
+
+
+def _leave_single(db: SyncConnection) -> None:
+    """Go over from one server to nodes: blocks of numbers begin after those that it gave."""
+    gone = db.execute("DELETE FROM node WHERE name = %s", (SINGLE_SERVER,)).rowcount
+    nodes = db.execute("SELECT count(*) FROM node").fetchone()
+    if gone or nodes is None or not nodes[0]:
+        db.execute(
+            "SELECT setval('stream_block', greatest((SELECT last_value FROM stream_block),"
+            " (SELECT coalesce(max(number), 0) + 1 FROM stream)))"
+        )
+
+
+def read_nodes(url: PostgresURL) -> list[NodeEntry]:
+    """Return the nodes, the longest alive first. It blocks; raises `StoreError`."""
+    try:
+        with connect(url) as db:
+            migrate(db, url)
+            rows = db.execute(_NODES, (SINGLE_SERVER,)).fetchall()
+    except psycopg.Error as error:
+        raise UnusableDatabase(describe(url, error)) from error
+    found: list[NodeEntry] = []
+    for name, address, leaving, beat_s, lobbies, matches in rows:
+        served = any(each.state == "serving" and each.url == address for each in found)
+        alive: Literal["serving", "standby"] = "standby" if served else "serving"
+        state = "leaving" if leaving else "dead" if beat_s > EXPIRES_S else alive
+        found.append(NodeEntry(name, address or "", state, float(beat_s), lobbies, matches))
+    return found
+
+
+class StreamNumbers:
+    """Numbers for new streams, from blocks that no other node has."""
+
+    def __init__(self, db: SyncConnection) -> None:
+        """Ask for two blocks. It blocks."""
+        self._blocks: deque[range] = deque()
+        for _ in range(2):
+            row = db.execute("SELECT nextval('stream_block')").fetchone()
+            self.add(0 if row is None else int(row[0]))
+
+    @property
+    def short(self) -> bool:
+        """Whether another block should be asked for."""
+        return len(self._blocks) < 2
+
+    def add(self, first: int) -> None:
+        self._blocks.append(range(first, first + BLOCK))
+
+    def take(self) -> int:
+        """Return a number; raises `WriteFailed` where more are needed than heartbeats bring."""
+        while self._blocks and not self._blocks[0]:
+            self._blocks.popleft()
+        if not self._blocks:
+            raise WriteFailed("no number is left for another stream until the next heartbeat")
+        number, self._blocks[0] = self._blocks[0][0], self._blocks[0][1:]
+        return number
+
+
+class OwningStore(Protocol):
+    """What is needed of the store."""
+
+    def owned_lobbies(self) -> Collection[str]: ...
+
+    def lobbies_lost(self, owners: Mapping[str, str | None]) -> None:
+        """Let nothing be written of some lobbies any more."""
+
+    def lobby_taken(self, key: str, number: int, matches: Mapping[str, int]) -> None:
+        """Let a lobby be written, and its matches, whose streams have these numbers."""
+
+    def fenced(self, error: TakenOver) -> None:
+        """Another server has this node's name: write nothing any more."""
+
+
+class PostgresNodes:
+    """This node among those of its database (`port.Nodes`)."""
+
+    def __init__(
+        self,
+        store: OwningStore,
+        url: PostgresURL,
+        identity: NodeIdentity,
+        ownership: Ownership,
+        db: SyncConnection,
+        *,
+        expires_s: float = EXPIRES_S,
+    ) -> None:
+        self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
+        self.identity = identity
+        self._turn = False
+        """Whether it was this node's turn at the last heartbeat."""
+        self._beat_at = 0.0
+        """When the last heartbeat that was answered was sent, by this machine's clock."""
+        self.numbers = StreamNumbers(db)
+        self._store = store
+        self._url = url
+        self._owner = ownership.owner
+        self._expires_s = expires_s
+        self._lines = HallLines(identity.name, ownership.owner, expires_s)
+        self._asking = asyncio.Lock()
+        self._db: Connection | None = None
+        """The connection of heartbeats and take-overs, which waits for no batch."""
+
+    @property
+    def name(self) -> str:
+        return self.identity.name
+
+    @property
+    def url(self) -> str:
+        return self.identity.url
+
+    @property
+    def first(self) -> bool:
+        # The database began to count later, so this lease is over before another's begins.
+        return self._turn and time.monotonic() < self._beat_at + self._expires_s
+
+    async def run(self) -> None:
+        """Beat, and look whether the lobbies are still this node's, until it is cancelled."""
+        while True:
+            try:
+                await self.beat()
+            except TakenOver as error:
+                self._store.fenced(error)
+                return
+            except UnusableDatabase as error:
+                LOG.warning("no heartbeat of node %s: %s", self.name, error)
+            except Exception:
+                LOG.exception("no heartbeat of node %s", self.name)
+            await asyncio.sleep(HEARTBEAT_S)
+
+    async def beat(self) -> None:
+        """Write a heartbeat; raises `TakenOver` where another server has this node's name."""
+        sent = time.monotonic()
+        self._turn, owners = await self._ask(self._beat)
+        self._beat_at = sent
+        if owners:
+            self._store.lobbies_lost(owners)
+
+    async def _beat(self, db: Connection) -> tuple[bool, dict[str, str | None]]:
+        """Return whether it is this node's turn, and lobbies that are not its own any more."""
+        done = await db.execute(_BEAT, (self._expires_s, self.name, self._owner))
+        if done.rowcount != 1:
+            await self._require_row(db)
+        row = await (await db.execute(_FIRST, (self._expires_s, self.name))).fetchone()
+        turn = row is not None and bool(row[0])
+        if not turn:
+            await db.execute(_LET_GO, (self.name,))
+        if self.numbers.short:
+            row = await (await db.execute("SELECT nextval('stream_block')")).fetchone()
+            self.numbers.add(0 if row is None else int(row[0]))
+        sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
+        owned = list(self._store.owned_lobbies())
+        return turn, dict(await (await db.execute(sql, (owned, self.name))).fetchall())
+
+    def stepped_down(self) -> None:
+        """Note that another node has taken lobbies: it is not this one's turn until it asks."""
+        self._turn = False
+
+    async def _require_row(self, db: Connection) -> None:
+        sql = "SELECT FROM node WHERE name = %s AND owner = %s"
+        if await (await db.execute(sql, (self.name, self._owner))).fetchone() is None:
+            raise TakenOver
+
+    async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
+        async def query(db: Connection) -> list[_Taken]:
+            async with db.transaction():
+                sql = "SELECT FROM node WHERE name = %s AND owner = %s AND NOT leaving FOR SHARE"
+                if await (await db.execute(sql, (self.name, self._owner))).fetchone() is None:
+                    return []
+                values = {"name": self.name, "expires_s": self._expires_s, "most": most}
+                found = await db.execute(_ORPHANS, values)
+                taken = [await self._take(db, row, entry) for row in await found.fetchall()]
+                taken += await self._unheard(db, {lobby.key for lobby, _, _ in taken})
+            if not taken:  # what is locked can be taken the next time
+                limits = (self._expires_s, NODE_LOCKS, IDLE_TRANSACTION_MS / 1000)
+                await db.execute(_END_TRANSACTIONS, (self.name, *limits))
+            return taken
+
+        taken = await self._ask(query)
+        for lobby, number, matches in taken:
+            self._store.lobby_taken(lobby.key, number, matches)
+        return [lobby for lobby, _, _ in taken]
+
+    async def has_all(self) -> bool:
+        async def query(db: Connection) -> bool:
+            values = {"name": self.name, "expires_s": self._expires_s}
+            row = await (await db.execute(_HAS_ALL, values)).fetchone()
+            return row is not None and bool(row[0])
+
+        return await self._ask(query)
+
+    async def owner(self, key: str) -> tuple[str, str] | None:
+        async def query(db: Connection) -> tuple[str, str] | None:
+            row = await (await db.execute(_OWNER, (key,))).fetchone()
+            return None if row is None else (row[0], row[1])
+
+        return await self._ask(query)
+
+    def owned(self) -> Collection[str]:
+        return self._store.owned_lobbies()
+
+    @property
+    def needs_all(self) -> bool:
+        return self._lines.needs_all
+
+    async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
+        return await self._ask(lambda db: self._lines.exchange(db, lines))
+
+    async def _take(self, db: Connection, row: tuple[Any, ...], entry: TakeOverEntry) -> _Taken:
+        number, key, former, link, is_open = row
+        await db.execute("UPDATE stream SET node = %s WHERE number = %s", (self.name, number))
+        if not is_open:
+            return await self._with_matches(db, number, key, former, is_open=False)
+        last = "SELECT seq, encode(link, 'hex') FROM entry WHERE stream = %s"
+        tail = await (await db.execute(f"{last} ORDER BY seq DESC LIMIT 1", (number,))).fetchone()
+        seq, link = tail or (0, link)
+        line = entry(seq + 1, former)
+        after = bytes.fromhex(chain_hash(link, line))
+        sql = "INSERT INTO entry (stream, seq, link, line) VALUES (%s, %s, %s, %s)"
+        await db.execute(sql, (number, seq + 1, after, line))
+        return await self._with_matches(db, number, key, former, is_open=True)
+
+    async def _unheard(self, db: Connection, taken: Collection[str]) -> list[_Taken]:
+        """Return lobbies of this node that it has not, for a take-over's answer was missing."""
+        known = [*self._store.owned_lobbies(), *taken]
+        sql = (
+            "SELECT number, key FROM stream WHERE node = %s AND kind = 'lobby' AND state = 'open'"
+            " AND key <> ALL(%s) ORDER BY number"
+        )
+        rows = await (await db.execute(sql, (self.name, known))).fetchall()
+        return [
+            await self._with_matches(db, number, key, None, is_open=True) for number, key in rows
+        ]
+
+    async def _with_matches(
+        self, db: Connection, number: int, key: str, former: str | None, *, is_open: bool
+    ) -> _Taken:
+        sql = "SELECT key, number, state FROM stream WHERE owner = %s ORDER BY number"
+        matches = await (await db.execute(sql, (key,))).fetchall()
+        still_open = tuple(str(match) for match, _, state in matches if state == "open")
+        numbers = {str(match): int(each) for match, each, _ in matches}
+        return TakenLobby(key, former, still_open, is_open), number, numbers
+
+    async def leave(self) -> None:
+        async def query(db: Connection) -> None:
+            sql = "UPDATE node SET leaving = true WHERE name = %s AND owner = %s"
+            await db.execute(sql, (self.name, self._owner))
+
+        await self._ask(query)
+
+    async def close(self) -> None:
+        if self._db is not None:
+            await self._db.close()
+
+    async def _ask(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
+        """Use the connection of this node, which is made again after an error."""
+        try:
+            async with self._asking, asyncio.timeout(BEAT_TIMEOUT_S):
+                if self._db is None or self._db.closed:
+                    self._db = await connect_async(self._url, patient=False)
+                try:
+                    return await query(self._db)
+                except BaseException:
+                    db, self._db = self._db, None
+                    with contextlib.suppress(psycopg.Error):
+                        await db.close()
+                    raise
+        except (psycopg.Error, OSError) as error:
+            raise UnusableDatabase(describe(self._url, error)) from error

@@ -1,0 +1,243 @@
+"""A node takes lobbies up and steps down from others, on a store that says who owns what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, cast
+
+import pytest
+
+from kibitz_server.directory.failover import Failover
+from kibitz_server.directory.registry import Registry
+from kibitz_server.lobby.entries import ENTRY, TakenOver
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.port import HallExchange, Store, TakenLobby, TakeOverEntry
+
+
+class ScriptedNodes:
+    """What a node is told by its database, which here is what a test says."""
+
+    name = "b"
+    url = "ws://games.example.org"
+    needs_all = False
+
+    def __init__(self) -> None:
+        self.on_lost: Any = None
+        self.first = False
+        self.turn = False
+        self.elsewhere = False
+        self.away = False
+        self.orphans: list[TakenLobby] = []
+        self.entries: list[bytes] = []
+
+    async def beat(self) -> None:
+        if self.away:
+            raise UnusableDatabase("it does not answer")
+        self.first = self.turn
+
+    async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
+        taken, self.orphans = self.orphans[:most], self.orphans[most:]
+        self.entries += [entry(7, each.former) for each in taken]
+        return taken
+
+    async def has_all(self) -> bool:
+        return not self.elsewhere and not self.orphans
+
+    async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
+        raise AssertionError("the sharing is a test's")
+
+    async def owner(self, key: str) -> tuple[str, str] | None:
+        raise AssertionError("nobody asks here")
+
+    def owned(self) -> Collection[str]:
+        return ()
+
+    async def leave(self) -> None:
+        raise AssertionError("nobody goes down here")
+
+
+class ScriptedStore:
+    """Finds nothing, or cannot be read."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+        self.broken = False
+
+    async def reload(self, keys: list[str]) -> Mapping[str, Any]:
+        if self.broken:
+            raise UnusableDatabase("it is away")
+        self.asked.append(keys)
+        return {}
+
+
+class Taken:
+    """Stands for the recovery, and for what is told of matches that end here."""
+
+    draining = False
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+
+    def take_up(self, taken: TakenLobby, found: object) -> None:
+        self.keys.append(taken.key)
+        if taken.key == "bad":
+            raise ValueError("planted")
+
+    def match_over(self, match: object) -> None:
+        raise AssertionError("no match is here")
+
+
+class RecordingPeer:
+    def __init__(self) -> None:
+        self.closed: list[tuple[int, str]] = []
+
+    def close(self, code: int, reason: str) -> None:
+        self.closed.append((code, reason))
+
+
+class RecordingSharing:
+    """What the others would be told of: every time it is asked, of which lobbies nothing."""
+
+    def __init__(self) -> None:
+        self.loading: list[list[str]] = []
+
+    async def exchange(self, loading: Collection[str] = ()) -> None:
+        self.loading.append(sorted(loading))
+
+
+class OnePeer:
+    def __init__(self, peer: RecordingPeer) -> None:
+        self.peers: Collection[Peer] = [cast(Peer, peer)]
+
+    def peer_of(self, player: str) -> Peer | None:
+        return None
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.nodes, self.store, self.taken = ScriptedNodes(), ScriptedStore(), Taken()
+        self.peer = RecordingPeer()
+        self.sharing = RecordingSharing()
+        self.moved: Counter[Literal["taken", "lost"]] = Counter()
+        self.failover = Failover(
+            self.nodes,
+            cast(Store, self.store),
+            self.taken,
+            Registry(),
+            self.taken,
+            OnePeer(self.peer),
+            self.sharing,
+            self.moved,
+        )
+
+
+def lobby(key: str, former: str | None = "a") -> TakenLobby:
+    return TakenLobby(key, former, (f"{key}-1-1",), True)
+
+
+async def test_a_node_that_stands_by_takes_nothing() -> None:
+    scene = Scene()
+    scene.nodes.orphans = [lobby("x")]
+    await scene.failover.look()
+    assert not scene.failover.serving
+    assert scene.taken.keys == []
+    assert scene.peer.closed == []
+
+
+async def test_lobbies_that_come_and_go_are_counted() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    scene.nodes.orphans = [lobby(f"l{number}") for number in range(30)]
+    await scene.failover.look()
+    scene.nodes.on_lost({"l3": "c", "l4": None})
+    assert scene.moved == {"taken": 30, "lost": 2}
+
+
+async def test_a_node_serves_when_it_has_every_lobby_and_not_before() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    scene.nodes.orphans = [lobby(f"l{number}") for number in range(50)]
+    scene.store.broken = True
+    with pytest.raises(UnusableDatabase):
+        await scene.failover.look()
+    assert not scene.failover.serving
+    assert scene.sharing.loading == []
+    scene.store.broken = False
+    await scene.failover.look()
+    assert scene.failover.serving
+    assert scene.sharing.loading == [[]]
+    assert sorted(scene.taken.keys) == sorted(f"l{number}" for number in range(50))
+    assert scene.store.asked[0][:2] == ["l0-1-1", "l0"]
+
+
+async def test_a_node_does_not_serve_while_another_one_still_has_a_lobby() -> None:
+    """It was started again at once: it lets go of its lobbies with its first heartbeat."""
+    scene = Scene()
+    scene.nodes.turn = scene.nodes.elsewhere = True
+    await scene.failover.look()
+    assert not scene.failover.serving
+    scene.nodes.elsewhere = False
+    scene.nodes.orphans = [lobby("x")]
+    await scene.failover.look()
+    assert scene.failover.serving
+    assert scene.taken.keys == ["x"]
+
+
+async def test_the_take_over_is_an_entry_that_names_both() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    scene.nodes.orphans = [lobby("x"), lobby("y", None)]
+    await scene.failover.look()
+    assert [ENTRY.validate_json(each) for each in scene.nodes.entries] == [
+        TakenOver(seq=7, node="b", former="a"),
+        TakenOver(seq=7, node="b"),
+    ]
+
+
+async def test_a_lobby_that_cannot_be_taken_up_stops_no_other() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    scene.nodes.orphans = [lobby("bad"), lobby("good")]
+    await scene.failover.look()
+    assert scene.taken.keys == ["bad", "good"]
+    assert scene.failover.serving
+
+
+async def test_a_node_that_loses_a_lobby_stands_by_at_once() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    await scene.failover.look()
+    scene.nodes.turn = False
+    scene.nodes.on_lost({"x": "a"})
+    assert not scene.failover.serving
+    assert scene.peer.closed == [(1012, "this node stands by: another one serves")]
+
+
+async def test_a_node_whose_turn_has_expired_lets_nobody_in_until_it_has_asked() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    await scene.failover.look()
+    scene.nodes.first = False
+    assert not scene.failover.serving
+    assert scene.peer.closed == []
+    await scene.failover.look()
+    assert scene.failover.serving
+
+
+async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() -> None:
+    """Another one may have taken their lobbies; while its own turn lasts nobody can have."""
+    scene = Scene()
+    scene.nodes.turn = True
+    await scene.failover.look()
+    scene.nodes.away = True
+    await scene.failover.look()
+    assert scene.failover.serving
+    scene.nodes.first = False
+    with pytest.raises(UnusableDatabase):
+        await scene.failover.look()
+    assert scene.peer.closed == [(1012, "this node stands by: it does not reach its database")]
+    scene.nodes.away = False
+    await scene.failover.look()
+    assert scene.failover.serving

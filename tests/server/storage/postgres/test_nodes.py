@@ -1,0 +1,494 @@
+"""Several nodes on one database: who owns a lobby writes it, and nobody else does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+
+from kibitz_server.storage.errors import DatabaseInUse, OwnedElsewhere, WriteFailed
+from kibitz_server.storage.location import NodeIdentity, PostgresURL
+from kibitz_server.storage.opening import open_register
+from kibitz_server.storage.port import PlayerRow, Registration, TakenLobby
+from kibitz_server.storage.postgres.batch import Batch, Ownership, TakenOver
+from kibitz_server.storage.postgres.connection import (
+    IDLE_TRANSACTION_MS,
+    Connection,
+    connect_async,
+)
+from kibitz_server.storage.postgres.nodes import PostgresNodes, read_nodes
+from kibitz_server.storage.postgres.store import PostgresStore
+from kibitz_server.storage.streams import Stored, Stream
+from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
+from tests.tools import postgres_server
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    if not postgres_server.ADDRESS and postgres_server.programs() is None:
+        pytest.skip(postgres_server.SKIPPED)
+    with postgres_server.server_url() as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str) -> Iterator[PostgresURL]:
+    with postgres_server.database(server) as made:
+        yield made
+
+
+def node(url: PostgresURL, name: str, url_of: str | None = None) -> PostgresStore:
+    """Start a node whose heart beats when the test says so, and not beside it."""
+    identity = NodeIdentity(name, url_of or "ws://games.example.org")
+    store = PostgresStore(url, asyncio.get_running_loop(), node=identity, lock_attempts=2)
+    heartbeats = store._watch.pop()
+    heartbeats.cancel()
+    return store
+
+
+def execute(url: PostgresURL, sql: str, *values: object) -> list[tuple[object, ...]]:
+    with psycopg.connect(url.url, autocommit=True, options="-c search_path=kibitz") as db:
+        cursor = db.execute(sql, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def expire(url: PostgresURL, name: str) -> None:
+    """Let a node's last heartbeat be long ago, as if it stood still."""
+    execute(url, "UPDATE node SET beat = beat - interval '1 minute' WHERE name = %s", name)
+
+
+def nodes_of(store: PostgresStore) -> PostgresNodes:
+    assert store.nodes is not None
+    return store.nodes
+
+
+def _account(rows: Registration, account: PlayerRow) -> int:
+    rows.add_account(account)
+    return 0
+
+
+@asynccontextmanager
+async def connected(url: PostgresURL) -> AsyncIterator[Connection]:
+    db = await connect_async(url)
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
+async def take(store: PostgresStore, most: int = 10) -> list[TakenLobby]:
+    return await nodes_of(store).take(lambda seq, former: f"{former} {seq}".encode(), most)
+
+
+def lobby_with_match(store: PostgresStore, waiter: RecordingWaiter) -> tuple[Stream, Stream]:
+    lobby = written(store, "lobby", 2, waiter)
+    return lobby, written(store, "m1", 3, waiter, owner="lobby")
+
+
+async def entries_of(store: PostgresStore, key: str) -> list[bytes]:
+    found = (await store.reload([key]))[key]
+    assert isinstance(found, Stored)
+    return found.lines
+
+
+async def test_a_dead_nodes_lobby_is_taken_once_and_the_take_over_is_an_entry(
+    url: PostgresURL,
+) -> None:
+    first, second, third = (node(url, name) for name in ("a", "b", "c"))
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    assert await take(second) == []
+    await first.close()
+    expire(url, "a")
+    taken = await asyncio.gather(take(second), take(third))
+    assert sorted(taken, key=len) == [[], [TakenLobby("lobby", "a", ("m1",), True)]]
+    owner = second if taken[0] else third
+    assert await entries_of(owner, "lobby") == [*lines(1, 2), b"a 3"]
+    assert await entries_of(owner, "m1") == lines(1, 3)
+    await second.close()
+    await third.close()
+
+
+async def test_a_node_knows_whether_another_one_still_has_a_lobby(url: PostgresURL) -> None:
+    """One that was started again at once has not let go of its lobbies yet, and is alive."""
+    first, second = node(url, "a"), node(url, "b")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    assert await nodes_of(first).has_all()
+    assert await take(second) == []
+    assert not await nodes_of(second).has_all()
+    await first.close()
+    expire(url, "a")
+    await take(second)
+    assert await nodes_of(second).has_all()
+    await second.close()
+
+
+async def test_a_former_owner_writes_nothing_more_of_a_lobby(url: PostgresURL) -> None:
+    """Two nodes believe that they own a lobby: there is one history, and the loser says why."""
+    first, second = node(url, "a"), node(url, "b")
+    waiter, other = RecordingWaiter(), RecordingWaiter()
+    lobby, match = lobby_with_match(first, waiter)
+    kept = written(first, "kept", 1, other)
+    await first.flush()
+    lost: list[Mapping[str, str | None]] = []
+    nodes_of(first).on_lost = lost.append
+    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
+    await take(second)
+    appended(first, match, 1, waiter)
+    first.finish(match, b"footer", b"summary", waiter)
+    first.rate("m1", b"a result that never was")
+    appended(first, lobby, 1, waiter)
+    appended(first, kept, 2, other)
+    await first.flush()
+    assert lost == [{"lobby": "b"}]
+    assert [str(error) for error in waiter.errors] == ["lobby lobby belongs to node 'b'"]
+    assert (other.told, other.errors) == ([0, 1, 2, 3], [])
+    assert first.failure is None
+    with pytest.raises(OwnedElsewhere):
+        written(first, "m2", owner="lobby")
+    assert await entries_of(second, "m1") == lines(1, 3)
+    assert await entries_of(second, "lobby") == [*lines(1, 2), b"gone 3"]
+    assert await second.ledger(0, 10) == []
+    assert await first.closed("m1") is None
+    await first.close()
+    await second.close()
+
+
+async def test_a_match_cannot_be_made_in_a_lobby_that_was_taken(url: PostgresURL) -> None:
+    """Nothing collides with the head of a new stream: the lobby's row keeps it out."""
+    first, second = node(url, "a"), node(url, "b")
+    waiter = RecordingWaiter()
+    written(first, "lobby", 1)
+    await first.flush()
+    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
+    await take(second)
+    written(first, "m7", 0, waiter, owner="lobby")
+    await first.flush()
+    assert (waiter.told, len(waiter.errors)) == ([], 1)
+    assert execute(url, "SELECT key FROM stream ORDER BY number") == [("lobby",)]
+    await first.close()
+    await second.close()
+
+
+async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: PostgresURL) -> None:
+    """The lobby of a transaction that is open cannot be taken; then its entries are all there."""
+    first, second = node(url, "a"), node(url, "b")
+    waiter = RecordingWaiter()
+    _, match = lobby_with_match(first, waiter)
+    await first.flush()
+    expire(url, "a")
+    seen: list[list[TakenLobby]] = []
+    ownership = first._ownership
+
+    async def slow(db: Connection) -> None:
+        seen.append(await take(second))
+        await Ownership._commit(ownership, db)
+
+    ownership._commit = slow  # type: ignore[method-assign]
+    nodes_of(second)._expires_s = 0.0  # whoever has beaten before now is dead
+    appended(first, match, 1, waiter)
+    await first.flush()
+    assert seen == [[]]
+    assert waiter.told[-1] == 4
+    assert [each.key for each in await take(second)] == ["lobby"]
+    assert await entries_of(second, "m1") == lines(1, 4)
+    await first.close()
+    await second.close()
+
+
+async def test_an_idle_node_hears_of_a_take_over_by_its_heartbeat(url: PostgresURL) -> None:
+    first, second = node(url, "a"), node(url, "b")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    lost: list[Mapping[str, str | None]] = []
+    nodes_of(first).on_lost = lost.append
+    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
+    await take(second)
+    await nodes_of(first).beat()
+    assert lost == [{"lobby": "b"}]
+    await first.close()
+    await second.close()
+
+
+async def test_a_lobby_that_was_lost_can_be_taken_back(url: PostgresURL) -> None:
+    first, second = node(url, "a"), node(url, "b")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
+    await take(second)
+    await nodes_of(first).beat()
+    await nodes_of(second).leave()
+    assert [(each.key, each.former) for each in await take(first)] == [("lobby", "b")]
+    found = (await first.reload(["m1"]))["m1"]
+    assert isinstance(found, Stored)
+    waiter = RecordingWaiter()
+    appended(first, found.stream, 2, waiter)
+    await first.flush()
+    assert waiter.told == [4, 5]
+    await second.close()
+    await first.close()
+
+
+async def test_a_take_over_whose_answer_was_lost_is_heard_of(url: PostgresURL) -> None:
+    first, second = node(url, "a"), node(url, "b")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    execute(url, "UPDATE stream SET node = 'b' WHERE key = 'lobby'")
+    assert await take(second) == [TakenLobby("lobby", None, ("m1",), True)]
+    assert await take(second) == []
+    await first.close()
+    await second.close()
+
+
+async def test_a_node_starts_with_its_own_lobbies_and_numbers_that_nobody_else_has(
+    url: PostgresURL,
+) -> None:
+    alone = PostgresStore(url, asyncio.get_running_loop())
+    before = written(alone, "lobby-before", 1)
+    await alone.close()
+    first, second = node(url, "a"), node(url, "b")
+    made = [written(store, key) for store, key in ((first, "la"), (second, "lb"), (first, "lc"))]
+    await first.flush()
+    await second.flush()
+    numbers = [each.number for each in (before, *made)]
+    assert len(set(numbers)) == 4
+    assert min(numbers) == before.number
+    await first.close()
+    first = node(url, "a")
+    assert [each.stream.key for each in first.load("lobby")] == ["la", "lc"]
+    assert [each.key for each in await take(first)] == ["lobby-before"]
+    await first.close()
+    await second.close()
+
+
+async def test_a_name_is_one_servers_and_so_is_a_database_without_names(url: PostgresURL) -> None:
+    first = node(url, "a")
+    with pytest.raises(DatabaseInUse, match="called 'a'"):
+        node(url, "a")
+    with pytest.raises(DatabaseInUse):
+        PostgresStore(url, asyncio.get_running_loop(), lock_attempts=2)
+    await first.close()
+    alone = PostgresStore(url, asyncio.get_running_loop())
+    with pytest.raises(DatabaseInUse, match="has no name"):
+        node(url, "b")
+    await alone.close()
+
+
+async def test_a_server_without_a_name_shuts_out_nodes_whose_lock_is_gone(
+    url: PostgresURL,
+) -> None:
+    first = node(url, "a")
+    waiter = RecordingWaiter()
+    _, match = lobby_with_match(first, waiter)
+    await first.flush()
+    execute(url, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+    alone = PostgresStore(url, asyncio.get_running_loop())
+    assert [each.stream.key for each in alone.load("lobby")] == ["lobby"]
+    appended(first, match, 1, waiter)
+    await first.flush()
+    assert "taken this database over" in str(first.failure)
+    assert alone.failure is None
+    await first.close()
+    await alone.close()
+
+
+async def test_a_node_that_is_replaced_hears_of_it_by_its_heartbeat(url: PostgresURL) -> None:
+    first = node(url, "a")
+    failures: list[Exception] = []
+    first.on_failure = failures.append
+    execute(url, "UPDATE node SET owner = 'another' WHERE name = 'a'")
+    with pytest.raises(WriteFailed):
+        await nodes_of(first).beat()
+    await first.close()
+
+
+async def test_the_node_that_is_alive_for_longest_is_the_one_to_serve(url: PostgresURL) -> None:
+    first, second = node(url, "b"), node(url, "a")
+    for store in (second, first):
+        await nodes_of(store).beat()
+    assert (nodes_of(first).first, nodes_of(second).first) == (True, False)
+    expire(url, "b")
+    await nodes_of(second).beat()
+    await nodes_of(first).beat()
+    assert (nodes_of(first).first, nodes_of(second).first) == (False, True)
+    assert [(each.name, each.state) for each in read_nodes(url)] == [
+        ("a", "serving"),
+        ("b", "standby"),
+    ]
+    await nodes_of(second).leave()
+    await nodes_of(first).beat()
+    assert nodes_of(first).first
+    await first.close()
+    await second.close()
+
+
+@pytest.mark.parametrize("wrong_s", [-60.0, 60.0])
+async def test_a_clock_that_is_wrong_by_a_minute_changes_no_owner(
+    url: PostgresURL, monkeypatch: pytest.MonkeyPatch, wrong_s: float
+) -> None:
+    right = time.time
+    first = node(url, "a")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    await nodes_of(first).beat()
+    monkeypatch.setattr(time, "time", lambda: right() + wrong_s)
+    second = node(url, "b")
+    await nodes_of(second).beat()
+    assert not nodes_of(second).first
+    assert await take(second) == []
+    expire(url, "a")
+    await nodes_of(second).beat()
+    assert nodes_of(second).first
+    assert [each.key for each in await take(second)] == ["lobby"]
+    monkeypatch.setattr(time, "time", right)
+    await nodes_of(first).beat()
+    assert not nodes_of(first).first
+    assert await take(first) == []
+    await first.close()
+    await second.close()
+
+
+async def test_a_node_that_was_taken_for_dead_lets_its_lobbies_go(url: PostgresURL) -> None:
+    first, second = node(url, "a"), node(url, "b")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    lost: list[Mapping[str, str | None]] = []
+    nodes_of(first).on_lost = lost.append
+    expire(url, "a")
+    await nodes_of(second).beat()
+    await nodes_of(first).beat()
+    assert lost == [{"lobby": None}]
+    assert [(each.key, each.former) for each in await take(second)] == [("lobby", None)]
+    await first.close()
+    await second.close()
+
+
+async def test_a_heartbeat_counts_for_so_long_as_the_database_thinks(url: PostgresURL) -> None:
+    """A node that stood still knows by its own clock that its turn is over."""
+    first = node(url, "a")
+    nodes = nodes_of(first)
+    await nodes.beat()
+    assert nodes.first
+    nodes._beat_at -= nodes._expires_s
+    assert not nodes.first
+    await nodes.beat()
+    assert nodes.first
+    await first.close()
+
+
+async def test_what_one_node_writes_of_players_the_others_know(url: PostgresURL) -> None:
+    first, second = node(url, "a"), node(url, "b")
+    guest = PlayerRow("g1", "Ada", "bot", False, "ada", 1)
+    first.players.add_guest(guest, b"secret", RecordingWaiter())
+    first.players.put_house_bot(
+        PlayerRow("h1", "Deep", "house", False, None, 1), b"other", RecordingWaiter()
+    )
+    await first.flush()
+    async with connected(url) as db:
+        await second.players.take_up(db)
+    assert second.players.by_secret(b"secret") == guest
+    house = second.players.by_secret(b"other")
+    assert house is not None
+    assert house.key == "h1"
+    await first.close()
+    await second.close()
+
+
+async def test_a_token_is_revoked_at_every_node_at_once(url: PostgresURL) -> None:
+    first, second = node(url, "a"), node(url, "b")
+    with open_register(url) as register:
+        register.transaction(
+            lambda rows: _account(rows, PlayerRow("p1", "Eve", "bot", True, "eve", 1))
+        )
+        number = register.transaction(lambda rows: rows.add_token(b"token", "p1", 1, None))
+        async with connected(url) as db:
+            for store in (first, second):
+                await store.players.take_up(db)
+                assert store.players.void_tokens([b"token"], 2) == set()
+            register.revoke(number, 2)
+            for store in (first, second):
+                await store.players.take_up(db)
+                assert store.players.void_tokens([b"token"], 2) == {b"token"}
+    await first.close()
+    await second.close()
+
+
+async def test_the_ladders_lines_are_in_the_order_of_their_commits(url: PostgresURL) -> None:
+    """Who has read up to a place has missed none: a batch waits for one that draws a place."""
+    first, second = node(url, "a"), node(url, "b")
+    ownership = first._ownership
+    waiting: list[asyncio.Task[None]] = []
+
+    async def slow(db: Connection) -> None:
+        second.rate("m2", b"later")
+        waiting.append(asyncio.create_task(second.flush()))
+        await asyncio.wait(waiting, timeout=0.2)
+        assert await first.ledger(0, 10) == []
+        await Ownership._commit(ownership, db)
+
+    ownership._commit = slow  # type: ignore[method-assign]
+    first.rate("m1", b"sooner")
+    await first.flush()
+    await asyncio.gather(*waiting)
+    assert [line for _, line in await second.ledger(0, 10)] == [b"sooner", b"later"]
+    await first.close()
+    await second.close()
+
+
+async def test_a_heartbeat_and_a_batch_that_find_the_fence_tell_of_it_once(
+    url: PostgresURL,
+) -> None:
+    first = node(url, "a")
+    failures: list[Exception] = []
+    first.on_failure = failures.append
+    stream = written(first, "lobby", 1)
+    await first.flush()
+    execute(url, "UPDATE node SET owner = 'another'")
+    attempt = first._attempt
+
+    async def racing(db: Connection, batch: Batch) -> None:
+        first.fenced(TakenOver())
+        await attempt(db, batch)
+
+    first._attempt = racing  # type: ignore[method-assign]
+    appended(first, stream, 1)
+    await first.flush()
+    assert len(failures) == 1
+    await first.close()
+
+
+async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
+    url: PostgresURL,
+) -> None:
+    """The database has the first part of its pipeline, and would wait for the rest for ever."""
+    first, second = node(url, "a"), node(url, "b")
+    waiter = RecordingWaiter()
+    lobby, _ = lobby_with_match(first, waiter)
+    await first.flush()
+    assert first._db is not None
+    with contextlib.suppress(psycopg.OperationalError):
+        async with first._db.pipeline():
+            await first._db.execute("BEGIN")
+            await first._db.execute("SELECT FROM stream WHERE key = 'lobby' FOR SHARE")
+            held = "SELECT FROM stream WHERE key = 'lobby' FOR UPDATE SKIP LOCKED"
+            while execute(url, held):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            assert await take(second) == []
+            expire(url, "a")
+            async with asyncio.timeout(IDLE_TRANSACTION_MS / 1000 + 4):
+                while not (taken := await take(second)):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+    assert taken == [TakenLobby("lobby", "a", ("m1",), True)]
+    appended(first, lobby, 1, waiter)
+    await first.flush()
+    assert [str(error) for error in waiter.errors] == ["lobby lobby belongs to node 'b'"]
+    await first.close()
+    await second.close()

@@ -1,0 +1,191 @@
+"""Nodes, their database and their clients in hundreds of worlds, and their judge.
+
+A seed that fails is looked into with ``simulate_nodes(seed, GAME)``: it fails again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from benchmarks.mnk import GAME
+from kibitz_server.directory.failover import Failover
+from kibitz_server.net.loop_clock import ServerClock
+from kibitz_server.storage.postgres import nodes as postgres_nodes
+from kibitz_server.storage.postgres import store as postgres_store
+from kibitz_server.storage.postgres.batch import Batch, Ownership
+from kibitz_server.storage.postgres.nodes import EXPIRES_S, PostgresNodes
+from kibitz_server.storage.postgres.store import PostgresStore
+from kibitz_server.storage.telling import tell_durable
+from tests.tools.measurements import ReportFigure
+from tests.tools.simulated_nodes import EPOCH_S, NodeFaults, NodesSimulation, simulate_nodes
+from tests.tools.simulated_postgres import Database
+
+ROOT = Path(__file__).parents[2]
+FEW_RUNS, MANY_RUNS = 30, 1000
+MOVING_CLIENTS = NodeFaults(resets=0.05, second_sockets=0.02, lobbies=3)
+SIDE_BY_SIDE = NodeFaults(side_by_side=True, resets=0.02, lobbies=3)
+
+
+def rates_of(seed: int) -> NodeFaults:
+    return (MOVING_CLIENTS, SIDE_BY_SIDE, NodeFaults())[seed % 3]
+
+
+def violations_of(worlds: Iterable[NodesSimulation], faults: Counter[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for world in worlds:
+        faults.update(world.faults, taken=world.taken, moves=len(world.history))
+        if world.violations:
+            found[world.seed] = world.violations
+    return found
+
+
+def test_one_history_whatever_happens_to_the_nodes() -> None:
+    faults: Counter[str] = Counter()
+    worlds = (simulate_nodes(seed, GAME, rates_of(seed)) for seed in range(FEW_RUNS))
+    assert violations_of(worlds, faults) == {}
+    for fault in ("kills", "freezes", "cuts", "leaves", "outages", "slow", "doubts", "taken"):
+        assert faults[fault] >= 3, fault
+
+
+def test_a_seed_is_a_world_whatever_the_clocks_of_the_nodes_say() -> None:
+    """Nothing that anybody is sent depends on them, nor when it is sent."""
+    right = NodeFaults(wrong_clocks=False)
+    for seed in (0, 8, 14, 29):
+        wrong = simulate_nodes(seed, GAME)
+        assert wrong.taken > 0
+        assert {node.wrong_s for node in wrong.nodes} != {0}
+        assert wrong.trace == simulate_nodes(seed, GAME, right).trace
+    assert len({simulate_nodes(seed, GAME).trace for seed in (1, 2, 1, 2)}) == 2
+
+
+@pytest.mark.e2e
+def test_a_seed_is_the_same_world_in_another_process() -> None:
+    program = (
+        "from benchmarks.mnk import GAME; from tests.tools.simulated_nodes import simulate_nodes;"
+        "print([simulate_nodes(seed, GAME).trace for seed in (8, 14)])"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": str(hashing)},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for hashing in (1, 2)
+    }
+    assert told == {f"{[simulate_nodes(seed, GAME).trace for seed in (8, 14)]}\n"}
+
+
+@pytest.mark.slow
+def test_one_history_in_a_thousand_worlds(report: ReportFigure) -> None:
+    faults: Counter[str] = Counter()
+    seeds = range(FEW_RUNS, FEW_RUNS + MANY_RUNS)
+    worlds = (simulate_nodes(seed, GAME, rates_of(seed)) for seed in seeds)
+    assert violations_of(worlds, faults) == {}
+    report(f"{MANY_RUNS} schedules of three nodes, nothing wrong in any: {dict(faults)}")
+
+
+# --- the judge is judged: each of these servers has to be found out ---------------------------
+
+
+def is_detected(words: str, *planted: AbstractContextManager[Any], **changed: float) -> bool:
+    """Whether some world out of 60 is found to be wrong in these words."""
+    rates = dataclasses.replace(NodeFaults(), **changed)  # type: ignore[arg-type]
+    with ExitStack() as stack:
+        for each in planted:
+            stack.enter_context(each)
+        for seed in range(60):
+            if any(words in wrong for wrong in simulate_nodes(seed, GAME, rates).violations):
+                return True
+    return False
+
+
+def replaced(kind: object, name: str, wrong: object) -> AbstractContextManager[Any]:
+    return patch.object(kind, name, wrong)
+
+
+def without_fence() -> AbstractContextManager[Any]:
+    """A batch that does not look whose its lobbies are."""
+    return replaced(Ownership, "_require_lobbies", lambda *given: None)
+
+
+def test_a_log_without_a_primary_key_is_found_out() -> None:
+    """It is the second wall: the fence in front of it has to be down as well."""
+    no_key = patch.object(Database, "primary_key", False)
+    assert is_detected("was written a second time", no_key, without_fence())
+
+
+def test_a_node_that_writes_what_was_taken_from_it_is_found_out() -> None:
+    assert is_detected("which is node", without_fence(), freezes=0.15)
+
+
+def test_a_node_that_answers_before_the_commit_is_found_out() -> None:
+    right = PostgresStore._write
+
+    async def write(store: PostgresStore, batch: Batch) -> None:
+        waiting, batch.waiting = batch.waiting, []
+        tell_durable(waiting)
+        await right(store, batch)
+
+    assert is_detected("was acknowledged as", replaced(PostgresStore, "_write", write))
+
+
+def test_a_take_over_without_expiry_is_found_out() -> None:
+    right = PostgresNodes.take
+
+    async def take(nodes: PostgresNodes, *given: Any) -> Any:
+        nodes._expires_s = 0.0
+        try:
+            return await right(nodes, *given)
+        finally:
+            nodes._expires_s = EXPIRES_S
+
+    assert is_detected("alive", replaced(PostgresNodes, "take", take), kills=0.2)
+
+
+def test_nodes_that_take_nothing_are_found_out() -> None:
+    async def take(failover: Failover) -> bool:
+        return False
+
+    assert is_detected("is not taken", replaced(Failover, "_take", take))
+
+
+def test_a_node_that_does_not_step_down_is_found_out() -> None:
+    assert is_detected("goes on with", replaced(Failover, "step_down", lambda *given: None))
+
+
+def test_a_node_that_steps_down_without_a_word_is_found_out() -> None:
+    silent = logging.getLogger("nobody")
+    assert is_detected("does not say so", replaced(postgres_store, "LOG", silent))
+
+
+def test_a_lease_by_the_nodes_own_clock_is_found_out() -> None:
+    """It compares its own time of day with the heartbeat's, which is the database's."""
+
+    def first(nodes: PostgresNodes) -> bool:
+        clock: Any = vars(postgres_nodes)["time"]
+        row = clock._simulation.database.tables["node"][nodes.name]
+        return nodes._turn and clock.time() < EPOCH_S + row["beat"] + EXPIRES_S
+
+    lease = patch.object(PostgresNodes, "first", property(first))
+    assert is_detected("serve", lease, cuts=0.2)
+
+
+def test_a_clock_that_runs_while_its_server_stands_still_is_found_out() -> None:
+    clock = replaced(ServerClock, "_leave_out", lambda *given: None)
+    assert is_detected("was charged", clock)

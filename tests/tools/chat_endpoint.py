@@ -1,0 +1,94 @@
+"""An endpoint of the chat-completions interface for tests: it answers as a script says.
+
+`ChatScript.handle` serves requests in memory; `chat_server` is the same on a port of the loopback.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+
+Body = dict[str, Any]
+Answer = Callable[[Body], httpx.Response]
+"""Makes a response of a request's body."""
+
+
+def completion(text: str, tokens: int | None = 50) -> httpx.Response:
+    """Return a whole answer."""
+    body: Body = {"choices": [{"message": {"role": "assistant", "content": text}}]}
+    if tokens is not None:
+        body["usage"] = {"total_tokens": tokens}
+    return httpx.Response(200, json=body)
+
+
+def stream(*parts: str) -> httpx.Response:
+    """Return an answer in parts, as server-sent events."""
+    events: list[Body] = [{"choices": [{"delta": {"content": part}}]} for part in parts]
+    events.append({"choices": [], "usage": {"total_tokens": 70}})
+    lines = [f"data: {json.dumps(event)}\n\n" for event in events]
+    text = ": a comment\n\n" + "".join(lines) + "data: [DONE]\n\n"
+    return httpx.Response(200, text=text, headers={"content-type": "text/event-stream"})
+
+
+def first_legal(body: Body) -> httpx.Response:
+    """Play the first of the legal moves that the last question lists."""
+    question = body["messages"][-1]["content"]
+    [legal] = [line for line in question.splitlines() if "The legal moves are: " in line]
+    return completion(f"I begin with the first one.\nmove: {legal.split(': ')[1].split()[0]}")
+
+
+class ChatScript:
+    """Answers in order; the last one again and again. `asked` has the bodies of the requests."""
+
+    def __init__(self, *answers: Answer | httpx.Response | Exception) -> None:
+        self._answers = list(answers)
+        self.asked: list[Body] = []
+        self.headers: list[httpx.Headers] = []
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        """Answer a request in memory; an exception of the script is raised."""
+        self.headers.append(request.headers)
+        return self.answer(json.loads(request.content))
+
+    def answer(self, body: Body) -> httpx.Response:
+        self.asked.append(body)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, httpx.Response):
+            return answer
+        return answer(body)
+
+
+@contextlib.contextmanager
+def chat_server(script: ChatScript) -> Iterator[str]:
+    """Serve a script on a port of the loopback, and give the interface's root."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            script.headers.append(httpx.Headers(dict(self.headers)))
+            answer = script.answer(body)
+            self.send_response(answer.status_code)
+            self.send_header("content-type", answer.headers["content-type"])
+            self.send_header("content-length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,681 @@
+"""Nodes, their database and their clients in one thread on virtual time: a run is one integer.
+
+As in `simulation` everything above the sockets is the real thing, on each node: `Directory` with
+`Failover`, the runners, `Peer`, the server's clock, and `PostgresStore` with its batches,
+heartbeats and take-overs. Below it are a database in memory (`simulated_postgres`) and links to
+it that fail (`simulated_psycopg`):
+
+    Session --frames--> proxy --> Peer -- Directory -- PostgresStore --cut, in doubt--> database
+                                  `--- killed, frozen, taken down: of each node ---'    killed, slow
+
+The clocks of the nodes are wrong, each by another minute. `violations` names what is wrong, at the
+commit or the look at which it is:
+
+* a second entry of one number, a chain that is broken (one history);
+* anything written about a lobby by a node that does not own it (fences);
+* what the auditor of `simulation` finds: moves that were acknowledged and are lost or doubled,
+  clocks that do not add up;
+* a lobby that is taken from a node whose heart beats, or served by two nodes at once;
+* a lobby of a dead node that is not taken though somebody lives;
+* a node that is awake and goes on with what was taken from it, or steps down without a word;
+* a turn that was charged while its server stood still.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import types
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import psycopg
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.messages import Refused
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
+from kibitz_protocol.wire.records import Moved, Result
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts import identity, tickets
+from kibitz_server.directory import directory as directory_directory
+from kibitz_server.directory import match_setup
+from kibitz_server.directory.directory import Directory
+from kibitz_server.match.record import read_entry
+from kibitz_server.match.state import BrokenLog
+from kibitz_server.net.loop_clock import ServerClock
+from kibitz_server.net.peer import Peer, PeerContext
+from kibitz_server.storage.errors import StoreError
+from kibitz_server.storage.location import NodeIdentity, PostgresURL
+from kibitz_server.storage.postgres import batch as postgres_batch
+from kibitz_server.storage.postgres import hall_lines
+from kibitz_server.storage.postgres import nodes as postgres_nodes
+from kibitz_server.storage.postgres import store as postgres_store
+from kibitz_server.storage.postgres.nodes import EXPIRES_S
+from kibitz_server.storage.postgres.store import PostgresStore
+from tests.tools.simulated_clients import LobbySetup, SimulatedClient, SimulatedSpectator
+from tests.tools.simulated_postgres import Commit, Database, Row
+from tests.tools.simulated_psycopg import Link, NodeConnections
+from tests.tools.simulation import (
+    FIXED_UTC,
+    FaultRates,
+    SeededSecrets,
+    SimulatedConnection,
+    Simulation,
+    build_server,
+)
+from tests.tools.virtual_time import VirtualTaskLoop
+
+LOOK_S = 0.25
+"""Seconds between two looks of the proxy, and of the judge."""
+PEACE_S = 3.0
+"""Seconds in which all come in: who has just done so may be forgotten by a server that dies."""
+SETTLED_S = 5.0
+"""Seconds without a fault after which a node has to know what has become of its lobbies."""
+TAKEN_S = 7.0
+"""Seconds in which a lobby has to be taken that nobody alive owns."""
+CHARGED_MS = 3_000
+"""More than a player of these runs thinks about a turn, and its messages are under way."""
+EPOCH_S = 1_900_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeFaults(FaultRates):
+    """What happens to the nodes, their links and their database; rates are numbers a second."""
+
+    resets: float = 0.0
+    second_sockets: float = 0.0
+    spectator_pauses: float = 0.0
+    games: int = 9
+    nodes: int = 3
+    fault_seconds: float = 33.0
+    kills: float = 0.03
+    freezes: float = 0.05
+    cuts: float = 0.05
+    leaves: float = 0.02
+    outages: float = 0.02
+    """Of the database, which is killed."""
+    slow: float = 0.02
+    doubts: float = 0.01
+    """Share of requests to the database that break their connection, before or after."""
+    wrong_clocks: bool = True
+    side_by_side: bool = False
+    """Whether each node has a URL of its own and serves, and clients know one of them; otherwise
+    they have one URL, where a proxy finds the one that serves."""
+
+
+class Process:
+    """One life of a node."""
+
+    def __init__(self, node: Node) -> None:
+        simulation = node.simulation
+        self.node = node
+        self.loop = VirtualTaskLoop(simulation.scheduler)
+        self.connections = NodeConnections(simulation.database, node.link, self.loop, node.name)
+        self.serves_since: float | None = None
+        self.said: list[str] = []
+        """What it has logged."""
+        self.sockets: list[NodeConnection] = []
+        self.store: PostgresStore
+        self.directory: Directory
+        self.port: PeerContext
+
+    def start(self) -> None:
+        """Open the database and restore what is this node's. Raises `StoreError`."""
+        node, loop = self.node, self.loop
+        identity = NodeIdentity(node.name, node.url)
+        url = PostgresURL(f"postgresql://{node.name}@database/games")
+        self.store = PostgresStore(url, loop.loop, node=identity, lock_attempts=1)
+        self.store.on_failure = self._failed
+        clock = ServerClock(loop.loop, node.monotonic_ns)
+        self.directory, self.port = build_server(
+            loop, node.simulation.game, self.store, clock.milliseconds, self.spawn, lag=clock.lag_ms
+        )
+        self.directory.restore()
+        clock.start()
+        self.port.timeouts.start()
+        assert self.directory.failover is not None
+        self.spawn(self.directory.failover.run())
+
+    def spawn(self, work: Awaitable[None]) -> None:
+        self.loop.create_task(cast(Any, work))
+
+    def _failed(self, error: StoreError) -> None:
+        """It goes down, and what watches it starts it again."""
+        self.directory.stop()
+        self.node.simulation.scheduler.call_after(0.1, lambda: self.node.ended(self))
+
+    @property
+    def open(self) -> bool:
+        """Whether it lets people in."""
+        return self.loop.enter(lambda: self.directory.open)
+
+    @property
+    def ready(self) -> bool:
+        return self.loop.enter(lambda: self.directory.ready())
+
+    async def drain(self) -> None:
+        """Go down as after SIGTERM."""
+        self.directory.stop()
+        with_deadline = asyncio.wait_for(self.store.flush(), 3.0)
+        try:
+            await with_deadline
+            assert self.store.nodes is not None
+            await self.store.nodes.leave()
+        except (TimeoutError, StoreError):
+            pass  # the others take its lobbies later
+        self.directory.send_farewell()
+        await self.store.close(3.0)
+        self.node.simulation.scheduler.call_after(0.0, lambda: self.node.ended(self))
+
+    def end(self) -> None:
+        """Be killed: its memory is gone, its sockets are reset."""
+        self.loop.stop()
+        self.connections.end()
+        simulation = self.node.simulation
+        for socket in self.sockets:
+            socket.server_gone = True
+            simulation.scheduler.call_after(
+                simulation.delay(0.3), partial(socket.end_client, None, "reset")
+            )
+
+
+class Node:
+    """A machine with one node, which is started again whenever it ends."""
+
+    def __init__(self, simulation: NodesSimulation, name: str, wrong_s: int) -> None:
+        self.simulation = simulation
+        self.name = name
+        self.wrong_s = wrong_s
+        """How many seconds its clocks are ahead of the database's."""
+        own = name if simulation.rates.side_by_side else "games"
+        self.url = f"ws://{own}.example.org"
+        self.link = Link(simulation.scheduler, simulation.delay, simulation.breaks)
+        self.process: Process | None = None
+        self.sound_since = 0.0
+        """Since when nothing has happened to it, its link and the database."""
+
+    def monotonic_ns(self) -> int:
+        return int(self.simulation.scheduler.now * 1e9) + self.wrong_s * 1_000_000_000
+
+    @property
+    def awake(self) -> bool:
+        return self.process is not None and not self.process.loop.frozen
+
+    @property
+    def sound_s(self) -> float:
+        """For how long it has been awake and heard, 0.0 where it is not now."""
+        if not self.awake or self.link.is_cut or not self.simulation.database.running:
+            return 0.0
+        return self.simulation.scheduler.now - self.sound_since
+
+    def disturb(self) -> None:
+        self.sound_since = self.simulation.scheduler.now
+
+    def start(self) -> None:
+        if self.process is not None:
+            return
+        self.disturb()
+        process = Process(self)
+        try:
+            self.simulation.processes[process.loop] = process
+            process.loop.enter(process.start)
+        except StoreError:
+            process.end()
+            self.simulation.scheduler.call_after(1.0, self.start)
+        else:
+            self.process = process
+
+    def ended(self, process: Process) -> None:
+        if self.process is not process:
+            return
+        self.process = None
+        process.end()
+        simulation = self.simulation
+        simulation.scheduler.call_after(0.1 + simulation.delay(12.0), self.start)
+
+    # --- faults ---
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.simulation.count("kills")
+            self.ended(self.process)
+
+    def leave(self) -> None:
+        if self.process is not None and self.awake:
+            self.simulation.count("leaves")
+            self.process.spawn(self.process.drain())
+
+    def freeze(self) -> None:
+        process = self.process
+        if process is None or process.loop.frozen:
+            return
+        self.simulation.count("freezes")
+        process.loop.freeze()
+
+        def thaw() -> None:
+            self.disturb()
+            process.loop.thaw()
+
+        self.simulation.scheduler.call_after(self.simulation.fault_length(), thaw)
+
+    def cut(self) -> None:
+        if self.link.is_cut:
+            return
+        self.simulation.count("cuts")
+        self.link.cut()
+
+        def mend() -> None:
+            self.disturb()
+            self.link.mend()
+
+        self.simulation.scheduler.call_after(self.simulation.fault_length(), mend)
+
+
+class NodeConnection(SimulatedConnection):
+    """A client's connection to a process, which reads when it runs."""
+
+    def _deliver(self, way: Literal["up", "down"], deliver: Callable[[], object]) -> None:
+        if way == "up":
+            inside = deliver
+
+            def deliver() -> object:
+                return self._virtual_loop.call_soon(inside)
+
+        super()._deliver(way, deliver)
+
+
+class _NodeTime:
+    """The module `time` for the process that runs at the moment."""
+
+    def __init__(self, simulation: NodesSimulation) -> None:
+        self._simulation = simulation
+
+    def monotonic(self) -> float:
+        return self._node().monotonic_ns() / 1e9
+
+    perf_counter = monotonic
+
+    def time(self) -> float:
+        return EPOCH_S + self.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """A start does not wait."""
+
+    def _node(self) -> Node:
+        loop = cast(VirtualTaskLoop, asyncio._get_running_loop())
+        return self._simulation.processes[loop].node
+
+
+class _Said(logging.Handler):
+    """Notes what each process logs."""
+
+    def __init__(self, simulation: NodesSimulation) -> None:
+        super().__init__(logging.WARNING)
+        self._simulation = simulation
+
+    def emit(self, record: logging.LogRecord) -> None:
+        loop = cast(VirtualTaskLoop, asyncio._get_running_loop())
+        process = self._simulation.processes.get(loop)
+        if process is not None:
+            process.said.append(record.getMessage())
+            if record.exc_info:
+                self._simulation.wrong(f"node {process.node.name} raised {record.exc_info[1]!r}")
+
+
+@dataclass(eq=False)
+class NodesSimulation(Simulation):
+    """One run, from its seed."""
+
+    rates: NodeFaults = field(default_factory=NodeFaults)
+    time_limit_s: float = 250.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.faults: dict[str, int] = {}
+        """How often each fault has happened."""
+        self.closed_matches = 0
+        self.taken = 0
+        """Lobbies that were taken over."""
+        self.processes: dict[VirtualTaskLoop, Process] = {}
+        self.database = Database(self.scheduler, self.delay)
+        self.database.on_commit = self._judge_commit
+        wrong = random.Random(f"clocks {self.seed}")
+        self.nodes = [
+            Node(self, name, wrong.randrange(-90, 90) if self.rates.wrong_clocks else 0)
+            for name in "abcdefgh"[: self.rates.nodes]
+        ]
+        self._serving: Node | None = None
+        """Where the proxy sends who connects."""
+        self._made: dict[str, float] = {}
+        """When each stream was written first."""
+        self._ownerless: dict[str, float] = {}
+        """Since when lobbies could have been taken."""
+        self._lost: list[tuple[float, Process, str]] = []
+        """Lobbies that were taken from processes that are there, and since when."""
+
+    # --- what all stand on ---
+
+    @property
+    def faults_active(self) -> bool:
+        since = self.scheduler.now - 1000.0
+        return not self._over and PEACE_S <= since < self.rates.fault_seconds
+
+    @property
+    def ended_count(self) -> int:
+        return self.closed_matches
+
+    def was_told(self, match: str, result: Result | None) -> bool:
+        """All may be away when a match ends, and be back only at the next node."""
+        return result is not None and (match not in self.ended or super().was_told(match, result))
+
+    def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
+        """A node that cannot read how a match ended cannot say what became of a move either."""
+        return refused.code is not Code.UNAVAILABLE and super().declines(refused, actor)
+
+    def count(self, fault: str) -> None:
+        self.faults[fault] = self.faults.get(fault, 0) + 1
+
+    def wrong(self, what: str) -> None:
+        if what not in self.violations:
+            self.violations.append(what)
+
+    def fault_length(self) -> float:
+        """Return for how long something fails: mostly shorter than a lease, at times longer."""
+        return self.random.choice((0.5, 3.0, 7.0, 12.0, 20.0)) * (0.5 + self.random.random() / 2)
+
+    def breaks(self) -> str:
+        chance = self.random.random() / (self.rates.doubts or 1e-9)
+        if not self.faults_active or chance > 1:
+            return ""
+        self.count("doubts")
+        return "after" if chance < 0.5 else "before"
+
+    # --- faults ---
+
+    def _any_node(self, fault: Callable[[Node], None]) -> None:
+        fault(self.random.choice(self.nodes))
+
+    def _kill_database(self) -> None:
+        if not self.database.running:
+            return
+        self.count("outages")
+        self.database.kill()
+
+        def start() -> None:
+            for node in self.nodes:
+                node.disturb()
+            self.database.start()
+
+        self.scheduler.call_after(self.fault_length() / 2, start)
+
+    def _slow_database(self) -> None:
+        self.count("slow")
+        self.database.slow = 2.0 * self.random.random()
+
+        def end() -> None:
+            self.database.slow = 0.0
+            for node in self.nodes:
+                node.disturb()
+
+        self.scheduler.call_after(self.fault_length(), end)
+
+    # --- the proxy ---
+
+    def connect(self, actor: SimulatedClient) -> SimulatedConnection | None:
+        node = self._node_for(actor) if self.rates.side_by_side else self._serving
+        process = None if node is None else node.process
+        if process is None:
+            return None
+        socket = NodeConnection(self, process.loop, actor)
+        socket.peer = Peer(process.port)
+        process.sockets.append(socket)
+        process.loop.call_soon(socket.peer.connection_made, socket)
+        if self.faults_active:
+            self._inject_once(self.rates.resets, socket.reset)
+        return socket
+
+    def _node_for(self, actor: SimulatedClient) -> Node:
+        """Return the node that a client was told of, or was sent to."""
+        home = self.nodes[actor.number % len(self.nodes)]
+        urls = {node.url: node for node in self.nodes}
+        return urls[actor.session.address or home.url]
+
+    def _look(self) -> None:
+        """Ask the nodes whether they are ready, as a proxy does, and judge what they do."""
+        self._serving = next(
+            (each for each in self.nodes if each.process and each.awake and each.process.ready),
+            None,
+        )
+        self._judge_nodes()
+        self.scheduler.call_after(LOOK_S, self._look)
+
+    # --- the run ---
+
+    def run(self) -> NodesSimulation:
+        with self._patched():
+            for node in self.nodes:
+                self.scheduler.call_after(self.delay(0.5), node.start)
+            self._look()
+            watchers = [SimulatedSpectator(self, f"w{n}") for n in range(self.rates.lobbies)]
+            for n, watcher in enumerate(watchers):
+                LobbySetup(self, n, watcher)
+            faults = {
+                Node.kill: self.rates.kills,
+                Node.freeze: self.rates.freezes,
+                Node.cut: self.rates.cuts,
+                Node.leave: self.rates.leaves,
+            }
+            self.scheduler.run_until(1000.0 + PEACE_S)
+            for fault, rate in faults.items():
+                self._inject_repeatedly(rate * len(self.nodes), partial(self._any_node, fault))
+            self._inject_repeatedly(self.rates.outages, self._kill_database)
+            self._inject_repeatedly(self.rates.slow, self._slow_database)
+            self._directory = cast(Directory, self)  # there is always one that may come up
+            self._run_matches()
+            self.scheduler.run_until(
+                max(self.scheduler.now, 1000.0 + self.rates.fault_seconds) + 28
+            )
+            self._check()
+            self._judge_histories()
+            for node in self.nodes:
+                if node.process is not None:
+                    node.process.loop.stop()
+        return self
+
+    @contextmanager
+    def _patched(self) -> Iterator[None]:
+        """Put virtual time, seeded secrets and the database in the place of the real ones."""
+        chances, clock = SeededSecrets(f"secrets {self.seed}"), _NodeTime(self)
+        said = _Said(self)
+        with ExitStack() as stack:
+            for module in (directory_directory, identity, tickets, postgres_batch, postgres_nodes):
+                stack.enter_context(patch.object(module, "secrets", chances))
+            for module in (postgres_nodes, postgres_store, identity, hall_lines):
+                stack.enter_context(patch.object(module, "time", clock))
+            for module in (directory_directory, match_setup):
+                stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
+            stack.enter_context(patch.object(postgres_store, "migrate", lambda db, url: None))
+            stack.enter_context(patch.object(psycopg, "connect", self._connect))
+            stack.enter_context(
+                patch.object(psycopg, "AsyncConnection", types.SimpleNamespace(connect=self._dial))
+            )
+            for name in ("kibitz.store", "kibitz.directory"):
+                logger = logging.getLogger(name)
+                logger.addHandler(said)
+                stack.callback(logger.removeHandler, said)
+                stack.enter_context(patch.object(logger, "propagate", False))
+            yield
+
+    def _process_of(self, url: str) -> Process:
+        loop = cast(VirtualTaskLoop, asyncio._get_running_loop())
+        process = self.processes[loop]
+        assert urlsplit(url).username == process.node.name
+        return process
+
+    def _connect(self, url: str, **options: Any) -> psycopg.Connection[Any]:
+        return self._process_of(url).connections.connect()
+
+    async def _dial(self, url: str, **options: Any) -> psycopg.AsyncConnection[Any]:
+        return await self._process_of(url).connections.connect_async(options["options"])
+
+    # --- the judge of what is written ---
+
+    def _judge_commit(self, commit: Commit) -> None:
+        tables = self.database.tables
+        streams = tables["stream"]
+        lobbies = {row["key"]: row for row in streams.values() if row["kind"] == "lobby"}
+        for (table, key), row in commit.after.items():
+            before = commit.before[table, key]
+            if table == "entry":
+                if before is not None:
+                    self.wrong(f"entry {key} was written a second time, by node {commit.node}")
+                self._judge_owner(commit, streams[key[0]], lobbies, f"entry {key[1]}")
+            elif table == "ledger" and row is not None:
+                match = next(each for each in streams.values() if each["key"] == row["match"])
+                self._judge_owner(commit, match, lobbies, "the rating")
+            elif table == "stream" and row is not None:
+                self._made.setdefault(row["key"], self.scheduler.now)
+                if before is None or before["state"] != row["state"]:
+                    self.closed_matches += (row["kind"], row["state"]) == ("match", "closed")
+                    self._judge_owner(commit, row, lobbies, "its row")
+                if before is not None and before["node"] != row["node"]:
+                    self._judge_take_over(commit, before, row)
+
+    def _judge_owner(self, commit: Commit, stream: Row, lobbies: dict[str, Row], what: str) -> None:
+        owner = lobbies[stream["owner"] or stream["key"]]["node"]
+        if owner != commit.node:
+            self.wrong(
+                f"node {commit.node} wrote {what} of {stream['key']}, which is node {owner}'s"
+            )
+
+    def _judge_take_over(self, commit: Commit, before: Row, after: Row) -> None:
+        former = self.database.tables["node"].get(before["node"])
+        now = self.scheduler.now
+        if after["node"] is not None:
+            self.taken += 1
+            if former is not None and not former["leaving"]:
+                woken = now - former["since"] < SETTLED_S  # it beats again since it was looked at
+                if now - former["beat"] <= EXPIRES_S and not woken:
+                    self.wrong(f"lobby {after['key']} was taken from node {before['node']}, alive")
+        for node in self.nodes:
+            process = node.process
+            if process is None or node.name != before["node"]:
+                continue
+            if after["key"] in process.directory.lobbies:
+                self._lost.append((now, process, after["key"]))
+
+    # --- the judge of what nodes do ---
+
+    def _judge_nodes(self) -> None:
+        streams = {row["key"]: row for row in self.database.tables["stream"].values()}
+        served: dict[str, str] = {}
+        for node in self.nodes:
+            process = node.process
+            if process is None or not node.awake:
+                continue
+            if process.loop.exceptions:
+                self.wrong(f"node {node.name}: {process.loop.exceptions[0]}")
+            if not process.open:
+                process.serves_since = None
+            else:
+                process.serves_since = process.serves_since or self.scheduler.now
+                self._judge_serving(node.name, process.serves_since, streams)
+            for key in process.directory.lobbies:
+                if process.open and served.setdefault(key, node.name) != node.name:
+                    self.wrong(f"lobby {key} is served by {served[key]} and by {node.name}")
+                owner = streams[key]["node"] if key in streams else node.name
+                if owner != node.name and node.sound_s > SETTLED_S:
+                    self.wrong(f"node {node.name} goes on with lobby {key}, which is {owner}'s")
+        self._judge_words()
+        for key, row in streams.items():
+            if row["kind"] == "lobby" and row["state"] == "open":
+                self._judge_ownerless(key, row["node"])
+
+    def _judge_serving(self, name: str, since: float, streams: dict[str, Row]) -> None:
+        """Who says hello is told of all its lobbies, so whoever lets people in has them all.
+
+        But for those that a node has made since which did not know yet that it is not its turn.
+        """
+        if self.rates.side_by_side:
+            return  # others have lobbies too
+        for key, row in streams.items():
+            known = self._made[key] < since and (row["kind"], row["state"]) == ("lobby", "open")
+            if known and row["node"] != name:
+                self.wrong(f"node {name} serves without lobby {key}, which is {row['node']}'s")
+
+    def _judge_words(self) -> None:
+        """A process that has lost a lobby says so, and whose it is."""
+        left: list[tuple[float, Process, str]] = []
+        for since, process, key in self._lost:
+            node = process.node
+            if node.process is not process:
+                continue
+            if not any(f"lobby {key}" in said and "steps down" in said for said in process.said):
+                left.append((since, process, key))
+                if min(node.sound_s, self.scheduler.now - since) > SETTLED_S:
+                    self.wrong(f"node {node.name} has lost lobby {key} and does not say so")
+        self._lost = left
+
+    def _judge_ownerless(self, key: str, owner: str | None) -> None:
+        now = self.scheduler.now
+        rows = self.database.tables["node"]
+        alive = {
+            name
+            for name, row in rows.items()
+            if not row["leaving"] and now - row["beat"] <= EXPIRES_S
+        }
+        sound = {node.name for node in self.nodes if node.sound_s > SETTLED_S}
+        if owner in alive or not alive or not alive <= sound or self.database.slow:
+            self._ownerless.pop(key, None)
+        elif now - self._ownerless.setdefault(key, now) > TAKEN_S:
+            self.wrong(
+                f"lobby {key} of node {owner}, which is dead, is not taken by {sorted(sound)}"
+            )
+
+    def _judge_histories(self) -> None:
+        entries: dict[int, dict[int, Row]] = {}
+        for (stream, seq), row in self.database.tables["entry"].items():
+            entries.setdefault(stream, {})[seq] = row
+        for number, row in self.database.tables["stream"].items():
+            link = chain_hash(EMPTY_CHAIN, row["head"])
+            found = entries.get(number, {})
+            for seq in range(1, len(found) + 1):
+                entry = found.get(seq)
+                link = "" if entry is None else chain_hash(link, entry["line"])
+                if entry is None or entry["link"].hex() != link:
+                    self.wrong(f"the history of {row['key']} is broken at {seq}")
+                    break
+
+    # --- the judge of matches ---
+
+    def _stored_lines(self, match: str) -> list[bytes]:
+        [row] = [row for row in self.database.tables["stream"].values() if row["key"] == match]
+        if row["footer"] is None:
+            self.wrong(f"match {match} is not closed in the database")
+        entries = self.database.tables["entry"]
+        numbers = sorted(seq for stream, seq in entries if stream == row["number"])
+        return [row["head"], *(entries[row["number"], seq]["line"] for seq in numbers)]
+
+    def _check_match(self, match: str, lines: list[bytes]) -> Iterator[str]:
+        try:
+            yield from super()._check_match(match, lines)
+        except BrokenLog as error:
+            yield f"its log is broken: {error}"
+            return
+        for entry in map(read_entry, lines[1:]):
+            if self.rates.resets or not isinstance(entry, Moved):
+                continue  # who is away because of the own network is charged
+            if entry.elapsed_ms > CHARGED_MS:
+                yield f"entry {entry.seq} was charged {entry.elapsed_ms} ms"
+
+
+def simulate_nodes(seed: int, game: Game, rates: NodeFaults | None = None) -> NodesSimulation:
+    """Run one simulation."""
+    return NodesSimulation(seed, game, Path(), rates or NodeFaults()).run()
