@@ -7,8 +7,8 @@ values fit together by `consistency`. Errors name the file, the line and the pat
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -32,6 +32,8 @@ from kibitz_games.core import registry
 from kibitz_games.core.game import Game, GameError, InvalidSetup
 from kibitz_protocol.wire.values import Options
 
+Config = TypeVar("Config", bound=ConfigModel)
+
 
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Tournament:
     """Read the YAML `text` of an event; `name` is the file's, for errors.
@@ -39,11 +41,16 @@ def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get)
     `game_of` finds the rules, which check the options. The first call settles whether this
     process compiles kernels (see `kibitz_games.compiled.kernels`). Raises `ConfigError`.
     """
+    document = read_document(text, name)
+    return _build(document.value, name, game_of, document.lines)
+
+
+def read_document(text: str, name: str) -> Document:
+    """Read YAML; raises `ConfigError` where it is none."""
     try:
-        document = Document.read(text)
+        return Document.read(text)
     except DocumentError as error:
         raise ConfigError(f"{name}:{error.line}", [ConfigProblem((), str(error))], {}) from None
-    return _build(document.value, name, game_of, document.lines)
 
 
 def build(
@@ -56,16 +63,8 @@ def build(
 def _build(
     values: Any, source: str, game_of: Callable[[str], Game], lines: Mapping[Path, int]
 ) -> Tournament:
-    plain = {tuple(with_underscores(part) for part in path): line for path, line in lines.items()}
-    if not isinstance(values, Mapping):
-        flaw = ConfigProblem(
-            (), f"expected keys and values, such as name and game, found {abbreviated(values)}"
-        )
-        raise ConfigError(source, [flaw], plain)
-    try:
-        tournament = Tournament.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(source, _problems_of(error), plain) from None
+    plain = plain_lines(lines)
+    tournament = validated(Tournament, values, source, plain, _PARTS)
     tournament, flaws = _check_game(tournament, values, game_of)
     flaws += [*consistency_problems(tournament)]
     if flaws:
@@ -73,19 +72,48 @@ def _build(
     return tournament
 
 
+def plain_lines(lines: Mapping[Path, int]) -> dict[Path, int]:
+    """Return the lines of a document by paths as models have them, with underscores."""
+    return {tuple(with_underscores(part) for part in path): line for path, line in lines.items()}
+
+
+def validated(
+    model: type[Config],
+    values: Any,
+    source: str,
+    lines: Mapping[Path, int],
+    parts: Mapping[str, type[ConfigModel]],
+) -> Config:
+    """Return the model of `values`, each of which is checked alone; raises `ConfigError`.
+
+    `parts` has the models of keys that have keys of their own.
+    """
+    if not isinstance(values, Mapping):
+        flaw = ConfigProblem(
+            (), f"expected keys and values, such as name and game, found {abbreviated(values)}"
+        )
+        raise ConfigError(source, [flaw], lines)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(source, _problems_of(error, model, parts), lines) from None
+
+
 # What each value alone must be, in the words of the house
 
 
-def _problems_of(error: ValidationError) -> list[ConfigProblem]:
+def _problems_of(
+    error: ValidationError, model: type[ConfigModel], parts: Mapping[str, type[ConfigModel]]
+) -> list[ConfigProblem]:
     """Return a flaw for each path that pydantic complains of, the first complaint of each."""
     found: dict[Path, ConfigProblem] = {}
     for detail in error.errors(include_url=False):
         if RandomPlies.__name__ in detail["loc"]:
             continue  # a list of openings is no such thing, and need not be told so
         path = _config_path(detail["loc"])
-        found.setdefault(
-            path, ConfigProblem(path, _message(detail["type"], detail["msg"], detail, path))
-        )
+        if path not in found:
+            sentence = _message(detail, path, _model_at(path[:-1], model, parts))
+            found[path] = ConfigProblem(path, sentence)
     return list(found.values())
 
 
@@ -94,11 +122,12 @@ def _config_path(location: Path) -> Path:
     return tuple(part for part in location if isinstance(part, int) or part.isidentifier())
 
 
-def _message(kind: str, message: str, detail: Any, path: Path) -> str:
+def _message(detail: Any, path: Path, model: type[ConfigModel] | None) -> str:
+    kind, message = detail["type"], detail["msg"]
     if kind == "missing":
         return "expected a value, found none"
-    if kind == "extra_forbidden":
-        return _unknown_key(str(path[-1]), _model_at(path[:-1]))
+    if kind == "extra_forbidden" and model is not None:
+        return _unknown_key(str(path[-1]), model)
     if kind in {"too_short", "too_long"}:
         bound, most = detail["ctx"], kind == "too_long"
         limit = f"at most {bound['max_length']}" if most else f"at least {bound['min_length']}"
@@ -108,19 +137,23 @@ def _message(kind: str, message: str, detail: Any, path: Path) -> str:
     return text if " not " in text else f"{text}, found {abbreviated(detail['input'])}"
 
 
-def _model_at(path: Path) -> type[ConfigModel]:
-    """Return the model whose keys belong at `path`."""
-    models: dict[str | int | None, type[ConfigModel]] = {
-        None: Tournament,
-        "game": GameSpec,
-        "entrants": Entrant,
-        "limits": EntrantLimits,
-        "ratings": RatingScale,
-        "stop": StopRule,
-        "openings": RandomPlies,
-    }
+def _model_at(
+    path: Path, model: type[ConfigModel], parts: Mapping[str, type[ConfigModel]]
+) -> type[ConfigModel] | None:
+    """Return the model whose keys belong at `path`, where keys belong."""
     words = [part for part in path if isinstance(part, str)]
-    return models[words[-1] if words else None]
+    return parts.get(words[-1]) if words else model
+
+
+_PARTS: Final[Mapping[str, type[ConfigModel]]] = {
+    "game": GameSpec,
+    "entrants": Entrant,
+    "limits": EntrantLimits,
+    "ratings": RatingScale,
+    "stop": StopRule,
+    "openings": RandomPlies,
+}
+"""The models of the keys of a tournament that have keys of their own."""
 
 
 def _unknown_key(key: str, model: type[ConfigModel]) -> str:
@@ -135,34 +168,52 @@ def _check_game(
     tournament: Tournament, values: Mapping[str, Any], game_of: Callable[[str], Game]
 ) -> tuple[Tournament, list[ConfigProblem]]:
     """Return the event with options as the game takes them, and what the game objects to."""
-    try:
-        game = game_of(tournament.game.name)
-    except GameError as error:
-        near = difflib.get_close_matches(tournament.game.name, registry.names(), n=1)
-        more = f"; did you mean {near[0]!r}?" if near else ""
-        return tournament, [ConfigProblem(("game",), f"{error}{more}")]
+    game, flaws = find_game(tournament.game.name, game_of)
+    if game is None:
+        return tournament, flaws
     if isinstance(values.get("game"), str):
-        typed = {key: str(value) for key, value in tournament.game.options.items()}
-        options = game_spec.parse_options(game, typed)
-        spec = tournament.game.model_copy(update={"options": options})
+        spec = typed_options(tournament.game, game)
         tournament = tournament.model_copy(update={"game": spec})
     return tournament, [*_game_problems(tournament, game)]
 
 
+def find_game(name: str, game_of: Callable[[str], Game]) -> tuple[Game | None, list[ConfigProblem]]:
+    """Return the rules of a game, or what is wrong with its name."""
+    try:
+        return game_of(name), []
+    except GameError as error:
+        near = difflib.get_close_matches(name, registry.names(), n=1)
+        more = f"; did you mean {near[0]!r}?" if near else ""
+        return None, [ConfigProblem(("game",), f"{error}{more}")]
+
+
+def typed_options(spec: GameSpec, game: Game) -> GameSpec:
+    """Return a game that was given as one text with its options as the game takes them."""
+    typed = {key: str(value) for key, value in spec.options.items()}
+    return spec.model_copy(update={"options": game_spec.parse_options(game, typed)})
+
+
 def _game_problems(tournament: Tournament, game: Game) -> Iterator[ConfigProblem]:
-    if tournament.seats not in game.info.seats:
-        offered = ", ".join(map(str, game.info.seats))
-        yield ConfigProblem(
-            ("seats",), f"expected what the game offers ({offered}), found {tournament.seats}"
-        )
+    seats, options, seed = tournament.seats, tournament.game.options, tournament.seed
+    if tournament.openings is None or isinstance(tournament.openings, list):
+        yield from game_problems(game, seats, options, tournament.openings or (), seed)
         return
-    yield from _option_problems(tournament, game, tournament.game.options, ("game", "options"))
-    if isinstance(tournament.openings, list):
-        for index, overlay in enumerate(tournament.openings):
-            options = {**tournament.game.options, **overlay}
-            yield from _option_problems(tournament, game, options, ("openings", index))
-    elif tournament.openings is not None:
+    yield from game_problems(game, seats, options, (), seed)
+    if seats in game.info.seats:
         yield from _opening_problems(tournament, game, tournament.openings.random_plies)
+
+
+def game_problems(
+    game: Game, seats: int, options: Options, openings: Sequence[Options], seed: int = 0
+) -> Iterator[ConfigProblem]:
+    """Yield what a game says against a number of seats, options, and options of openings."""
+    if seats not in game.info.seats:
+        offered = ", ".join(map(str, game.info.seats))
+        yield ConfigProblem(("seats",), f"expected what the game offers ({offered}), found {seats}")
+        return
+    yield from _option_problems(game, seats, seed, options, ("game", "options"))
+    for index, overlay in enumerate(openings):
+        yield from _option_problems(game, seats, seed, {**options, **overlay}, ("openings", index))
 
 
 def _opening_problems(tournament: Tournament, game: Game, plies: int) -> Iterator[ConfigProblem]:
@@ -181,12 +232,12 @@ def _opening_problems(tournament: Tournament, game: Game, plies: int) -> Iterato
 
 
 def _option_problems(
-    tournament: Tournament, game: Game, options: Options, path: Path
+    game: Game, seats: int, seed: int, options: Options, path: Path
 ) -> Iterator[ConfigProblem]:
     """Yield what the game says against `options`."""
     try:
         model = game.Options.from_wire(options)
-        game.start(model, tournament.seats, game.deal(model, tournament.seats, tournament.seed))
+        game.start(model, seats, game.deal(model, seats, seed))
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             sentence = _option_message(game, detail)
@@ -201,4 +252,4 @@ def _option_message(game: Game, detail: Any) -> str:
         return (
             f"unknown option{suggestion(str(detail['loc'][-1]), list(game.Options.model_fields))}"
         )
-    return _message(detail["type"], detail["msg"], detail, detail["loc"])
+    return _message(detail, detail["loc"], None)

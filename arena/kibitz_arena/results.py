@@ -236,7 +236,9 @@ class _RatingLookup:
             ]
             self._number = {name: number for number, name in enumerate(names)}
             anchors = {self._number[name]: rating for name, rating in tournament.anchors.items()}
-            games = [self._played(progress, ended) for ended in progress.ended.values()]
+            # In the order of their tags: sums of fractions depend on the order, workers' games end
+            # in any, and two whose ratings are equal are to stand in the same order every time.
+            games = [self._played(progress, progress.ended[tag]) for tag in sorted(progress.ended)]
             mean = tournament.ratings.mean
             self._ratings = rate(len(names), games, anchors=anchors, mean=mean)
 

@@ -129,6 +129,37 @@ class Schedule:
         return options | openings[game.opening % len(openings)]
 
 
+class FixedSchedule(Schedule):
+    """Blocks of an event that somebody else has chosen: what a worker is given to play.
+
+    Rounds of a Swiss event are drawn from points that a worker does not know, so a worker is told
+    its games instead of computing them.
+    """
+
+    def __init__(self, tournament: Tournament, games: Sequence[ScheduledGame]) -> None:
+        self.tournament = tournament
+        self.blocks = [*_blocks_of(games)]
+        self.byes = Counter()
+        self.rounds = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether all blocks are known, which they are."""
+        return True
+
+    @property
+    def total(self) -> int:
+        """How many games there are."""
+        return sum(len(block.games) for block in self.blocks)
+
+
+def _blocks_of(games: Sequence[ScheduledGame]) -> Iterator[Block]:
+    """Yield the blocks of games that follow each other, whole or in part."""
+    for tag, found in itertools.groupby(games, key=lambda game: game.block):
+        inside = tuple(found)
+        yield Block(tag, inside[0].round, inside[0].players, inside)
+
+
 def derive_seed(seed: int, *path: str | int) -> int:
     """Return a seed that `seed` and `path` determine and that tells nothing about others."""
     text = "/".join(str(part) for part in (seed, *path))

@@ -54,9 +54,10 @@ class TournamentState:
     before it is asked for.
     """
 
-    def __init__(self, tournament: Tournament) -> None:
+    def __init__(self, tournament: Tournament, schedule: Schedule | None = None) -> None:
+        """Begin at the start; `schedule` is the event's own unless another one is given."""
         self.tournament = tournament
-        self.schedule = Schedule(tournament)
+        self.schedule = schedule or Schedule(tournament)
         self._planned = self.schedule.total
         self.ended: dict[str, GameEnded] = {}
         """What counts, by the game's own tag, in the order in which it ended."""
@@ -86,9 +87,11 @@ class TournamentState:
         self._add_new_blocks()
 
     @classmethod
-    def fold(cls, tournament: Tournament, entries: Iterable[Entry]) -> Self:
+    def fold(
+        cls, tournament: Tournament, entries: Iterable[Entry], schedule: Schedule | None = None
+    ) -> Self:
         """Return the progress that `entries` make; raises `JournalError` where they cannot be."""
-        progress = cls(tournament)
+        progress = cls(tournament, schedule)
         for number, entry in enumerate(entries, 2):
             try:
                 progress.apply(entry)

@@ -96,7 +96,7 @@ def _parse_bytes(value: Any) -> Any:
     return int(number) * _SIZES[unit]
 
 
-def _normalize_clock(value: Any) -> Any:
+def normalize_clock(value: Any) -> Any:
     """Return the usual spelling of a time control."""
     if not isinstance(value, str | int | float):
         raise ValueError("expected a time control like 10+0.1, move=1, byo=60+3x10 or none")
@@ -240,7 +240,7 @@ class Tournament(ConfigModel):
     """The game with its options, as in ``chinese-checkers:size=3``."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
     """How many play each game; more than 2 with ``format: free-for-all`` only."""
-    time_control: Annotated[str, BeforeValidator(_normalize_clock)] = "none"
+    time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"
     """In cutechess notation, seconds: ``10+0.1``."""
     format: Format = "round-robin"
     """``round-robin``: everybody meets everybody; ``gauntlet``: the first ``challengers`` meet all

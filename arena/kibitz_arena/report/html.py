@@ -50,8 +50,8 @@ def render_html(
         results=results,
         records=records,
         pages=pages or {},
-        style=_source(environment, "report.css"),
-        script=_source(environment, "report.js"),
+        style=template_source(environment, "report.css"),
+        script=template_source(environment, "report.js"),
         facts=_facts(results),
         notes=[*formatting.notes(results)],
         axis=RatingAxis.of(results.standings),
@@ -102,7 +102,8 @@ def _printable(value: Any) -> Any:
     return value if isinstance(value, Markup) else printable.lines(str(value))
 
 
-def _source(environment: Environment, name: str) -> str:
+def template_source(environment: Environment, name: str) -> str:
+    """Return what a file of the templates says, such as the style sheet."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 

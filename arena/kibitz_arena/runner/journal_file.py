@@ -20,6 +20,7 @@ from kibitz_arena.journal import (
     parse,
     require_same_tournament,
 )
+from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
 
@@ -32,8 +33,12 @@ class Journal:
     Every `append` is on the disk when it returns. Use it as a context manager, or `close` it.
     """
 
-    def __init__(self, path: Path, tournament: Tournament) -> None:
+    def __init__(
+        self, path: Path, tournament: Tournament, schedule: Schedule | None = None
+    ) -> None:
         """Open or begin the journal at `path`; its folder must be there.
+
+        `schedule` is the event's own unless another one is given.
 
         Raises `JournalError` where another process has it open, or where it is no journal, and
         `JournalMismatchError` where its event is not this one.
@@ -51,9 +56,8 @@ class Journal:
             raise
         self.torn = reading.torn
         """The half line that was cut off, empty where the end was whole."""
-        self.state = TournamentState(tournament)
         try:
-            self.state = TournamentState.fold(tournament, reading.entries)
+            self.state = TournamentState.fold(tournament, reading.entries, schedule)
         except BaseException:
             self.close()
             raise
@@ -78,7 +82,7 @@ class Journal:
                     self.state.apply(entry)
                     lines.append(encode_line(entry))
         finally:
-            _write(self._file, b"".join(lines))
+            append_durably(self._file, b"".join(lines))
 
     def close(self) -> None:
         """Let others have the journal."""
@@ -108,15 +112,15 @@ def _open_journal(path: Path, tournament: Tournament) -> tuple[BinaryIO, ParsedJ
         if reading.torn:
             file.truncate(reading.length)
         if reading.header is None:
-            _write(file, encode_line(make_header(tournament)))
-            _sync_folder(path.parent)
+            append_durably(file, encode_line(make_header(tournament)))
+            sync_folder(path.parent)
     except BaseException:
         file.close()
         raise
     return file, reading
 
 
-def _write(file: BinaryIO, data: bytes) -> None:
+def append_durably(file: BinaryIO, data: bytes) -> None:
     """Append `data` whole and wait for the disk."""
     left = memoryview(data)
     while left:
@@ -124,7 +128,7 @@ def _write(file: BinaryIO, data: bytes) -> None:
     os.fsync(file.fileno())
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the disk knows the file's name, where folders can be opened at all."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)

@@ -28,6 +28,7 @@ from kibitz_arena.runner.scheduler import GameScheduler, LobbyGoneError
 from kibitz_arena.runner.services import JoinInfo, Services
 from kibitz_arena.runner.session import NotReadyError, Session, ended_games_counter, is_unfinished
 from kibitz_arena.runner.supervisor import EntrantSupervisor
+from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.errors import KibitzError, RefusedError
@@ -47,6 +48,8 @@ class TournamentRunner:
     options: ServerOptions
     services: Services
     display: ProgressDisplay
+    schedule: Schedule | None = None
+    """What is played, where that is not the whole event."""
     concurrency: ConcurrencyLimit = field(init=False)
     stop_requested: bool = False
     """Whether somebody asked to stop."""
@@ -68,7 +71,7 @@ class TournamentRunner:
 
         Raises `JournalError` where the journal is another tournament's, or open elsewhere.
         """
-        with Journal(self.directory.journal, self.tournament) as journal:
+        with Journal(self.directory.journal, self.tournament, self.schedule) as journal:
             if journal.torn:
                 self.display.say(
                     f"the journal ended in half a line, which was cut off: {journal.torn!r}"

@@ -1,0 +1,432 @@
+"""The keeper of a ladder: pairs who is free, requests their games, and writes down what became of
+them.
+
+It knows one lobby and one journal. Whatever happens to either, it can be begun again with both:
+games that the journal has as outstanding are asked for once more by their tags, and the server
+answers with what became of them meanwhile. News only says when to look; games are asked after from
+time to time as well, so lost news costs a moment.
+
+Whoever is in the lobby, connected and ready is paired when it is free. It is free unless it has a
+game that runs, or that can begin because all its players are here: a game whose players are not all
+here waits on the server, and keeps nobody from playing others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol
+
+from kibitz_arena.ladder.config import Ladder
+from kibitz_arena.ladder.hosting import settings as lobby_settings
+from kibitz_arena.ladder.journal import (
+    Entered,
+    Entry,
+    GameCancelled,
+    GameEnded,
+    GameRequested,
+    ended_entry,
+)
+from kibitz_arena.ladder.journal_file import LadderJournal
+from kibitz_arena.ladder.pairing import Candidate, Names, Terms, pair, seating
+from kibitz_arena.ladder.state import LadderState, PlayedGame
+from kibitz_protocol.client.errors import RefusedError
+from kibitz_protocol.wire.lobbies import (
+    Arrangement,
+    HouseSeat,
+    LobbySettings,
+    LobbyView,
+    MatchBrief,
+    Member,
+)
+from kibitz_protocol.wire.messages import Arranged, LobbyClosed, LobbyNews, MatchEnded, MatchStarted
+from kibitz_protocol.wire.records import Cause
+from kibitz_protocol.wire.refusals import Code
+
+POLL_SECONDS: Final = 10.0
+"""How often all outstanding games are asked after."""
+STEP_SECONDS: Final = 0.25
+"""How often is looked who waits long enough, while somebody is free; else four times as rarely."""
+UNABLE_SECONDS: Final = 30.0
+"""For how long players of a game that the server would not play are not paired."""
+MAX_REQUESTS: Final = 15_000
+"""Games of one lobby, which takes 20,000; then the ladder goes on in another one."""
+MAX_VERSION: Final = 40
+"""Characters of a version that tell one entrant from another."""
+ABSENT_SECONDS: Final = 1.0
+"""The same where a player has left, which the next news of the lobby says."""
+TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
+"""Refusals after which the same is asked for again a little later."""
+GAME_REFUSALS: Final = frozenset(
+    {Code.NO_SUCH_PLAYER, Code.BAD_SEATS, Code.BAD_OPTION, Code.WRONG_STATE, Code.LIMIT}
+)
+"""Refusals of a game that the server does not know and will not play."""
+LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED})
+"""Refusals that say that there is no such lobby any more."""
+
+Tell = Callable[[str], None]
+
+
+class LobbyGoneError(Exception):
+    """The lobby of a ladder is closed; the ladder goes on in another one."""
+
+
+class ArrangingClient(Protocol):
+    """What a keeper asks of a connection; `kibitz_protocol.client.client.Client` has it."""
+
+    def news(self) -> AsyncIterator[object]: ...
+    async def start(self, lobby: str) -> object: ...
+    async def close_lobby(self, lobby: str) -> object: ...
+    async def arrange(self, lobby: str, matches: Sequence[Arrangement]) -> Arranged: ...
+
+
+class Thread(Protocol):
+    """Runs a function that waits for the disk; `asyncio.to_thread` does."""
+
+    async def __call__(self, work: Callable[[bytes], None], lines: bytes, /) -> None: ...
+
+
+def entrant_name(member: Member, view: LobbyView) -> str:
+    """Return which entrant a member is: ``name@version``, or a house bot's personality."""
+    if member.kind == "house":
+        seat = view.settings.seats[member.seat]
+        return seat.personality if isinstance(seat, HouseSeat) else member.name
+    version = member.version[:MAX_VERSION]
+    return f"{member.name}@{version}" if version else member.name
+
+
+def differs(there: LobbySettings, wanted: LobbySettings) -> bool:
+    """Whether a lobby was opened with other seats, for another clock, or rated or not."""
+    clocks = [[item.time_control for item in each.programme] for each in (there, wanted)]
+    return clocks[0] != clocks[1] or (there.seats, there.rated) != (wanted.seats, wanted.rated)
+
+
+class LadderKeeper:
+    """Keeps a ladder in one lobby. `keep` ends when it is told to stop.
+
+    `now` is the time of day in milliseconds since 1970; `rating` gives the present rating of an
+    entrant; `ended` is given each game that counts, and `tell` a line for everything that a person
+    may want to know; `aside` runs what waits for the disk; `draw` makes seeds.
+    """
+
+    def __init__(
+        self,
+        host: ArrangingClient,
+        lobby: str,
+        journal: LadderJournal,
+        *,
+        now: Callable[[], int],
+        rating: Callable[[str], float],
+        ended: Callable[[PlayedGame], None],
+        tell: Tell,
+        aside: Thread = asyncio.to_thread,
+        draw: Callable[[], int] = lambda: secrets.randbits(53),
+    ) -> None:
+        self._host = host
+        self._lobby = lobby
+        self._journal = journal
+        self._now = now
+        self._rating = rating
+        self._on_ended = ended
+        self._tell = tell
+        self._in_thread = aside
+        self._draw = draw
+        self.view: LobbyView | None = None
+        """What the lobby looked like last."""
+        self._here: dict[str, Member] = {}
+        """Members that are connected and ready, by entrant."""
+        self._began: set[str] = set()
+        """Tags of outstanding games that run."""
+        self._reported: dict[str, MatchBrief] = {}
+        """Games that are over and not in the journal yet, by tag."""
+        self._free_since: dict[str, float] = {}
+        self._unable_until: dict[str, float] = {}
+        self._outdated = False
+        """Whether the lobby was opened by another file of the ladder."""
+        self._stopping = False
+        self._closed: str | None = None
+        self._wake = asyncio.Event()
+        self._asked_at = float("-inf")
+
+    @property
+    def state(self) -> LadderState:
+        return self._journal.state
+
+    @property
+    def ladder(self) -> Ladder:
+        return self.state.ladder
+
+    @property
+    def here(self) -> Mapping[str, Member]:
+        """Who is in the lobby, connected and ready, by entrant."""
+        return self._here
+
+    def stop(self) -> None:
+        """Request no more games, and end when those that run have ended."""
+        self._stopping = True
+        self._wake.set()
+
+    async def keep(self) -> None:
+        """Keep the ladder until it is told to stop and no game runs any more.
+
+        Games that wait for somebody who is away stay outstanding. Raises `LobbyGoneError`,
+        `OSError` of the journal, and what ends the connection.
+        """
+        async with asyncio.TaskGroup() as group:
+            ear = group.create_task(self._listen())
+            while not self._done:
+                await self._step()
+            ear.cancel()
+
+    @property
+    def _done(self) -> bool:
+        return self._stopping and not self._reported and not self._live
+
+    @property
+    def _live(self) -> list[GameRequested]:
+        """Outstanding games that run, or begin as soon as the server gets to them."""
+        return [
+            game
+            for game in self.state.outstanding.values()
+            if game.tag in self._began or all(name in self._here for name in game.entrants)
+        ]
+
+    async def _step(self) -> None:
+        self._wake.clear()
+        if await self._write_ended():
+            return
+        if self._closed is not None:
+            raise LobbyGoneError(f"the lobby of the ladder is gone: {self._closed}")
+        await self._start_lobby()
+        await self._poll()
+        if not self._running or not await self._request_games():
+            await self._wait()
+
+    async def _wait(self) -> None:
+        """Until something has happened, or somebody has waited long enough."""
+        pause = STEP_SECONDS if self._free_since else 4 * STEP_SECONDS
+        try:
+            async with asyncio.timeout(pause):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+    # The lobby
+
+    @property
+    def _running(self) -> bool:
+        return self.view is not None and self.view.state == "running"
+
+    async def _start_lobby(self) -> None:
+        """Start a lobby that gathers: an arranged one begins with whoever is there."""
+        if self.view is not None and self.view.state == "gathering":
+            try:
+                await self._host.start(self._lobby)
+            except RefusedError as error:
+                if error.code is not Code.WRONG_STATE:  # it has started, and news says so soon
+                    self._tell(f"the lobby does not start: {error}")
+        elif self._is_spent and not self.state.outstanding and not self._stopping:
+            self._tell("the ladder goes on in a new lobby")
+            await self._host.close_lobby(self._lobby)
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the ladder moves on: the lobby is full of games, or not as its file has it."""
+        return self.state.requested_there >= MAX_REQUESTS or self._outdated
+
+    async def _poll(self) -> None:
+        """Ask what became of all outstanding games, when it is time to."""
+        moment = asyncio.get_running_loop().time()
+        if not self._running or moment < self._asked_at + POLL_SECONDS:
+            return
+        self._asked_at = moment
+        games = [each for each in self.state.outstanding.values() if each.tag not in self._reported]
+        await self._arrange(games)
+
+    # Pairing
+
+    async def _request_games(self) -> bool:
+        """Pair who is free and ask for their games; return whether there were any."""
+        here = self._candidates()
+        room = 0 if self._stopping or self._is_spent else self.ladder.at_once - len(self._live)
+        if room <= 0:
+            return False
+        terms = Terms(self.ladder.seats, self.ladder.patience, self.ladder.spread)
+        groups = pair(here, self.state.met, terms, room)
+        games = [self._game(group, offset) for offset, group in enumerate(groups)]
+        if games:
+            await self._write([*self._newcomers(groups), *games])
+            await self._arrange(games)
+        return bool(games)
+
+    def _candidates(self) -> list[Candidate]:
+        """Return who is here and not paused; who is free has its waiting time."""
+        moment, now = asyncio.get_running_loop().time(), self._now()
+        busy = {name for game in self._live for name in game.entrants}
+        there = [
+            name
+            for name in self._here
+            if not self.state.paused(name, now) and self._unable_until.get(name, 0.0) <= moment
+        ]
+        free = [name for name in there if name not in busy]
+        self._free_since = {name: self._free_since.get(name, moment) for name in free}
+        return [
+            Candidate(
+                name,
+                self._rating(name),
+                moment - self._free_since[name] if name in self._free_since else None,
+                self._here[name].kind == "house",
+            )
+            for name in there
+        ]
+
+    def _game(self, names: Names, offset: int) -> GameRequested:
+        """Return the game that a group plays now, the `offset`-th one that is asked for."""
+        group = frozenset(names)
+        played = self.state.games_of(group)
+        seed = self.state.block_seed(group)
+        seed = self._draw() if seed is None else seed
+        seats = seating(group, played, seed)
+        return GameRequested(
+            at_ms=self._now(),
+            tag=f"g{self.state.requested + 1 + offset}",
+            entrants=list(seats),
+            players=[self._here[name].player for name in seats],
+            block=played // self.ladder.seats,
+            seed=seed,
+        )
+
+    # The games
+
+    async def _arrange(self, games: Sequence[GameRequested]) -> None:
+        """Ask for games, new ones and known ones alike, and take in what is over.
+
+        Where one of several cannot be played they are asked for one by one.
+        """
+        if not games:
+            return
+        try:
+            answer = await self._host.arrange(self._lobby, [*map(self._arrangement, games)])
+        except RefusedError as error:
+            await self._apply_refusal(games, error)
+            return
+        for game, brief in zip(games, answer.matches, strict=True):
+            if brief is not None:
+                self._report(game.tag, brief)
+
+    async def _apply_refusal(self, games: Sequence[GameRequested], error: RefusedError) -> None:
+        if error.code in TRANSIENT_REFUSALS:
+            self._tell(f"the server refuses games, which are asked for again soon: {error}")
+            self._asked_at = asyncio.get_running_loop().time() - POLL_SECONDS + 1
+        elif error.code in LOBBY_REFUSALS:
+            self._closed = str(error)
+        elif error.code not in GAME_REFUSALS:
+            raise error
+        elif len(games) > 1:
+            for each in games:
+                await self._arrange([each])
+        else:
+            await self._give_up(games[0], error)
+
+    async def _give_up(self, game: GameRequested, error: RefusedError) -> None:
+        """Cancel a game that the server does not know and will not play: it knows all others."""
+        self._tell(f"{game.tag} is not played: {error}")
+        await self._write([GameCancelled(at_ms=self._now(), tag=game.tag, detail=str(error)[:200])])
+        absent = error.code is Code.NO_SUCH_PLAYER
+        until = asyncio.get_running_loop().time() + (ABSENT_SECONDS if absent else UNABLE_SECONDS)
+        self._unable_until |= dict.fromkeys(game.entrants, until)
+
+    def _arrangement(self, game: GameRequested) -> Arrangement:
+        item = self.ladder.item(game.block, game.seed)
+        return Arrangement(tag=game.tag, item=item, players=game.players)
+
+    # What is heard
+
+    async def _listen(self) -> None:
+        async for message in self._host.news():
+            self._apply_message(message)
+        self._closed = "the connection has ended"
+        self._wake.set()
+
+    def _apply_message(self, message: object) -> None:
+        match message:
+            case LobbyNews(lobby=view) if view.lobby == self._lobby:
+                self._apply_view(view)
+            case MatchStarted(lobby=self._lobby, match=brief) if brief.tag is not None:
+                self._began.add(brief.tag)
+            case MatchEnded(lobby=self._lobby, match=brief) if brief.tag is not None:
+                self._apply_end(brief.tag, brief)
+            case LobbyClosed(lobby=self._lobby, reason=reason):
+                self._closed = reason
+            case _:
+                return
+        self._wake.set()
+
+    def _apply_view(self, view: LobbyView) -> None:
+        if self.view is None:
+            self._outdated = differs(view.settings, lobby_settings(self.ladder))
+        self.view = view
+        ready = [each for each in view.members if each.connected and each.ready]
+        self._here = {entrant_name(each, view): each for each in ready}
+        live = {each.tag for each in view.live if each.tag is not None}
+        if self._began - live - self._reported.keys():  # one has ended, and news of it was lost
+            self._asked_at = float("-inf")
+        self._began = live
+
+    def _apply_end(self, tag: str, brief: MatchBrief) -> None:
+        """Believe a result; what failed may be played once more by the server, so ask."""
+        self._began.discard(tag)
+        if brief.result is None or brief.result.cause is Cause.INFRASTRUCTURE:
+            self._asked_at = float("-inf")
+        else:
+            self._report(tag, brief)
+
+    def _report(self, tag: str, brief: MatchBrief) -> None:
+        """Note that a game is over, if it is and is not in the journal yet."""
+        if brief.result is None and not brief.void:
+            self._began.add(tag)
+        elif tag in self.state.outstanding:
+            self._reported[tag] = brief
+
+    async def _write_ended(self) -> bool:
+        """Write down what is over; return whether anything was."""
+        reported = dict(self._reported)
+        ended = [self._ended(tag, brief) for tag, brief in reported.items()]
+        if not ended:
+            return False
+        before = self.state.played
+        await self._write(ended)
+        for tag in reported:
+            del self._reported[tag]
+            self._began.discard(tag)
+        for game in self.state.last_results:
+            if game.number > before:
+                self._on_ended(game)
+        for entry in ended:
+            if isinstance(entry, GameCancelled):
+                self._tell(f"{entry.tag} counts for nobody: {entry.detail}")
+        return True
+
+    def _ended(self, tag: str, brief: MatchBrief) -> GameEnded | GameCancelled:
+        if brief.result is None:
+            return GameCancelled(at_ms=self._now(), tag=tag, detail="a player had left")
+        return ended_entry(self._now(), tag, brief.match, brief.result)
+
+    def _newcomers(self, groups: Iterable[Names]) -> Iterable[Entered]:
+        """Return entries for those who play for the first time: who only comes leaves no trace."""
+        for name in (name for group in groups for name in group):
+            if name not in self.state.entrants:
+                member = self._here[name]
+                of = name if member.kind == "house" else member.name
+                yield Entered(at_ms=self._now(), entrant=name, name=of, player=member.kind)
+
+    async def _write(self, entries: Sequence[Entry]) -> None:
+        """Append to the journal and wait for the disk, also when this task is to end."""
+        lines = self._journal.fold(*entries)
+        writing = asyncio.ensure_future(self._in_thread(self._journal.write, lines))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait({writing})
+            raise

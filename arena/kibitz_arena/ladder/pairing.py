@@ -1,0 +1,124 @@
+"""Who plays whom on a standing ladder, and in which seat. Pure.
+
+Whoever has waited longest is paired first, with those who cost least. What an opponent costs is how
+far away its rating is, and how much more often the two have met than who is here and was met least;
+`spread` points of rating are worth one meeting. House bots cost `HOUSE_COST` more, so they play
+when nobody else is as good a choice; they never play only each other.
+
+Who is free at a moment is often just who has ended a game together. So an entrant waits for
+somebody who is busy and would cost less, but no longer than `patience`: then it plays with whoever
+is free. Two who are free at the same time are thus paired within `patience` at the latest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+HOUSE_COST: Final = 2.0
+"""What a house bot costs more than anybody else, in meetings."""
+SLACK: Final = 0.75
+"""How much more than the best of all that are here an opponent may cost who is taken at once."""
+
+Met: TypeAlias = Callable[[str, str], int]
+Names: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Somebody who is here; `waited` is for how many seconds it has been free, None if it is not.
+
+    Who is not free is somebody to wait for.
+    """
+
+    name: str
+    rating: float
+    waited: float | None
+    house: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a ladder pairs."""
+
+    seats: int
+    patience: float
+    spread: float
+
+
+def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[Names]:
+    """Return at most `most` groups of free candidates that play now, each with `seats` names."""
+    free = {each.name: each for each in here if each.waited is not None}
+    costs = _Costs(here, met, terms)
+    groups: list[Names] = []
+    for first in sorted(free.values(), key=_turn):
+        if len(groups) >= most or len(free) < terms.seats:
+            break
+        if first.house or first.name not in free:
+            continue
+        group = _group(first, free.values(), costs, terms)
+        if group is not None:
+            groups.append(group)
+            for name in group:
+                del free[name]
+    return groups
+
+
+def seating(group: Iterable[str], games: int, seed: int) -> Names:
+    """Return who sits where when a group has played `games` before, in a block of seed `seed`.
+
+    In a block everybody has every seat once; who begins in its first game follows from the seed.
+    """
+    names = sorted(group)
+    turn = (games + seed) % len(names)
+    return (*names[turn:], *names[:turn])
+
+
+def _turn(candidate: Candidate) -> tuple[float, str]:
+    return -(candidate.waited or 0.0), candidate.name
+
+
+class _Costs:
+    """What opponents cost each other."""
+
+    def __init__(self, here: Sequence[Candidate], met: Met, terms: Terms) -> None:
+        self._here = here
+        self._met = met
+        self._spread = terms.spread
+        self._least: dict[str, int] = {}
+
+    def of(self, one: Candidate, other: Candidate) -> float:
+        """Return what it costs `one` to play with `other`."""
+        apart = abs(one.rating - other.rating) / self._spread
+        often = self._met(one.name, other.name) - self._fewest(one)
+        return apart + often + HOUSE_COST * other.house
+
+    def cheapest(self, one: Candidate, count: int) -> float:
+        """Return what the best `count` opponents of all that are here would cost, free or not."""
+        return sum(sorted(self.of(one, each) for each in self._others(one))[:count])
+
+    def _fewest(self, one: Candidate) -> int:
+        if one.name not in self._least:
+            met = (self._met(one.name, each.name) for each in self._others(one))
+            self._least[one.name] = min(met, default=0)
+        return self._least[one.name]
+
+    def _others(self, one: Candidate) -> Iterable[Candidate]:
+        return (each for each in self._here if each.name != one.name)
+
+
+def _group(
+    first: Candidate, free: Iterable[Candidate], costs: _Costs, terms: Terms
+) -> Names | None:
+    """Return who plays with `first` now; None where it goes on waiting."""
+    others = sorted(
+        (each for each in free if each.name != first.name),
+        key=lambda each: (costs.of(first, each), each.name),
+    )
+    chosen = others[: terms.seats - 1]
+    cost = sum(costs.of(first, each) for each in chosen)
+    waits = (first.waited or 0.0) < terms.patience
+    if waits and cost > costs.cheapest(first, len(chosen)) + SLACK:
+        return None
+    return (first.name, *(each.name for each in chosen))

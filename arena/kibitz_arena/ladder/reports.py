@@ -1,0 +1,82 @@
+"""Reports of losses: why a seat dropped out, fetched from the server for the entrants' last losses.
+
+The server tells the host of a lobby what a bot was sent, what it answered, and what it printed. A
+report is fetched after the game is in the journal, so nobody waits for it, and one that could not
+be fetched is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from kibitz_arena.ladder.state import LadderState
+from kibitz_protocol.client.errors import RefusedError
+
+PAUSE_SECONDS: Final = 2.0
+TRIES: Final = 3
+"""How often a report is asked for that the server refuses."""
+
+Fetch = Callable[[str, Path], Awaitable[None]]
+"""Writes the report of a match to a file; raises `RefusedError`, or `OSError`."""
+
+
+class LossReports:
+    """Keeps a report for each of the entrants' last losses in which they were at fault."""
+
+    def __init__(
+        self, state: LadderState, directory: Path, fetch: Fetch, tell: Callable[[str], None]
+    ) -> None:
+        self._state = state
+        self._directory = directory
+        self._fetch = fetch
+        self._tell = tell
+        self._tried: dict[str, int] = {}
+
+    def files(self) -> Mapping[str, str]:
+        """Return the reports that there are, by match: paths from the ladder's directory."""
+        place = self._directory.name
+        return {
+            path.name.removesuffix(_SUFFIX): f"{place}/{path.name}"
+            for path in self._directory.glob(f"*{_SUFFIX}")
+        }
+
+    async def run(self) -> None:
+        """Fetch what is missing and remove what nobody asks for any more, until cancelled."""
+        while True:
+            await self.update()
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def update(self) -> None:
+        """Do so once."""
+        wanted, there = self._wanted(), {*self.files()}
+        for match in there - wanted:
+            self._path(match).unlink(missing_ok=True)
+        for match in sorted(wanted - there):
+            if self._tried.get(match, 0) < TRIES:
+                await self._get(match)
+        self._tried = {match: count for match, count in self._tried.items() if match in wanted}
+
+    async def _get(self, match: str) -> None:
+        try:
+            await self._fetch(match, self._path(match))
+        except (RefusedError, OSError, ValueError) as error:
+            self._tried[match] = self._tried.get(match, 0) + 1
+            if self._tried[match] == TRIES:
+                self._tell(f"there is no report of match {match}: {error}")
+
+    def _wanted(self) -> set[str]:
+        return {
+            game.match
+            for entrant in self._state.entrants.values()
+            for game in entrant.last_losses
+            if game.causes[game.entrants.index(entrant.entrant)] is not None
+        }
+
+    def _path(self, match: str) -> Path:
+        return self._directory / f"{match}{_SUFFIX}"
+
+
+_SUFFIX: Final = ".report.txt"

@@ -1,0 +1,174 @@
+"""Running a ladder: session after session, each of which goes on with what the journal says.
+
+A session ends when the ladder's lobby is gone, when the disk fails, or when somebody asks. The
+connection itself outlives the server: it waits for it as long as it takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kibitz_arena.ladder.config import Ladder
+from kibitz_arena.ladder.directory import LadderDirectory
+from kibitz_arena.ladder.feed import FeedResult
+from kibitz_arena.ladder.hosting import LadderHost, find_lobby, moving_entries
+from kibitz_arena.ladder.journal import Kept
+from kibitz_arena.ladder.journal_file import LadderJournal
+from kibitz_arena.ladder.keeper import LadderKeeper, LobbyGoneError
+from kibitz_arena.ladder.publisher import Publisher
+from kibitz_arena.ladder.reports import Fetch, LossReports
+from kibitz_arena.ladder.state import PlayedGame
+from kibitz_arena.ladder.webhook import Webhook, post_json
+from kibitz_arena.runner.errors import first_error
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import HelloRefusedError, SessionError
+from kibitz_protocol.wire.reports import MatchReport
+
+FIRST_PAUSE: Final = 1.0
+"""Seconds between sessions, ..."""
+LONGEST_PAUSE: Final = 60.0
+"""... which double while no game ends in any, up to this."""
+
+WriteReport = Callable[[MatchReport, Path], None]
+"""Writes a report, for a person, to a file."""
+Ended = Callable[[PlayedGame], None]
+"""Is given each game that counts."""
+
+
+@dataclass
+class LadderRunner:
+    """A ladder that is being kept on a server. `stop` may be called at any time.
+
+    `tell` is given a line for everything that a person may want to know.
+    """
+
+    ladder: Ladder
+    directory: LadderDirectory
+    server: str
+    token: str | None
+    write_report: WriteReport
+    tell: Callable[[str], None]
+    stop_requested: bool = False
+    _keeper: LadderKeeper | None = None
+
+    async def stop(self) -> None:
+        """Request no more games, and end when those that run have ended."""
+        self.stop_requested = True
+        if self._keeper is not None:
+            self._keeper.stop()
+
+    async def run(self) -> None:
+        """Keep the ladder until it is told to stop.
+
+        Raises `JournalError` where the journal is another ladder's or open elsewhere, and
+        `HelloRefusedError` or `RefusedError` where the server does not let this ladder be hosted.
+        """
+        async with self._sending_results() as ended:
+            await self._run_sessions(ended)
+
+    async def _run_sessions(self, ended: Ended) -> None:
+        pause = FIRST_PAUSE
+        while not self.stop_requested:
+            played = 0
+            try:
+                with self._open_journal() as journal:
+                    before = journal.state.played
+                    try:
+                        await self._run_session(journal, ended)
+                    finally:
+                        played = journal.state.played - before
+            except* (LobbyGoneError, OSError, SessionError) as group:
+                error = first_error(group)
+                if isinstance(error, HelloRefusedError):
+                    raise error from None
+                self.tell(f"{error}; going on")
+            if not self.stop_requested:
+                pause = FIRST_PAUSE if played else min(2 * pause, LONGEST_PAUSE)
+                await asyncio.sleep(pause)
+
+    @contextlib.asynccontextmanager
+    async def _sending_results(self) -> AsyncIterator[Ended]:
+        """Send results to the webhook, if there is one, for the length of the block."""
+        if self.ladder.webhook is None:
+            yield lambda game: None
+            return
+        webhook = Webhook(self.ladder.webhook, post_json, self.tell)
+        async with asyncio.TaskGroup() as group:
+            sending = group.create_task(webhook.run())
+            yield lambda game: webhook.put(FeedResult.of(game))
+            sending.cancel()
+
+    def _open_journal(self) -> LadderJournal:
+        journal = LadderJournal(self.directory.journal, self.ladder)
+        if journal.torn:
+            self.tell(f"the journal ended in half a line, which was cut off: {journal.torn!r}")
+        try:
+            journal.append(Kept(at_ms=_now(), ladder=self.ladder.dump()))
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    async def _run_session(self, journal: LadderJournal, ended: Ended) -> None:
+        host = LadderHost(self.ladder, self.directory, self.server, self.token)
+        state = journal.state
+        async with host.connect() as client:
+            before = state.lobby
+            lobby = await find_lobby(client, state)
+            journal.append(*moving_entries(state, lobby, _now()))
+            where = "goes on" if lobby == before else "is played"
+            self.tell(f"ladder {self.ladder.name} {where} in lobby {lobby} on {self.server}")
+            reports = LossReports(
+                state, self.directory.reports, self._report_fetcher(client), self.tell
+            )
+            publisher = Publisher(
+                state,
+                self.directory,
+                self.server,
+                here=lambda: keeper.here,
+                reports=reports.files,
+                now=_now,
+                tell=self.tell,
+            )
+            keeper = LadderKeeper(
+                client,
+                lobby,
+                journal,
+                now=_now,
+                rating=publisher.rating,
+                ended=ended,
+                tell=self.tell,
+            )
+            await self._keep(keeper, publisher, reports)
+
+    async def _keep(self, keeper: LadderKeeper, publisher: Publisher, reports: LossReports) -> None:
+        """Keep the ladder, and tell of it, until the keeper ends."""
+        self._keeper = keeper
+        if self.stop_requested:
+            keeper.stop()
+        try:
+            async with asyncio.TaskGroup() as group:
+                beside = [group.create_task(publisher.run()), group.create_task(reports.run())]
+                await keeper.keep()
+                for task in beside:
+                    task.cancel()
+        finally:
+            self._keeper = None
+        await publisher.publish()
+
+    def _report_fetcher(self, client: Client) -> Fetch:
+        async def fetch(match: str, path: Path) -> None:
+            found = (await client.report(match)).report
+            await asyncio.to_thread(self.write_report, found, path)
+
+        return fetch
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

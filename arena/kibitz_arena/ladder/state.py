@@ -1,0 +1,287 @@
+"""The state of a standing ladder: the fold over the entries of its journal. Pure.
+
+Every entry goes through `LadderState.apply`, whether it has just been written or was read, so a
+ladder that goes on after a crash is as it was. Times are in the entries.
+
+An *entrant* is one version of one name: what it won as another version tells nothing about this
+one. When a newer version comes, the ones before it retire: they keep their ratings, and play on for
+as long as they stay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from kibitz_arena.journal import JournalError
+from kibitz_arena.ladder.config import Ladder
+from kibitz_arena.ladder.journal import (
+    Entered,
+    Entry,
+    GameCancelled,
+    GameEnded,
+    GameRequested,
+    Hosted,
+    Kept,
+)
+from kibitz_arena.ratings import RatedGame
+from kibitz_protocol.wire.records import Cause, PlayerKind
+
+FORM: Final = 10
+"""How many of an entrant's last games its form tells."""
+LAST_LOSSES: Final = 5
+"""How many of an entrant's last losses are kept with what is known of them."""
+LAST_RESULTS: Final = 100
+"""How many of the ladder's last results are kept."""
+FAULTS: Final = frozenset({Cause.CRASH, Cause.ILLEGAL, Cause.DISCONNECT, Cause.ABANDONED})
+"""Why a seat drops out that failed, or went away: after several in a row its player is paused."""
+MAX_DOUBLINGS: Final = 8
+"""How often a pause is doubled at most."""
+
+Group: TypeAlias = frozenset[str]
+Outcome: TypeAlias = Literal["W", "D", "L"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """A game that counted."""
+
+    number: int
+    """From 1, in the order in which they ended."""
+    at_ms: int
+    tag: str
+    match: str
+    lobby: str
+    entrants: tuple[str, ...]
+    ranks: tuple[int, ...]
+    causes: tuple[Cause | None, ...]
+    plies: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Entrant:
+    """What is known of an entrant."""
+
+    entrant: str
+    name: str
+    """Without its version."""
+    kind: PlayerKind
+    since_ms: int
+    number: int
+    """In the order in which entrants came, from 0."""
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    form: deque[Outcome] = field(default_factory=lambda: deque(maxlen=FORM))
+    last_losses: deque[PlayedGame] = field(default_factory=lambda: deque(maxlen=LAST_LOSSES))
+    faults: int = 0
+    """Games in a row that it lost by failing."""
+    pauses: int = 0
+    """Pauses in a row, without a game between them that it did not lose by failing."""
+    paused_until_ms: int = 0
+
+
+@dataclass(slots=True)
+class Score:
+    """What one entrant did in its games against another."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+class LadderState:
+    """A ladder as its journal tells it. Only `apply` changes it."""
+
+    def __init__(self, ladder: Ladder) -> None:
+        self.ladder = ladder
+        """As the keeper that wrote last had it."""
+        self.lobby: str | None = None
+        """Where it is played."""
+        self.requested_there = 0
+        """Games that were asked for in that lobby."""
+        self.requested = 0
+        """Games that were asked for in all."""
+        self.cancelled = 0
+        self.sessions = 0
+        """How often somebody began to keep the ladder."""
+        self.entrants: dict[str, Entrant] = {}
+        self.newest: dict[str, str] = {}
+        """The newest version of each name."""
+        self.outstanding: dict[str, GameRequested] = {}
+        """Games that were asked for and have not ended, by tag."""
+        self.rated: list[RatedGame] = []
+        """All games that counted, players by their numbers."""
+        self.last_results: deque[PlayedGame] = deque(maxlen=LAST_RESULTS)
+        self.scores: dict[tuple[str, str], Score] = {}
+        """Head to head: what the first did against the second."""
+        self._groups: Counter[Group] = Counter()
+        self._seeds: dict[Group, int] = {}
+
+    @classmethod
+    def fold(cls, ladder: Ladder, entries: Iterable[Entry]) -> LadderState:
+        """Return what `entries` make; raises `JournalError` where they cannot be."""
+        state = cls(ladder)
+        for number, entry in enumerate(entries, 2):
+            try:
+                state.apply(entry)
+            except JournalError as error:
+                raise JournalError(f"line {number}: {error}") from None
+        return state
+
+    # What follows from it
+
+    @property
+    def played(self) -> int:
+        """How many games counted."""
+        return len(self.rated)
+
+    def next_tag(self) -> str:
+        """Return a tag that no game ever had."""
+        return f"g{self.requested + 1}"
+
+    def games_of(self, group: Group) -> int:
+        """Return how many games these have played with each other and nobody else."""
+        return self._groups[group]
+
+    def block_seed(self, group: Group) -> int | None:
+        """Return the seed of the block that a group is in; None where a new one begins."""
+        return self._seeds.get(group) if self._groups[group] % self.ladder.seats else None
+
+    def met(self, one: str, other: str) -> int:
+        """Return how often two entrants have met."""
+        score = self.scores.get((one, other))
+        return 0 if score is None else score.wins + score.draws + score.losses
+
+    def retired(self, entrant: str) -> bool:
+        """Whether a newer version of its name has come."""
+        return self.newest[self.entrants[entrant].name] != entrant
+
+    def paused(self, entrant: str, now_ms: int) -> bool:
+        """Whether an entrant is given no games now."""
+        known = self.entrants.get(entrant)
+        return known is not None and now_ms < known.paused_until_ms
+
+    # What happened
+
+    def apply(self, entry: Entry) -> None:
+        """Fold one entry in; raises `JournalError`, and changes nothing, where it cannot be."""
+        match entry:
+            case Kept():
+                self.ladder = Ladder.model_validate(entry.ladder)
+                self.sessions += 1
+            case Hosted():
+                self.lobby, self.requested_there = entry.lobby, 0
+            case Entered():
+                self._apply_entered(entry)
+            case GameRequested():
+                self._apply_requested(entry)
+            case GameEnded():
+                self._apply_ended(entry)
+            case GameCancelled():
+                self._take_outstanding(entry.tag)
+                self.cancelled += 1
+
+    def _apply_entered(self, entry: Entered) -> None:
+        if entry.entrant in self.entrants:
+            raise JournalError(f"{entry.entrant!r} has been here before")
+        number = len(self.entrants)
+        self.entrants[entry.entrant] = Entrant(
+            entry.entrant, entry.name, entry.player, entry.at_ms, number
+        )
+        self.newest[entry.name] = entry.entrant
+
+    def _apply_requested(self, entry: GameRequested) -> None:
+        if entry.tag != self.next_tag():
+            raise JournalError(f"expected a game {self.next_tag()!r}, got {entry.tag!r}")
+        unknown = [name for name in entry.entrants if name not in self.entrants]
+        if unknown or len({*entry.entrants}) != len(entry.entrants) or self.lobby is None:
+            raise JournalError(f"the game {entry.tag!r} cannot be played by {entry.entrants}")
+        self.requested += 1
+        self.requested_there += 1
+        self.outstanding[entry.tag] = entry
+        self._seeds[frozenset(entry.entrants)] = entry.seed
+
+    def _take_outstanding(self, tag: str) -> GameRequested:
+        requested = self.outstanding.pop(tag, None)
+        if requested is None:
+            raise JournalError(f"the game {tag!r} is not outstanding")
+        return requested
+
+    def _apply_ended(self, entry: GameEnded) -> None:
+        requested = self.outstanding.get(entry.tag)
+        if requested is not None and len(entry.ranks) != len(requested.entrants):
+            raise JournalError(f"the game {entry.tag!r} has {len(requested.entrants)} seats")
+        requested = self._take_outstanding(entry.tag)
+        game = PlayedGame(
+            number=self.played + 1,
+            at_ms=entry.at_ms,
+            tag=entry.tag,
+            match=entry.match,
+            lobby=self.lobby or "",
+            entrants=tuple(requested.entrants),
+            ranks=tuple(entry.ranks),
+            causes=tuple(entry.causes),
+            plies=entry.plies,
+            reason=entry.reason,
+        )
+        self.last_results.append(game)
+        self._rate(game, requested.block)
+        self._count_meetings(game)
+        for seat, name in enumerate(game.entrants):
+            self._count(self.entrants[name], game, seat)
+
+    def _rate(self, game: PlayedGame, block: int) -> None:
+        group = frozenset(game.entrants)
+        self._groups[group] += 1
+        numbers = tuple(self.entrants[name].number for name in game.entrants)
+        together = "-".join(map(str, sorted(numbers)))
+        self.rated.append(RatedGame(f"{together}.{block}", numbers, game.ranks))
+
+    def _count_meetings(self, game: PlayedGame) -> None:
+        for seat, one in enumerate(game.entrants):
+            for other_seat, other in enumerate(game.entrants):
+                if seat == other_seat:
+                    continue
+                score = self.scores.setdefault((one, other), Score())
+                if game.ranks[seat] < game.ranks[other_seat]:
+                    score.wins += 1
+                elif game.ranks[seat] > game.ranks[other_seat]:
+                    score.losses += 1
+                else:
+                    score.draws += 1
+
+    def _count(self, entrant: Entrant, game: PlayedGame, seat: int) -> None:
+        outcome = outcome_of(game.ranks, seat)
+        entrant.games += 1
+        entrant.wins += outcome == "W"
+        entrant.draws += outcome == "D"
+        entrant.losses += outcome == "L"
+        entrant.form.append(outcome)
+        if outcome == "L":
+            entrant.last_losses.append(game)
+        self._count_fault(entrant, game.causes[seat], game.at_ms)
+
+    def _count_fault(self, entrant: Entrant, cause: Cause | None, at_ms: int) -> None:
+        """Pause an entrant that fails again and again, ever longer."""
+        if cause not in FAULTS:
+            entrant.faults = entrant.pauses = 0
+            return
+        entrant.faults += 1
+        if entrant.faults >= self.ladder.pause.after:
+            first_ms = self.ladder.pause.minutes * 60_000
+            entrant.paused_until_ms = at_ms + int(
+                first_ms * 2 ** min(entrant.pauses, MAX_DOUBLINGS)
+            )
+            entrant.faults, entrant.pauses = 0, entrant.pauses + 1
+
+
+def outcome_of(ranks: Sequence[int], seat: int) -> Outcome:
+    """Return what a game was for a seat: the best rank alone is won, shared it is drawn."""
+    if ranks[seat] > min(ranks):
+        return "L"
+    return "D" if list(ranks).count(ranks[seat]) > 1 else "W"

@@ -1,0 +1,124 @@
+"""A task of blocks: what a worker needs to play them, and what it returns. Plain data, as JSON.
+
+Entrants that are files travel by the SHA-256 of their content. A worker keeps what it was given
+once; where it lacks a file it answers with `BlockOutcome.missing` and plays nothing, and the task
+is sent again with the contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from kibitz_arena.journal import GameEnded
+from kibitz_arena.schedule import ScheduledGame
+from kibitz_arena.tournament import Tournament
+from kibitz_protocol.wire.values import Strict
+
+_OF_THE_WHOLE = {"stop", "claims", "deadline"}
+"""Keys of an event that concern all of its games together, not those of a block."""
+
+
+class TaskGame(Strict):
+    """A game of the schedule, as a task has it (see `schedule.ScheduledGame`)."""
+
+    tag: str
+    block: str
+    round: int | None
+    players: list[str]
+    seed: int
+    opening: int
+
+    def scheduled(self) -> ScheduledGame:
+        """Return the game of the schedule."""
+        return ScheduledGame(
+            self.tag, self.block, self.round, tuple(self.players), self.seed, self.opening
+        )
+
+
+class TaskFile(Strict):
+    """A file that an entrant needs: its path from the event's base, and its content's hash."""
+
+    path: str
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    executable: bool = False
+
+
+class BlockTask(Strict):
+    """Games that one worker plays on a server of its own, beside its own bots."""
+
+    event: dict[str, Any]
+    """The event with the entrants of these games only."""
+    games: list[TaskGame] = Field(min_length=1)
+    files: list[TaskFile] = Field(default_factory=list)
+    contents: dict[str, str] = Field(default_factory=dict)
+    """Contents in base64, by hash; those that the worker said it lacks."""
+    isolation: Literal["auto", "bwrap", "setpriv", "none"] = "auto"
+    """What must isolate entrants of foreign code."""
+    wait: float = Field(gt=0)
+    """Seconds that the entrants may take to be ready."""
+
+
+class PlayedGame(Strict):
+    """A game that a worker played. Paths in `ended` are those of the worker."""
+
+    ended: GameEnded
+    record: str | None = None
+    """The text of the record, with what bots noted; reports are made of it."""
+
+
+class BlockOutcome(Strict):
+    """What came of a task."""
+
+    games: list[PlayedGame] = Field(default_factory=list)
+    missing: list[str] = Field(default_factory=list)
+    """Hashes of files that the worker lacks; nothing was played then."""
+    failure: str | None = None
+    """Why the games that are not there could not be played."""
+
+
+class WorkerLostError(Exception):
+    """A worker ended before it answered; its task may be given to another one."""
+
+
+class TaskFailedError(Exception):
+    """A task cannot be carried out by any worker; the message says why."""
+
+
+class BlockWorkers(Protocol):
+    """Whoever plays blocks."""
+
+    @property
+    def size(self) -> int:
+        """How many tasks may run at the same time."""
+
+    async def play(self, task: BlockTask) -> BlockOutcome:
+        """Play a task; raises `WorkerLostError`, `TaskFailedError`. Cancelling ends the worker's
+        part in it."""
+
+
+def task_event(
+    tournament: Tournament, games: Sequence[ScheduledGame], concurrency: int
+) -> dict[str, Any]:
+    """Return the event of a task: its entrants, and as many games at once as it may play."""
+    playing = {name for game in games for name in game.players}
+    event = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
+    entrants = [each for each in event["entrants"] if each["name"] in playing]
+    return event | {"entrants": entrants, "concurrency": concurrency}
+
+
+def task_games(games: Sequence[ScheduledGame]) -> list[TaskGame]:
+    """Return games as a task has them."""
+    return [
+        TaskGame(
+            tag=game.tag,
+            block=game.block,
+            round=game.round,
+            players=[*game.players],
+            seed=game.seed,
+            opening=game.opening,
+        )
+        for game in games
+    ]

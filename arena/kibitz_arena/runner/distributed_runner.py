@@ -1,0 +1,280 @@
+"""Running a tournament on workers: blocks of games are tasks, and the journal is written here.
+
+Games are journaled as requested before their task is sent, and as ended when their block returns.
+A worker that is lost changes nothing in the journal: its games are still outstanding, and are sent
+again under the same tags, as they are after an interruption. An answer counts only for games that
+are outstanding, so a game that is answered twice counts once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kibitz_arena.journal import GameEnded, GamesRequested, IsolationTool, RunStarted, RunStopped
+from kibitz_arena.runner.block_task import (
+    BlockOutcome,
+    BlockTask,
+    BlockWorkers,
+    PlayedGame,
+    TaskFailedError,
+    TaskFile,
+    WorkerLostError,
+    task_event,
+    task_games,
+)
+from kibitz_arena.runner.concurrency import ConcurrencyLimit
+from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
+from kibitz_arena.runner.journal_file import Journal
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.records import has_fault
+from kibitz_arena.runner.services import Services
+from kibitz_arena.state import DueGame, TournamentState, original_tag
+from kibitz_arena.tournament import Tournament
+from kibitz_protocol.wire.recordfile import read_record
+
+MOST_BLOCKS: Final = 10
+"""Blocks of a task at most. A task starts a server and its bots anew, which takes seconds, so that
+one block a task would be slow."""
+TASK_SECONDS: Final = 30.0
+"""How long a task should take: what one lost worker costs, and how long Ctrl-C waits."""
+TASKS_PER_WORKER: Final = 4
+"""Into how many tasks a worker's share of what is left is cut, so that none waits long for the
+last one."""
+SHOW_SECONDS: Final = 0.25
+
+
+@dataclass(frozen=True)
+class TaskTerms:
+    """What all tasks of an event have in common."""
+
+    isolation: IsolationTool | None
+    """What isolates entrants of foreign code; None where there are none."""
+    files: tuple[TaskFile, ...] = ()
+    contents: dict[str, str] = field(default_factory=dict)
+    """The contents of the files in base64, by hash."""
+    concurrency: int = 1
+    """Games that a worker plays at the same time."""
+    wait: float = 600.0
+    """Seconds that the entrants may take to be ready."""
+
+
+@dataclass
+class TaskSize:
+    """How many blocks a task has: one at first, then as many as should take `TASK_SECONDS`."""
+
+    blocks: int = 1
+
+    def learn(self, blocks: int, seconds: float) -> None:
+        """Take note that a task of so many blocks has taken so long."""
+        due = int(blocks * TASK_SECONDS / max(seconds, 0.001))
+        self.blocks = max(1, min(MOST_BLOCKS, due))
+
+
+@dataclass
+class DistributedRunner:
+    """A tournament that is run on workers. `stop` may be called at any time."""
+
+    tournament: Tournament
+    directory: TournamentDirectory
+    workers: BlockWorkers
+    services: Services
+    """What makes reports of records; it starts nothing here."""
+    terms: TaskTerms
+    display: ProgressDisplay
+    stop_requested: bool = False
+    """Whether somebody asked to stop."""
+    failure: str | None = None
+    """Why it could not go on."""
+    lost: int = 0
+    """How many tasks were lost with their workers."""
+    _assigned: set[str] = field(default_factory=set)
+    """The tags of games that a worker has."""
+    _losses: Counter[str] = field(default_factory=Counter)
+    """How often a worker was lost that had the game, by tag."""
+    _size: TaskSize = field(default_factory=TaskSize)
+    _past_deadline: bool = False
+
+    async def stop(self) -> None:
+        """Send no more tasks, and end when those that run have ended."""
+        self.stop_requested = True
+
+    async def run(self) -> TournamentState:
+        """Play what is left, and return how far the tournament is then.
+
+        Raises `JournalError` where the journal is another tournament's, or open elsewhere.
+        """
+        with Journal(self.directory.journal, self.tournament) as journal:
+            if journal.torn:
+                self.display.say(
+                    f"the journal ended in half a line, which was cut off: {journal.torn!r}"
+                )
+            if not journal.state.finished:
+                journal.append(RunStarted(at_ms=_now(), isolation=self.terms.isolation))
+                await self._play(journal)
+                self._write_end(journal)
+            return journal.state
+
+    async def _play(self, journal: Journal) -> None:
+        running: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                while len(running) < self.workers.size and (games := self._next_games(journal)):
+                    self._assigned.update(due.tag for due in games)
+                    running.add(asyncio.create_task(self._run_task(journal, games)))
+                if not running:
+                    return
+                ended, running = await asyncio.wait(
+                    running, timeout=SHOW_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                for each in ended:
+                    each.result()
+                self.display.show(journal.state, self._width())
+        finally:
+            for each in running:
+                each.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _width(self) -> ConcurrencyLimit:
+        return ConcurrencyLimit(self.workers.size * self.terms.concurrency)
+
+    # What is sent
+
+    def _next_games(self, journal: Journal) -> list[DueGame]:
+        """Return the games of the next task, journaled as requested; none to end.
+
+        Games that were outstanding when a run was interrupted, or had a lost worker, come first.
+        """
+        if self.stop_requested or self.failure is not None:
+            return []
+        state = journal.state
+        left = [due for due in state.outstanding if due.tag not in self._assigned]
+        if left:
+            return self._first_blocks(state, left)
+        self._past_deadline = self._past_deadline or self._is_past_deadline()
+        if self._past_deadline:
+            return []
+        room = len(state.outstanding) + self._size.blocks * self.tournament.seats
+        games = self._first_blocks(state, state.due(room))
+        if games:
+            journal.append(GamesRequested(at_ms=_now(), tags=[due.tag for due in games]))
+        return games
+
+    def _first_blocks(self, state: TournamentState, games: Sequence[DueGame]) -> list[DueGame]:
+        """Return the games of the first blocks, as many as a task has or a worker's share is."""
+        left = -(-(state.planned - state.played) // self.tournament.seats)
+        share = -(-left // (TASKS_PER_WORKER * self.workers.size))
+        blocks = itertools.groupby(games, key=lambda due: due.game.block)
+        chosen = itertools.islice(blocks, max(1, min(self._size.blocks, share)))
+        return [due for _, inside in chosen for due in inside]
+
+    def _is_past_deadline(self) -> bool:
+        deadline = self.tournament.deadline
+        return deadline is not None and _now() >= deadline.timestamp() * 1000
+
+    def _task(self, games: Sequence[DueGame]) -> BlockTask:
+        scheduled = [due.game for due in games]
+        return BlockTask(
+            event=task_event(self.tournament, scheduled, self.terms.concurrency),
+            games=task_games(scheduled),
+            files=[*self.terms.files],
+            isolation=self.terms.isolation or "none",
+            wait=self.terms.wait,
+        )
+
+    # What comes back
+
+    async def _run_task(self, journal: Journal, games: Sequence[DueGame]) -> None:
+        """Have a task played, and write down what came of it."""
+        began = time.monotonic()
+        try:
+            outcome = await self._outcome(self._task(games))
+            blocks = len({due.game.block for due in games})
+            self._size.learn(blocks, time.monotonic() - began)
+            self._write_games(journal, outcome.games)
+            self._require_all(journal, games, outcome)
+        except WorkerLostError as error:
+            self._note_loss(games, error)
+        except (TaskFailedError, OSError, ValueError) as error:
+            self.failure = self.failure or str(error)
+        finally:
+            self._assigned.difference_update(due.tag for due in games)
+
+    async def _outcome(self, task: BlockTask) -> BlockOutcome:
+        """Return what a worker answers, which is sent the files that it lacks."""
+        outcome = await self.workers.play(task)
+        if not outcome.missing:
+            return outcome
+        lacking = {each: self.terms.contents[each] for each in outcome.missing}
+        full = task.model_copy(update={"contents": self.terms.contents | lacking})
+        return await self.workers.play(full)
+
+    def _write_games(self, journal: Journal, games: Sequence[PlayedGame]) -> None:
+        """Write records and reports, then the journal, of games that still are outstanding."""
+        tags = {original_tag(due.tag): due.tag for due in journal.state.outstanding}
+        for game in games:
+            tag = tags.pop(original_tag(game.ended.tag), None)
+            if tag is not None:
+                journal.append(self._entry(tag, game))
+
+    def _entry(self, tag: str, game: PlayedGame) -> GameEnded:
+        """Write a game's record and report; return what the journal says of it."""
+        paths: dict[str, str | None] = {"record": None, "report": None}
+        if game.record is not None:
+            # Servers of two workers may give two matches one key, so the tag is in the name.
+            stem = f"{game.ended.match}-{original_tag(game.ended.tag)}"
+            path = write_atomically(self.directory.records / f"{stem}.jsonl", game.record)
+            record = read_record(path)
+            paths["record"] = self._relative(path)
+            if has_fault(record):
+                report = self.services.report(record)
+                written = self.services.write_report(report, path, self.directory.reports)
+                paths["report"] = None if written is None else self._relative(written)
+        return game.ended.model_copy(update={"tag": tag, "at_ms": _now(), **paths})
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.directory.path).as_posix()
+
+    def _require_all(
+        self, journal: Journal, games: Sequence[DueGame], outcome: BlockOutcome
+    ) -> None:
+        """Raise `TaskFailedError` where a worker did not play all games of its task."""
+        left = {due.tag for due in journal.state.outstanding}
+        missing = [due.tag for due in games if due.tag in left]
+        if missing:
+            raise TaskFailedError(
+                outcome.failure or f"a worker returned without the games {', '.join(missing)}"
+            )
+
+    def _note_loss(self, games: Sequence[DueGame], error: WorkerLostError) -> None:
+        self.lost += 1
+        self._losses.update(due.tag for due in games)
+        first, worst = games[0].tag, max(self._losses[due.tag] for due in games)
+        if worst > self.tournament.retries:
+            self.failure = f"{worst} workers were lost that had the block of {first}: {error}"
+            return
+        self.display.say(f"a worker is lost with {len(games)} games from {first} on: {error}")
+
+    def _write_end(self, journal: Journal) -> None:
+        """Say why the event ends here, unless it ends because all is played."""
+        state = journal.state
+        if state.finished and state.played == state.planned:
+            return
+        if state.finished:
+            journal.append(RunStopped(at_ms=_now(), reason="decided"))
+        elif self.failure is not None:
+            detail = (self.failure.splitlines() or [""])[0][:200]
+            journal.append(RunStopped(at_ms=_now(), reason="failed", detail=detail))
+        else:
+            reason = "deadline" if self._past_deadline else "asked"
+            journal.append(RunStopped(at_ms=_now(), reason=reason))
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
