@@ -4,8 +4,15 @@
 whatever the lobby gives it, rematches too. It ends
 
 - after `matches` matches, when its lobbies are gone, or when there is nothing left to come back to;
-- when it is told to `Stop.drain`: running matches are played to their end, new ones are left;
+- when it is told to `Stop.drain`: running matches are played to their end, new ones are left. A
+  host that arranges matches is told first that the bot is not ready, so that there are none;
 - when it is told to `Stop.leave` or `Stop.detach`: at once.
+
+A bot that seeks opponents plays with whoever seeks the same; while it has rounds to play it asks
+for a rematch, and seeks again when there is none.
+
+On a standing ladder it stays: it waits for the ladder's lobby as long as there is none, and joins
+the next one when that is gone.
 
 A bot that crashes or answers illegally loses that match only, and `RunStats.faults` counts it. With
 ``on_fault="exit"`` the first fault ends the whole run.
@@ -25,29 +32,45 @@ from kibitz_bots.log_capture import captured_stderr
 from kibitz_bots.match_session import MatchClient, MatchSession, SessionContext
 from kibitz_bots.memory_trim import release_llvm_pages
 from kibitz_bots.sdk import Bot, Match
+from kibitz_bots.seek_rounds import SeekRounds
+from kibitz_bots.source_digest import source_version
 from kibitz_bots.spec import BotFactory
 from kibitz_bots.threads import in_thread
 from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.client.session import MatchLost
-from kibitz_protocol.wire.lobbies import LobbyView, ProgrammeItem
+from kibitz_protocol.wire.lobbies import LobbyView, ProgrammeItem, SeekTerms
 from kibitz_protocol.wire.messages import (
     Capabilities,
+    Done,
     Event,
     Farewell,
     Finished,
     GameClaim,
     LobbyClosed,
+    LobbyList,
     LobbyNews,
     Refused,
     Snapshot,
     Welcome,
     YourTurn,
 )
-from kibitz_protocol.wire.records import Result
+from kibitz_protocol.wire.records import Engine, Result
+from kibitz_protocol.wire.refusals import Code
 
 log = logging.getLogger("kibitz_bots")
 
 OnFault = Literal["resign", "exit"]
+
+PATIENCE = 120.0
+"""For how many seconds a server may be away, but for a bot on a ladder."""
+LADDER_SECONDS = 5.0
+"""How often a bot looks for the lobby of its ladder while there is none with a place."""
+ENTER_LATER = frozenset(
+    {Code.FULL, Code.NO_SUCH_LOBBY, Code.WRONG_STATE, Code.UNAVAILABLE, Code.RATE_LIMITED}
+)
+"""Refusals after which a bot tries again to enter its ladder."""
+MAX_ENGINE_TEXT = 200
+"""Characters of the name and of the version of a bot that a record takes."""
 
 
 class LobbyClient(MatchClient, Protocol):
@@ -59,9 +82,23 @@ class LobbyClient(MatchClient, Protocol):
     def welcome(self) -> Welcome: ...
     def news(self) -> AsyncIterator[object]: ...
     async def join(self, lobby: str, *, invite: str | None = None) -> object: ...
+    async def lobbies(self) -> LobbyList: ...
+    async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done: ...
+    async def rematch(self, lobby: str) -> object: ...
     async def leave(self, lobby: str) -> object: ...
     async def ready(self, lobby: str, ready: bool = True) -> object: ...
     async def leave_match(self, match: str) -> object: ...
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What to play with whoever seeks the same."""
+
+    terms: SeekTerms
+    wait_s: int = 300
+    """For how long a seek is open."""
+    rounds: int | None = None
+    """End after so many rounds, rematches being rounds; None plays on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +108,9 @@ class RunConfig:
     lobby: str | None = None
     """The lobby to join; None plays where a resumed player already is."""
     invite: str | None = None
+    ladder: str | None = None
+    """The standing ladder to play on."""
+    seek: Sought | None = None
     matches: int | None = None
     """End after so many matches; None plays on."""
     on_fault: OnFault = "resign"
@@ -127,10 +167,19 @@ class Shutdown:
         self.draining.set()
 
 
-def capabilities(bot: Bot, at_once: int | None = None) -> Capabilities:
-    """Return what a bot announces to the server."""
+def capabilities(bot: Bot, at_once: int | None = None, source: str | None = None) -> Capabilities:
+    """Return what a bot announces to the server; `source` tells versions of it apart."""
     claims = [GameClaim(game=game, seats=list(bot.seats)) for game in bot.games]
-    return Capabilities(games=claims, at_once=at_once or bot.at_once)
+    engine = engine_of(bot)
+    if source is not None:
+        engine = engine.model_copy(update={"version": source_version(engine, source)})
+    return Capabilities(games=claims, at_once=at_once or bot.at_once, engine=engine)
+
+
+def engine_of(bot: Bot) -> Engine:
+    """Return what records are to say of a bot."""
+    name = bot.name or type(bot).__name__
+    return bot.engine or Engine(name=name[:MAX_ENGINE_TEXT], version=bot.version[:MAX_ENGINE_TEXT])
 
 
 def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
@@ -155,6 +204,9 @@ async def run(
     *,
     lobby: str | None = None,
     invite: str | None = None,
+    ladder: str | None = None,
+    seek: Sought | None = None,
+    source: str | None = None,
     name: str | None = None,
     token: str | None = None,
     resume: str | None = None,
@@ -169,7 +221,9 @@ async def run(
     """Connect, play, and return how it went.
 
     `make` builds a bot for every match, and one more that is asked for its attributes. `keep` is
-    given the secret with which another process can come back as this player. With `warm` the bot
+    given the secret with which another process can come back as this player. On the standing ladder
+    `ladder` a bot is an entrant of its own for every `source`, a digest of what it is made of, and
+    the server is waited for as long as it takes. With `warm` the bot
     warms up for that before it connects, and waits for `hold`: who comes back to a seat finds its
     clock running. Raises
     `RefusedError` when the server refuses the connection or the lobby, `SessionError` when it
@@ -178,15 +232,18 @@ async def run(
     from kibitz_protocol.client.client import Client
 
     first = make()
-    aim = RunConfig(lobby=lobby, invite=invite, matches=matches, on_fault=on_fault)
+    aim = RunConfig(
+        lobby=lobby, invite=invite, ladder=ladder, seek=seek, matches=matches, on_fault=on_fault
+    )
     client = Client(
         url,
         name=name or first.name or type(first).__name__,
         kind="bot",
         token=token,
         resume=resume,
-        capabilities=capabilities(first, at_once),
+        capabilities=capabilities(first, at_once, source),
         agent=f"kibitz_bots ({type(first).__name__})",
+        patience=PATIENCE if ladder is None else None,
     )
     with captured_stderr() as terminal:
         if warm is not None:
@@ -233,7 +290,12 @@ class BotConnection:
         self._lobbies: set[str] = set()
         self._readying: set[str] = set()
         self._warmed = None if warmed is None else [*warmed]
+        # Whether the run is to end, and whether what begins nevertheless is left.
         self._draining = False
+        self._stood_down = False
+        # Lobbies whose host arranges the matches.
+        self._arranged: set[str] = set()
+        self._rounds = SeekRounds()
         self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         # The first exception of a task of ours; it ends the run.
@@ -263,7 +325,11 @@ class BotConnection:
             await self._warm_up([])
         if self._config.lobby is not None:
             await self._join(self._config.lobby)
-        if not self._lobbies and not self._expected:
+        if self._config.ladder is not None:
+            self._spawn(self._enter_ladder(self._config.ladder))
+        elif self._config.seek is not None:
+            self._spawn(self._seek(self._config.seek))
+        elif not self._lobbies and not self._expected:
             raise NothingToPlay("name a lobby to join; this player has no seat anywhere")
         async for message in self._client.news():
             self._dispatch(message)
@@ -278,12 +344,71 @@ class BotConnection:
             self._lobbies.add(lobby)
             return
 
+    async def _enter_ladder(self, ladder: str) -> None:
+        """Join the lobby of a ladder as soon as there is one with a place."""
+        while not self._draining:
+            lobby = await self._find_ladder(ladder)
+            if lobby is None:
+                log.info("ladder %s: no lobby of that name yet", ladder)
+            else:
+                try:
+                    if lobby in self._lobbies and not self._expected:
+                        await self._client.leave(lobby)  # it knows another version of this bot
+                    return await self._join(lobby)
+                except RefusedError as error:
+                    if error.code not in ENTER_LATER:
+                        raise
+                    log.info("ladder %s: %s", ladder, error)
+            await asyncio.sleep(LADDER_SECONDS)
+        return None
+
+    async def _seek(self, sought: Sought) -> None:
+        """Seek opponents, once more where the server is too busy."""
+        while not self._draining:
+            try:
+                done = await self._client.seek(sought.terms, wait_s=sought.wait_s)
+            except RefusedError as error:
+                if error.code not in ENTER_LATER:
+                    raise
+                log.info("seek: %s", error)
+                await asyncio.sleep(LADDER_SECONDS)
+            else:
+                if done.lobby is not None:
+                    self._lobbies.add(done.lobby)
+                return
+
+    async def _ask_rematch(self, lobby: str) -> None:
+        try:
+            await self._client.rematch(lobby)
+        except (RefusedError, UnansweredError) as error:  # others have left, or it is gone
+            log.debug("lobby %s: %s", lobby, error)
+
+    async def _find_ladder(self, ladder: str) -> str | None:
+        """Return the oldest lobby of a ladder that has begun."""
+        for brief in (await self._client.lobbies()).lobbies:
+            if brief.name == f"ladder {ladder}" and brief.state in ("gathering", "running"):
+                return brief.lobby
+        return None
+
     async def _watch_shutdown(self, stop: Shutdown) -> None:
         await stop.draining.wait()
         self._draining = True
-        self._end_if_done()
+        self._spawn(self._stand_down())
         await stop.leaving.wait()
         self._ended.set()
+
+    async def _stand_down(self) -> None:
+        """Tell hosts that arrange matches that there are to be no more; then end what may end.
+
+        What they had begun by then is news before their answer, and is played to its end.
+        """
+        for lobby in sorted(self._arranged & self._lobbies):
+            try:
+                await self._client.ready(lobby, False)
+            except (RefusedError, UnansweredError) as error:  # gone already, or soon
+                log.debug("lobby %s: %s", lobby, error)
+        self._stood_down = True
+        self._end_if_done()
 
     async def _leave_lobbies(self) -> None:
         """Leave what is left, so that nobody waits for this bot."""
@@ -304,9 +429,11 @@ class BotConnection:
         """End the run if nothing is left to do."""
         aim, played = self._config.matches, self._stats.played
         if aim is not None and played >= aim:
-            self._draining = True
+            self._draining = self._stood_down = True
         busy = self._sessions or self._expected
-        if not busy and (self._draining or not self._lobbies):
+        finds_another = self._config.ladder is not None or self._config.seek is not None
+        homeless = not self._lobbies and not finds_another
+        if not busy and (self._stood_down or homeless):
             self._ended.set()
 
     def _fail(self, text: str) -> None:
@@ -371,9 +498,11 @@ class BotConnection:
         return None
 
     def _start_match(self, snapshot: Snapshot) -> None:
-        if self._draining:
+        if self._stood_down:
             self._ended_matches.add(snapshot.match)
             return self._spawn(self._leave_match(snapshot.match))
+        if snapshot.lobby is not None:
+            self._rounds.match_begun(snapshot.lobby)
         session = MatchSession(Match.of(snapshot), self._make(), self._context)
         self._sessions[snapshot.match] = session
         log.info("match %s: %s, seat %s", snapshot.match, snapshot.game, snapshot.you)
@@ -416,12 +545,26 @@ class BotConnection:
 
         An arranged lobby waits for those who come while it runs, too.
         """
+        if view.settings.arranged:
+            self._arranged.add(view.lobby)
         me = next((one for one in view.members if one.player == self._client.player), None)
         open_ = view.state == "gathering" or (view.settings.arranged and view.state == "running")
+        ended = view.seek and self._rounds.count(view)
+        self._end_after_rounds()
+        if ended and self._config.seek is not None and not self._draining:
+            self._spawn(self._ask_rematch(view.lobby))
         waits = open_ and me is not None and not me.ready
         if waits and not self._draining and view.lobby not in self._readying:
             self._readying.add(view.lobby)
             self._spawn(self._get_ready(view))
+
+    def _end_after_rounds(self) -> None:
+        """End the run when as many rounds are over as were to be sought."""
+        sought = self._config.seek
+        most = None if sought is None else sought.rounds
+        if most is not None and self._rounds.played >= most and not self._draining:
+            self._draining = self._stood_down = True
+            self._end_if_done()
 
     async def _get_ready(self, view: LobbyView) -> None:
         await self._warm_up(view.settings.programme)
@@ -439,6 +582,14 @@ class BotConnection:
 
     def _on_lobby_closed(self, message: LobbyClosed) -> None:
         self._lobbies.discard(message.lobby)
-        if message.reason == "kicked":
+        self._rounds.close(message.lobby)
+        self._end_after_rounds()
+        ladder, sought = self._config.ladder, self._config.seek
+        if message.reason == "kicked" and sought is None:
             self._stats.failure = f"removed from lobby {message.lobby}"
+            self._draining = self._stood_down = self._draining or ladder is not None
+        elif ladder is not None and not self._draining:
+            self._spawn(self._enter_ladder(ladder))
+        elif sought is not None and not self._draining:
+            self._spawn(self._seek(sought))
         self._end_if_done()

@@ -25,9 +25,9 @@ def load(spec: str) -> BotFactory:
     if spec.endswith(".py") or Path(spec).is_file():
         return from_file(Path(spec))
     from kibitz_bots.catalog import find
-    from kibitz_bots.catalog.from_file import find_trained
+    from kibitz_bots.catalog.local import find_local
 
-    return find_trained(spec) or find(spec)
+    return find_local(spec) or find(spec)
 
 
 def from_file(path: Path) -> BotFactory:

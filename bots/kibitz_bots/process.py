@@ -51,7 +51,7 @@ from kibitz_protocol import printable
 
 if TYPE_CHECKING:
     from kibitz_bots.connection import Shutdown
-    from kibitz_protocol.wire.lobbies import ProgrammeItem
+    from kibitz_protocol.wire.lobbies import ProgrammeItem, SeekTerms
 
 URL = "ws://127.0.0.1:8765"
 """Where a server is looked for when nothing is said."""
@@ -73,6 +73,17 @@ def _programme(text: str) -> list[ProgrammeItem]:
         raise click.BadParameter(f"expected a programme: {path}: {first['msg']}") from None
 
 
+def _terms(text: str) -> SeekTerms:
+    from pydantic import ValidationError
+
+    from kibitz_protocol.wire.lobbies import SeekTerms
+
+    try:
+        return SeekTerms.model_validate_json(text)
+    except ValidationError:
+        raise click.BadParameter("expected the terms of a seek") from None
+
+
 OPTIONS = (
     click.option(
         "--server",
@@ -85,6 +96,14 @@ OPTIONS = (
         help="The server; KIBITZ_SERVER says it too.",
     ),
     click.option("--lobby", help="The lobby to join; KIBITZ_LOBBY says it too."),
+    click.option(
+        "--ladder",
+        metavar="NAME",
+        help="Play on the standing ladder NAME for as long as this runs.",
+    ),
+    click.option("--seek", type=_terms, metavar="JSON", hidden=True, help="Seek on these terms."),
+    click.option("--seek-wait", type=int, default=300, metavar="S", hidden=True),
+    click.option("--rounds", type=click.IntRange(1), hidden=True, help="Of seeks."),
     click.option("--invite", help="The lobby's invite code, where it has one."),
     click.option("--name", help="The name at the table; KIBITZ_NAME says it too."),
     click.option("--matches", type=click.IntRange(1), help="End after so many matches."),
@@ -118,7 +137,7 @@ OPTIONS = (
     ),
     click.option("-v", "--verbose", is_flag=True, help="Say more on stderr."),
 )
-"""How a bot connects, and what it does there; the hidden two are for what starts many of them."""
+"""How a bot connects, and what it does there; what is hidden is for commands that start them."""
 
 
 @click.command("bot", cls=WithProgram, short_help="Connect a bot to a server.")
@@ -134,11 +153,13 @@ def named_bot(
 
     A program in any language takes its place after --, with --stdio or --gomocup before it.
 
-    Plays until its lobby closes. Ctrl-C plays the running matches to their end; a second one
-    leaves at once. The status is 1 when the bot failed, 2 when it could not begin.
+    Plays until its lobby closes, or on a standing ladder for ever. Ctrl-C plays the running matches
+    to their end; a second one leaves at once. The status is 1 when the bot failed, 2 when it could
+    not begin.
 
     \b
     kibitz bot mybot.py --lobby CODE
+    kibitz bot mybot.py --ladder NAME
     kibitz bot --stdio --lobby CODE -- node bot.js
     kibitz bot --gomocup --lobby CODE -- ./pbrain-engine
     """
@@ -147,7 +168,8 @@ def named_bot(
         program = ExternalProgram.from_options(program_words(), said, games)
         return _factory_of(spec, program, stack, is_program=said["kind"] is not None)
 
-    context.exit(_start(factory, said, around=context.obj))
+    words = [word for word in (spec, said["kind"], *program_words()) if word is not None]
+    context.exit(_start(factory, said, words, around=context.obj))
 
 
 @click.command(cls=WithProgram)
@@ -162,7 +184,7 @@ def _given_bot(context: click.Context, /, **said: Any) -> None:
             raise SpecError(f"expected options only, not {command[0]!r}")
         return cast(BotFactory, make)
 
-    context.exit(_start(factory, said, around))
+    context.exit(_start(factory, said, sys.argv[:1], around))
 
 
 def main(
@@ -188,9 +210,16 @@ def main(
 def _start(
     factory: Callable[[contextlib.ExitStack], BotFactory],
     said: Mapping[str, Any],
+    words: Sequence[str],
     around: Callable[[Bot], Bot] | None,
 ) -> int:
-    """Run the bot that `factory` makes, as the options `said`, and return the exit status."""
+    """Run the bot that `factory` makes, as the options `said`, and return the exit status.
+
+    `words` name the bot: what they are, and what is in the files that they name, tells versions of
+    it apart.
+    """
+    if said["ladder"] is not None and said["lobby"] is not None:
+        return _fail("expected a lobby or a ladder, not both")
     _log(verbose=said["verbose"])
     with contextlib.ExitStack() as stack:
         try:
@@ -200,7 +229,7 @@ def _start(
             make = _around(factory(stack), around)
         except SpecError as error:
             return _fail(error)
-        return _run(make, said, token, resume)
+        return _run(make, {**said, "words": words}, token, resume)
 
 
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
@@ -253,15 +282,22 @@ def _run(make: BotFactory, said: Mapping[str, Any], token: str | None, resume: s
 async def _play(
     make: BotFactory, said: Mapping[str, Any], token: str | None, resume: str | None
 ) -> int:
-    from kibitz_bots.connection import Shutdown, run
+    from kibitz_bots.connection import Shutdown, Sought, run
+    from kibitz_bots.source_digest import source_digest
 
-    stop = Shutdown()
+    ladder, stop = said["ladder"], Shutdown()
+    finds = ladder is not None or said["seek"] is not None
     _on_signal(stop.interrupt, signal.SIGINT)
     _on_signal(stop.detach, signal.SIGTERM)
     tally = await run(
         make,
         said["url"],
-        lobby=said["lobby"] or _newcomer_setting("KIBITZ_LOBBY", os.environ),
+        lobby=said["lobby"] or (None if finds else _newcomer_setting("KIBITZ_LOBBY", os.environ)),
+        ladder=ladder,
+        seek=None
+        if said["seek"] is None
+        else Sought(said["seek"], said["seek_wait"], said["rounds"]),
+        source=None if ladder is None else source_digest(said["words"]),
         invite=said["invite"],
         name=said["name"] or _newcomer_setting("KIBITZ_NAME", os.environ),
         token=token,

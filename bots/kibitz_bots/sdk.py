@@ -37,7 +37,7 @@ from kibitz_bots.deprecated import deprecated_property, take_over_old_names
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Snapshot, YourTurn
-from kibitz_protocol.wire.records import Comment, Player, Result
+from kibitz_protocol.wire.records import Comment, Engine, Player, Result
 from kibitz_search.cancellation import CancelToken
 
 if TYPE_CHECKING:
@@ -289,6 +289,10 @@ class Bot:
 
     name: str = ""
     """The name at the table; the name of the class where it is empty."""
+    version: str = ""
+    """Which version of itself it is: whatever tells one from another. Records name it."""
+    engine: Engine | None = None
+    """What records say plays here; made of `name` and `version` where it is None."""
     games: Sequence[str] = ()
     """The games it plays; all where it is empty."""
     seats: Sequence[int] = ()

@@ -19,7 +19,16 @@ from kibitz_bots.budget import ClockFunction
 from kibitz_bots.connection import BotConnection, RunConfig, RunStats, Shutdown
 from kibitz_bots.spec import BotFactory
 from kibitz_protocol.wire.clocks import TimeControl
-from kibitz_protocol.wire.messages import Finished, Limits, Snapshot, Welcome, YourTurn
+from kibitz_protocol.wire.lobbies import LobbyBrief, SeekTerms
+from kibitz_protocol.wire.messages import (
+    Done,
+    Finished,
+    Limits,
+    LobbyList,
+    Snapshot,
+    Welcome,
+    YourTurn,
+)
 from kibitz_protocol.wire.records import (
     Cause,
     Comment,
@@ -66,6 +75,9 @@ class FakeServer:
             seats=list(seats),
             lobbies=list(lobbies),
         )
+        self.open_lobbies: list[LobbyBrief] = []
+        self.sought = "L1"
+        """The lobby that a seek is answered with."""
         self.calls: list[Call] = []
         self.holding: dict[str, asyncio.Event] = {}
         self._errors: dict[str, list[Exception]] = {}
@@ -127,6 +139,17 @@ class FakeServer:
 
     async def join(self, lobby: str, *, invite: str | None = None) -> None:
         await self._record("join", lobby, invite)
+
+    async def lobbies(self) -> LobbyList:
+        await self._record("lobbies", "")
+        return LobbyList(re=1, lobbies=self.open_lobbies)
+
+    async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done:
+        await self._record("seek", terms.item.game, wait_s)
+        return Done(re=1, lobby=self.sought)
+
+    async def rematch(self, lobby: str) -> None:
+        await self._record("rematch", lobby)
 
     async def leave(self, lobby: str) -> None:
         await self._record("leave", lobby)

@@ -131,9 +131,9 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._clear_rewards()
         self.play.push(self.game.dense_action(self.play.state, int(action)))
-        if self.play.to_act == TERMINAL:
-            self._conclude()
         self._see()
+        if self._to_act == TERMINAL:
+            self._conclude()
         self._accumulate_rewards()
 
     def render(self) -> str | None:
@@ -158,7 +158,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._mask = self._nothing
         if self._to_act != TERMINAL:
             self.agent_selection = self.possible_agents[self._to_act]
-            self._mask = self.game.action_mask(self.play.state)
+            self._mask = self.game.action_mask(self.play.state, self._actions)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         seat = self._seat_of[self.agent_selection]
         self.infos[self.agent_selection] = LazyInfo(self.game, self.play.state, seat)
@@ -222,8 +222,10 @@ class CheckedEnv(GameEnv):
             return
         agent = self.agent_selection
         dead = self.terminations[agent] or self.truncations[agent]
-        known = action is None if dead else self._action_spaces[agent].contains(action)
-        assert known or dead, "action is not in action space"
+        # A plain number is looked at here: the space takes a microsecond and a half for it.
+        plain = type(action) is int and 0 <= action < self._actions
+        known = dead or plain or self._action_spaces[agent].contains(action)
+        assert known, "action is not in action space"
         if action is None or dead or self._mask[action]:
             super().step(action)
         else:

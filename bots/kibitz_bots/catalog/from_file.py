@@ -1,5 +1,5 @@
-"""Bots of trained weights in a file, as ``chinese-checkers/greedy-weights:file=best.json`` and
-``tanks/ann-weights:file=best.json``.
+"""Bots of trained weights in a file, as ``chinese-checkers/greedy-weights:file=best.json``,
+``tanks/ann-weights:file=best.json`` and ``five-in-a-row/threat-weights:file=best.json``.
 
 They are not in the list of house bots, since a server lets anybody choose among those, and nobody
 else is to say which files it reads.
@@ -7,17 +7,21 @@ else is to say which files it reads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kibitz_bots.catalog.matrix import ALPHABETA, GREEDY, IDDFS, MAXN, Algorithm, mcts
-from kibitz_bots.catalog.parameters import SEED, Parameter
+from kibitz_bots.catalog.parameters import PLIES, SEED, TABLE, TIME, Parameter
 from kibitz_bots.catalog.personality import EngineSpec, Personality
 from kibitz_bots.spec import BotFactory, SpecError
 
+if TYPE_CHECKING:
+    from kibitz_search.training.weights import WeightsFile
+
 GAME = "chinese-checkers"
 TANKS = "tanks/ann-weights"
+THREAT = "five-in-a-row/threat-weights"
 ALGORITHMS: dict[str, Algorithm] = {
     f"{GAME}/{each.name}-weights": each for each in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
 }
@@ -32,6 +36,8 @@ def find_trained(spec: str) -> BotFactory | None:
     name, _, text = spec.partition(":")
     if name == TANKS:
         return _find_network(text)
+    if name == THREAT:
+        return _find_threat(text)
     if name not in ALGORITHMS:
         return None
     algorithm = ALGORITHMS[name]
@@ -44,6 +50,7 @@ def find_trained(spec: str) -> BotFactory | None:
         algorithm=algorithm.name,
         evaluation="weights",
         seats=algorithm.seats,
+        weights=(path,),
     )
     return lambda: personality.make(**values)
 
@@ -51,13 +58,9 @@ def find_trained(spec: str) -> BotFactory | None:
 def _find_network(text: str) -> BotFactory:
     """Return what makes the bots of a network of Tanks, of the kind that the file says."""
     from kibitz_search.tanks import weights_file
-    from kibitz_search.training.weights import WeightsError
 
     path, values = _given(TANKS, text, (SEED,))
-    try:
-        file = weights_file.read(path)
-    except WeightsError as error:
-        raise SpecError(str(error)) from None
+    file = _weights(weights_file.read, path)
     personality = Personality(
         TANKS,
         f"the network of {path.name}",
@@ -65,6 +68,26 @@ def _find_network(text: str) -> BotFactory:
         (SEED,),
         algorithm="network",
         evaluation="weights",
+        weights=(path,),
+    )
+    return lambda: personality.make(**values)
+
+
+def _find_threat(text: str) -> BotFactory:
+    """Return what makes the bots of the threat search with the class weights of a file."""
+    from kibitz_search.five_in_a_row import weights_file
+    from kibitz_search.five_in_a_row.threat import Threat
+
+    path, values = _given(THREAT, text, (SEED, TIME, PLIES, TABLE))
+    file = _weights(weights_file.read, path)
+    personality = Personality(
+        THREAT,
+        f"the threat search by the weights of {path.name}",
+        EngineSpec(lambda: Threat, lambda: weights_file.evaluation(file)),
+        (SEED, TIME, PLIES, TABLE),
+        algorithm="threat",
+        evaluation="weights",
+        weights=(path,),
     )
     return lambda: personality.make(**values)
 
@@ -94,10 +117,16 @@ def _read(parameters: Sequence[Parameter], name: str, key: str, value: str) -> A
 def _loader(path: Path) -> Any:
     """Return what loads the evaluation of a file, which is read at once."""
     from kibitz_search.chinese_checkers import weights_file
+
+    file = _weights(weights_file.read, path)
+    return lambda: weights_file.evaluation(file)
+
+
+def _weights(read: Callable[[Path], WeightsFile], path: Path) -> WeightsFile:
+    """Return what `read` reads from a file; what is wrong with it is a `SpecError`."""
     from kibitz_search.training.weights import WeightsError
 
     try:
-        file = weights_file.read(path)
+        return read(path)
     except WeightsError as error:
         raise SpecError(str(error)) from None
-    return lambda: weights_file.evaluation(file)

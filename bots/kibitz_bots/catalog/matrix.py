@@ -9,7 +9,8 @@ games for two, in which max^n and the paranoid search are minimax without a tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kibitz_bots.catalog.parameters import (
@@ -58,6 +59,8 @@ class Evaluations:
     """Imports and returns them by name."""
     summaries: Mapping[str, str]
     """Their names, and how each judges: ``by ...``."""
+    weights: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    """The files of trained weights of those that have any."""
 
     def loader(self, name: str) -> Callable[[], Evaluation]:
         """Return what loads the evaluation of this name."""
@@ -89,6 +92,7 @@ def pair(
                 algorithm=algorithm.name,
                 evaluation=evaluation,
                 seats=algorithm.seats,
+                weights=evaluations.weights.get(evaluation, ()),
                 compiled_ahead=short not in compiled_later,
             )
 

@@ -7,12 +7,16 @@ starts in no time, while the names are still checked by the type checker.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kibitz_bots.catalog.parameters import Parameter
 from kibitz_bots.sdk import Bot
+from kibitz_protocol.wire.records import Engine
 
 if TYPE_CHECKING:
     from kibitz_search.algorithms.interface import Evaluation, Search
@@ -72,6 +76,9 @@ class Personality:
     """Whether `kibitz bots --warm` compiles it where no name was given. The rarer pairs of a search
     and an evaluation are compiled when they are first used."""
 
+    weights: tuple[Path, ...] = ()
+    """The files of trained weights that it plays by."""
+
     @property
     def game(self) -> str:
         """The name of its game."""
@@ -85,11 +92,35 @@ class Personality:
     def make(self, **values: Any) -> Bot:
         """Return a bot with these values of its parameters, and the defaults of the others."""
         defaults = {each.name: each.default for each in self.parameters}
-        bot = self.build(**(defaults | values))
+        said = defaults | values
+        bot = self.build(**said)
+        bot.engine = self.engine(said)
         bot.name = self.short
         bot.games = (self.game,)
         bot.seats = self.seats
         return bot
+
+    def engine(self, values: Mapping[str, Any]) -> Engine:
+        """Return what records say of a bot with these values of all parameters."""
+        return Engine(
+            name=self.name,
+            version=f"kibitz {_package_version()}",
+            parameters={name: value for name, value in values.items() if value is not None},
+            weights={path.name: _weights_hash(path) for path in self.weights},
+        )
+
+
+@functools.cache
+def _package_version() -> str:
+    return version("kibitz")
+
+
+@functools.cache
+def _weights_hash(path: Path) -> str:
+    """Return the hash of a file of weights as it was when it was first asked for."""
+    from kibitz_search.training.weights import WeightsFile
+
+    return WeightsFile.model_validate_json(path.read_bytes()).hash
 
 
 def random_bot(seed: int | None) -> Bot:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import kibitz_search
 from kibitz_bots.catalog.matrix import GREEDY, Evaluations, mcts, pair
 from kibitz_bots.catalog.parameters import SEED
 from kibitz_bots.catalog.personality import EngineSpec, Personality, random_bot
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from kibitz_search.algorithms.interface import Evaluation, Search
 
 _GAME = "tanks"
+_WEIGHTS = Path(kibitz_search.__file__).parent / "tanks" / "weights"
 
 
 def _load() -> Mapping[str, Evaluation]:
@@ -97,6 +100,7 @@ PERSONALITIES = (
         EngineSpec(_eyes, _shipped("ann"), at_once=16),
         (SEED,),
         algorithm="network",
+        weights=(_WEIGHTS / "ann.json",),
     ),
     Personality(
         f"{_GAME}/ann-report",
@@ -104,6 +108,7 @@ PERSONALITIES = (
         EngineSpec(_report_network, _shipped("ann-report"), at_once=16),
         (SEED,),
         algorithm="network",
+        weights=(_WEIGHTS / "ann-report.json",),
     ),
     Personality(
         f"{_GAME}/ann-report-scaled",
@@ -111,5 +116,6 @@ PERSONALITIES = (
         EngineSpec(_report_network, _shipped("ann-report-scaled"), at_once=16),
         (SEED,),
         algorithm="network",
+        weights=(_WEIGHTS / "ann-report-scaled.json",),
     ),
 )

@@ -1,0 +1,171 @@
+"""A question to an endpoint of the chat-completions interface, and its answer.
+
+The answer may come whole or streamed (server-sent events). An endpoint that is busy or broken is
+asked again while there is time, as it says or with pauses that double.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+MOST_BYTES: Final = 1 << 20
+"""Bytes of an answer that are read at most."""
+FIRST_PAUSE_S: Final = 0.5
+BUSY: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+"""Status codes that waiting may cure."""
+LETTERS_A_TOKEN: Final = 4
+"""About how long a token is, for endpoints that do not say what they used."""
+
+Message = dict[str, str]
+"""``role`` and ``content``."""
+
+
+class EndpointError(Exception):
+    """No answer came; the message is a sentence without secrets."""
+
+
+class EndpointRefusedError(EndpointError):
+    """The endpoint does not want this question, and will not want the next one either."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model has answered."""
+
+    text: str
+    tokens: int
+    """Of question and answer together, as the endpoint says, or about so many."""
+    seconds: float
+
+
+class ChatEndpoint:
+    """Asks one model. `transport` replaces the network in tests."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str | None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._url = url.rstrip("/") + "/chat/completions"
+        self._model = model
+        self._key = key
+        self._transport = transport
+
+    async def ask(self, messages: Sequence[Message], *, answer: int, seconds: float) -> Reply:
+        """Return the model's answer of at most `answer` tokens.
+
+        Raises `EndpointRefusedError` where asking again is of no use, and `EndpointError` where
+        there is none after `seconds`.
+        """
+        body = {"model": self._model, "messages": [*messages], "max_tokens": answer}
+        began, pause, last = time.monotonic(), FIRST_PAUSE_S, "it did not answer"
+        try:
+            async with asyncio.timeout(seconds), self._client() as client:
+                while True:
+                    try:
+                        text, used = await self._once(client, body)
+                    except _BusyError as error:
+                        last = str(error)
+                        await asyncio.sleep(pause if error.wait_s is None else error.wait_s)
+                        pause *= 2
+                        continue
+                    tokens = used or _about(messages, text)
+                    return Reply(text, tokens, time.monotonic() - began)
+        except TimeoutError:
+            raise EndpointError(f"no answer in {seconds:.1f} s: {last}") from None
+
+    def _client(self) -> httpx.AsyncClient:
+        headers = {} if self._key is None else {"Authorization": f"Bearer {self._key}"}
+        return httpx.AsyncClient(headers=headers, timeout=None, transport=self._transport)
+
+    async def _once(
+        self, client: httpx.AsyncClient, body: dict[str, Any]
+    ) -> tuple[str, int | None]:
+        try:
+            async with client.stream("POST", self._url, json=body) as response:
+                content = await _read(response)
+                if response.status_code in BUSY:
+                    wait = _retry_after(response)
+                    raise _BusyError(f"it answered with status {response.status_code}", wait)
+                if response.status_code >= 300:
+                    raise EndpointRefusedError(
+                        f"the endpoint refused with status {response.status_code}"
+                    )
+                streamed = "text/event-stream" in response.headers.get("content-type", "")
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+            raise EndpointRefusedError(f"expected the address of an endpoint: {error}") from None
+        except httpx.HTTPError as error:
+            raise _BusyError(f"the connection failed ({type(error).__name__})", None) from None
+        return _streamed(content) if streamed else _whole(content)
+
+
+class _BusyError(Exception):
+    def __init__(self, sentence: str, wait_s: float | None) -> None:
+        super().__init__(sentence)
+        self.wait_s = wait_s
+
+
+async def _read(response: httpx.Response) -> bytes:
+    content = bytearray()
+    parts: AsyncIterator[bytes] = response.aiter_bytes()
+    async for part in parts:
+        content += part
+        if len(content) > MOST_BYTES:
+            raise EndpointError(f"the endpoint answered with more than {MOST_BYTES >> 20} MiB")
+    return bytes(content)
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds that the endpoint asks to wait; None where it does not say."""
+    try:
+        return max(0.0, float(response.headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None
+
+
+def _whole(content: bytes) -> tuple[str, int | None]:
+    try:
+        answer = json.loads(content)
+        text = answer["choices"][0]["message"]["content"]
+    except (ValueError, LookupError, TypeError):
+        raise EndpointError("the endpoint answered with no chat completion") from None
+    return _text(text), _used(answer)
+
+
+def _streamed(content: bytes) -> tuple[str, int | None]:
+    """Put the parts of a stream together; what is no part of an answer is passed over."""
+    parts, used = list[str](), None
+    for line in content.decode("utf-8", "replace").splitlines():
+        if not line.startswith("data:") or line.endswith("[DONE]"):
+            continue
+        try:
+            part = json.loads(line[5:])
+            used = _used(part) or used
+            parts += [_text(each["delta"].get("content")) for each in part["choices"][:1]]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise EndpointError("the endpoint streamed no chat completion") from None
+    return "".join(parts), used
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _used(answer: dict[str, Any]) -> int | None:
+    usage = answer.get("usage")
+    total = usage.get("total_tokens") if isinstance(usage, dict) else None
+    return total if isinstance(total, int) and total >= 0 else None
+
+
+def _about(messages: Sequence[Message], text: str) -> int:
+    letters = sum(len(each["content"]) for each in messages) + len(text)
+    return -(-letters // LETTERS_A_TOKEN)

@@ -1,0 +1,88 @@
+"""The move in a model's words: what it says the move is, or else the only legal one it names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game, GameError
+
+Move: TypeAlias = dict[str, Any]
+_SAID: Final = re.compile(r"\bmove\b[\s*`\"']*[:=]\s*(.+)", re.IGNORECASE)
+_AROUND: Final = " \t.,;:!*`\"'()[]}"
+_OBJECT: Final = re.compile(r"\{[^{}]*\}")
+
+
+class NoMoveError(ValueError):
+    """No legal move is in the answer; the message says so to the model."""
+
+
+def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
+    """Return the legal move that an answer means.
+
+    `legal` has the legal moves by their notation. What the last line ``move: ...`` says counts,
+    or a JSON object; without them the only legal move that the answer names. Raises `NoMoveError`.
+    """
+    said = [*_candidates(text)]
+    for candidate in said:
+        found = _legal_move(candidate, legal, game)
+        if found is not None:
+            return found
+    if said:
+        raise NoMoveError(f"{said[0][:80]!r} is not a legal move")
+    named = {name for name in legal if _occurs(name, text)}
+    if len(named) == 1:
+        return legal[named.pop()]
+    if named:
+        raise NoMoveError("you named several legal moves and did not say which one you play")
+    raise NoMoveError("there is no legal move in your answer")
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Yield what an answer says the move is, the last one first."""
+    for found in reversed(_SAID.findall(text)):
+        yield found.strip(_AROUND)
+    for found in reversed(_OBJECT.findall(text)):
+        try:
+            fields = json.loads(found)
+        except ValueError:
+            continue
+        yield str(fields["move"]).strip(_AROUND) if "move" in fields else found
+
+
+def _legal_move(said: str, legal: Mapping[str, Move], game: Game | None) -> Move | None:
+    plain = {name.lower(): move for name, move in legal.items()}
+    for text in (said, said.split()[0].strip(_AROUND) if said.split() else said):
+        if text.lower() in plain:
+            return plain[text.lower()]
+    moves = [*legal.values()]
+    for read in (_parsed(said, game), _fields(said)):
+        if read in moves:
+            return read
+    return None
+
+
+def _parsed(said: str, game: Game | None) -> Move | None:
+    """Read a move as the game does, which knows more ways to write it."""
+    if game is None:
+        return None
+    try:
+        return game.dump(game.parse_move(said))
+    except (GameError, ValidationError):
+        return None
+
+
+def _fields(said: str) -> Move | None:
+    try:
+        fields = json.loads(said)
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _occurs(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) is not None

@@ -1,0 +1,72 @@
+"""What a bot's name says of the model that it asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kibitz_bots.spec import SpecError
+
+SHORT_NAME: Final = "llm"
+"""The name of such a bot, behind that of its game."""
+KEY_VARIABLE: Final = "KIBITZ_LLM_KEY"
+"""Holds the key of the endpoint, where it wants one."""
+URL_VARIABLE: Final = "KIBITZ_LLM_URL"
+"""Says where the endpoint is, for bots whose name does not."""
+LOCAL_URL: Final = "http://127.0.0.1:11434/v1"
+"""Where the usual local servers of models listen."""
+VARIABLES: Final = (KEY_VARIABLE, URL_VARIABLE)
+PromptName = Literal["plain", "legal", "reasons"]
+
+
+class Settings(BaseModel):
+    """The settings of one bot."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(min_length=1, max_length=200)
+    """The model's name, as its endpoint has it."""
+    url: str = Field(default_factory=lambda: os.environ.get(URL_VARIABLE, LOCAL_URL))
+    """The interface's root: ``/chat/completions`` comes behind it."""
+    prompt: PromptName = "legal"
+    """What it is told at a turn (`prompts`)."""
+    time: float = Field(30.0, gt=0, le=3600)
+    """Most seconds for a move; with a clock no more than what is planned for the move."""
+    answer: int = Field(1024, ge=1, le=100_000)
+    """Most tokens of one answer."""
+    tokens: int = Field(0, ge=0)
+    """Most tokens of a match, questions and answers; 0 for no limit."""
+    tries: int = Field(3, ge=1, le=10)
+    """How often it is asked for one move, with the reason, when it answers no legal one."""
+    fallback: str = Field("random", pattern=r"^[a-z0-9-]+$")
+    """What plays where the model does not: ``random``, ``resign``, or the short name of a house bot
+    of the game, such as ``greedy``."""
+    seed: int = Field(0, ge=0)
+    """Of the fallback ``random``."""
+
+
+def environment_of(bot: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a bot's process needs because it asks a model; none for others."""
+    if bot.partition(":")[0].rpartition("/")[2] != SHORT_NAME:
+        return {}
+    return {name: environment[name] for name in VARIABLES if name in environment}
+
+
+def read_settings(name: str, text: str) -> Settings:
+    """Read what follows the colon: ``model=NAME,prompt=plain``. Raises `SpecError`."""
+    said = dict[str, str]()
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or key in said:
+            raise SpecError(f"{name}: expected key=value once for each key, not {part!r}")
+        said[key] = value
+    try:
+        return Settings.model_validate(said)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        known = ", ".join(Settings.model_fields)
+        raise SpecError(f"{name}: {key}: {first['msg']}; its settings are {known}") from None
