@@ -18,6 +18,7 @@ from kibitz_protocol.wire.records import (
     Cause,
     Comment,
     Commented,
+    Engine,
     Entry,
     Flagged,
     Forfeited,
@@ -260,3 +261,13 @@ def _explain_error(error: BaseException, url: str) -> str:
             return str(error) or type(error).__name__
         case _:
             return f"{type(error).__name__}: {error}"
+
+
+def engine_text(engine: Engine | None) -> str:
+    """Say what plays in a seat: its name, then version, parameters and hashes; "" for None."""
+    if engine is None:
+        return ""
+    settings = ", ".join(f"{name}={value}" for name, value in engine.parameters.items())
+    weights = ", ".join(f"{name} {digest[:8]}" for name, digest in engine.weights.items())
+    details = "; ".join(part for part in (engine.version, settings, weights) if part)
+    return printable.line(f"{engine.name} ({details})" if details else engine.name)

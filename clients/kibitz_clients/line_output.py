@@ -34,7 +34,7 @@ from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.lobbies import HouseTrouble, LobbyBrief, LobbyView, MatchBrief
 from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import RecordError
-from kibitz_protocol.wire.records import Cause, Commented, Moved, Result, SeatResult
+from kibitz_protocol.wire.records import Cause, Commented, Moved, Result, SeatResult, Setup
 from kibitz_protocol.wire.refusals import Code
 
 LineSink = Callable[[str], None]
@@ -84,15 +84,25 @@ def write_record_lines(
     It begins with what happened after `ply` plies. Raises `RecordError`, `OSError`, and
     `ValueError` for a seat or a ply that the match does not have.
     """
-    timeline = replay.load_record(path, games, seat).timeline
+    recorded = replay.load_record(path, games, seat)
+    timeline = recorded.timeline
     writer = LineWriter(games, as_json)
     if ply:
         writer.skip(timeline, replay.frame_at_ply(timeline, ply).seq)
+    for line in () if as_json else _engine_lines(recorded.record.setup):
+        out(line)
     for line in writer.new_lines(timeline):
         out(line)
     if not as_json and timeline.result is not None:
         for line in descriptions.result_lines(timeline.info, timeline.result):
             out(f"  {line}")
+
+
+def _engine_lines(setup: Setup) -> Iterator[str]:
+    """Yield what plays in each seat, as far as the record says."""
+    for seat, engine in enumerate(setup.engines or (), start=1):
+        if engine is not None:
+            yield f"seat {seat} is played by {descriptions.engine_text(engine)}"
 
 
 @dataclass

@@ -14,6 +14,7 @@ from kibitz_protocol.wire.records import (
     Cause,
     Comment,
     Commented,
+    Engine,
     Entry,
     Flagged,
     Forfeited,
@@ -179,3 +180,18 @@ def test_who_wins_because_others_left_wins_over_them(game: Game, running: Record
     ended = Result(seats=seats, cause=Cause.TIME, reason="dropped", plies=8)
     said = descriptions.result_summary(facts, ended, game)
     assert said == "● ada wins: ▲ bo lost on time, 8 plies"
+
+
+def test_an_engine_is_said_with_all_that_tells_it_from_others() -> None:
+    assert descriptions.engine_text(None) == ""
+    assert descriptions.engine_text(Engine(name="mine")) == "mine"
+    said = descriptions.engine_text(
+        Engine(
+            name="game/bot",
+            version="kibitz 1",
+            parameters={"time": 0.5, "depth": 3},
+            weights={"best.json": "ab" * 32},
+        )
+    )
+    assert said == "game/bot (kibitz 1; time=0.5, depth=3; best.json abababab)"
+    assert "\x1b" not in descriptions.engine_text(Engine(name="\x1b[2J"))

@@ -119,6 +119,7 @@ class _Contents:
             "control": setup.time_control.model_dump(mode="json"),
             "result": self._result(),
             "seats": self._seat_notes(),
+            "engines": [descriptions.engine_text(each) for each in setup.engines or ()],
             "ply": self._ply,
             "entries": [self._entry(entry) for entry in self._first_entries],
             "viewpoints": shown,

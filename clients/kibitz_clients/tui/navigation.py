@@ -22,6 +22,9 @@ from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Finished, LobbyClosed, MatchStarted, Snapshot, YourTurn
 from kibitz_protocol.wire.refusals import Code
 
+_OWN_END_S = 10.0
+"""How long is said how an own match ended, over the one that has taken its place."""
+
 
 class ScreenNavigation(Navigation):
     """Opens and leaves the screens of the application.
@@ -98,6 +101,10 @@ class ScreenNavigation(Navigation):
             case LobbyClosed(lobby=lobby, reason=reason):
                 self._entered.discard(lobby)
                 self.show_notice(f"lobby {lobby} is gone: {reason}")
+            case MatchLost(match=match, code=Code.OVER) if match in self._on_wall:
+                # It ended while it was asked for again; a wall goes on to the next one by itself.
+                if match in self._state.matches:
+                    self._requests.send(self._open_record(match))
             case MatchLost(match=match, message=sentence):
                 self.show_notice(f"match {match}: {sentence}", severity="warning")
             case _:
@@ -208,12 +215,20 @@ class ScreenNavigation(Navigation):
         if at is not None:
             screen.timeline_cursor.go_to(at)
         if isinstance(self._app.screen, MatchScreen):
+            self._tell_own_end(self._app.screen.timeline)
             self._app.switch_screen(screen)
         else:
             self._app.push_screen(screen)
         lobby = timeline.info.lobby
         if self._live and lobby is not None:
             self._enter_lobby(lobby)
+
+    def _tell_own_end(self, left: Timeline) -> None:
+        """Say how an own match ended: the next one may take its place before that was drawn."""
+        if self._live and left.info.you is not None and left.result is not None:
+            game = self._state.games.get(left.info.game)
+            summary = descriptions.result_summary(left.info, left.result, game)
+            self.show_notice(f"match {left.info.number}: {summary}", timeout=_OWN_END_S)
 
     def _enter_lobby(self, lobby: str, answered: OnAnswer = ignore_answer) -> None:
         """Enter a lobby as a spectator, once."""

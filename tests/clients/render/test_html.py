@@ -19,7 +19,7 @@ from kibitz_games.core import registry
 from kibitz_games.core.drawing import apply, stage_of
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record, write_record
-from kibitz_protocol.wire.records import Comment, Commented, Moved, Noted, Player
+from kibitz_protocol.wire.records import Comment, Commented, Engine, Moved, Noted, Player
 from tests.tools import fake_connection as testing
 
 HOSTILE = "</script><script>alert(1)</script><!--\u2028&\"'"
@@ -124,12 +124,15 @@ def test_nothing_of_a_record_becomes_markup(game: Game, running: Record, tmp_pat
     comment = Commented(
         seq=seq, at_ms=at, ply=30, author=author, audience="everybody", text=HOSTILE
     )
-    setup = running.setup.model_copy(update={"seats": seats})
+    engines = [Engine(name=HOSTILE, weights={HOSTILE: "ab" * 32}), None]
+    setup = running.setup.model_copy(update={"seats": seats, "engines": engines})
     record = replace(running, setup=setup, entries=(said, *running.entries[1:], comment))
     page = page_of(record, game, tmp_path / "hostile.jsonl")
     assert page.elements == usual.elements
     assert page.texts["script"] == usual.texts["script"]
     assert page.match["players"][0]["name"] == HOSTILE
+    assert page.match["engines"][0].startswith("</script><script>alert(1)</script>")
+    assert page.match["engines"][1] == ""
     assert page.match["entries"][0]["comment"]["text"] == HOSTILE
     assert page.match["entries"][-1]["author"]["name"] == HOSTILE
 

@@ -734,6 +734,22 @@ async def test_own_matches_open_by_themselves_but_do_not_push_each_other_away(
         assert set(app.client_state.matches) == {"M1", "M2"}
 
 
+async def test_how_an_own_match_ended_is_told_over_the_next_one(
+    game: Game,
+    games: dict[str, Game],
+    running: Record,
+    finished: Record,
+    my_turn: FakeServerConnection,
+) -> None:
+    app = KibitzApp(games, my_turn.connect, now=my_turn.now)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot)
+        ending(game, running, my_turn)
+        my_turn.push(testing.snapshot(game, finished, 0, you=0))
+        await until(pilot, lambda: match_of(app).match == "M2")
+        await until(pilot, lambda: told(app, "bo wins, resigned"))
+
+
 async def test_a_match_of_ones_own_is_not_watched_but_opens_when_it_is_told(
     game: Game, games: dict[str, Game], running: Record
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from kibitz_clients.replay import frame_scene, load_record
@@ -34,3 +35,21 @@ def test_where_pieces_have_no_colours_there_is_the_glyph_alone() -> None:
     recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
     lines = seats.render(recorded.timeline, recorded.timeline.newest, 0, 40).plain.splitlines()
     assert [line.split()[:2] for line in lines] == [["●", "greedy"], ["▲", "greedy-2"]]
+
+
+def test_four_names_beside_a_small_board_are_different_and_not_clipped() -> None:
+    record = RECORD.with_name("tanks.jsonl")
+    timeline = load_record(record, {"tanks": registry.get("tanks")}).timeline
+    names = ("house alphabeta-deep-1", "house alphabeta-deep-2", "house random", "mcts-1000")
+    players = tuple(
+        player.model_copy(update={"name": name})
+        for player, name in zip(timeline.info.seats, names, strict=True)
+    )
+    timeline.info = replace(timeline.info, seats=players)
+    lines = seats.compact_lines(timeline, timeline.steps[0], 0, 10, 4)
+    assert [line.plain[3:].rstrip() for line in lines] == [
+        "alp…p-1",
+        "alp…p-2",
+        "random",
+        "mcts-1…",
+    ]

@@ -9,9 +9,11 @@ from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.screens.wall import Preparation, WallPlan, WallScreen
 from kibitz_clients.tui.widgets.match_grid import MatchGrid
 from kibitz_games.core.game import Game
+from kibitz_protocol.client.session import MatchLost
 from kibitz_protocol.wire.messages import Finished, MatchEnded, MatchStarted
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
+from kibitz_protocol.wire.refusals import Code
 from tests.clients.pilots import settle, until
 from tests.tools import fake_connection as testing
 from tests.tools.fake_connection import FakeServerConnection
@@ -131,6 +133,25 @@ async def test_without_a_lobby_it_is_all_matches_of_the_server(game: Game, recor
         await until(pilot, lambda: "M1" in app.client_state.briefs)
         app.screen.refresh_content()  # type: ignore[attr-defined]
         await until(pilot, lambda: ("watch", "M1") in link.requests)
+
+
+async def test_a_match_that_ended_while_it_was_asked_for_again_is_no_notice(
+    game: Game, record: Record
+) -> None:
+    link = FakeServerConnection()
+    app = wall_app(game, link, WallPlan())
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        link.push(testing.lobby_news(testing.brief(record)), testing.snapshot(game, record, 8))
+        await until(pilot, lambda: "M1" in app.client_state.matches)
+        await until(pilot, lambda: ("watch", "M1") in link.requests)
+        link.push(
+            MatchLost("M8", Code.OVER, "the match is over"),
+            MatchLost("M1", Code.OVER, "the match is over"),
+        )
+        await until(pilot, lambda: "M1" in app.client_state.lost)
+        await settle(pilot)
+        told = [each.message for each in app._notifications]
+        assert told == ["match M8: the match is over"]
 
 
 async def test_more_boards_than_fit_are_on_further_pages(game: Game, record: Record) -> None:

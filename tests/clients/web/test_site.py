@@ -113,9 +113,24 @@ def test_every_module_that_is_imported_is_there_and_says_what_it_is() -> None:
             assert body.startswith(b"//"), path
 
 
-def test_the_first_load_is_small() -> None:
-    files = read_files(STATIC_FILES)
-    loaded = {SHELL, "app.css", "icon.svg", *imported_modules(files)}
-    loaded |= set(imported_modules(files, "pages/hall.js"))
+def loaded_by(page: str, files: dict[str, bytes]) -> set[str]:
+    """Return what a browser loads to show a page with boards, which it draws by a later module."""
+    styles = {path for path in files if path.encode() in files[SHELL] and path.endswith(".css")}
+    modules = {page, "board/board.js", *imported_modules(files)}
+    for each in (page, "board/board.js"):
+        modules |= set(imported_modules(files, each))
+    return {SHELL, "icon.svg", *styles, *modules}
+
+
+def test_the_first_load_of_the_hall_with_boards_is_small_even_decoded() -> None:
+    files = dict(read_files(STATIC_FILES))
+    loaded = loaded_by("pages/hall.js", files)
+    assert {"app.css", "board/board.css", "parts/boards.js", "board/thumbnail.js"} <= loaded
     assert sum(len(files[name]) for name in loaded) <= FIRST_LOAD_BYTES
-    assert sum(len(gzip.compress(files[name])) for name in loaded) <= FIRST_LOAD_BYTES / 3
+
+
+@pytest.mark.parametrize("page", ["pages/hall.js", "pages/wall.js"])
+def test_the_first_load_is_small_as_it_is_sent(page: str) -> None:
+    files = dict(read_files(STATIC_FILES))
+    loaded = loaded_by(page, files) | ({"wall.css"} if "wall" in page else set())
+    assert sum(len(gzip.compress(files[name])) for name in loaded) <= FIRST_LOAD_BYTES * 2 / 5

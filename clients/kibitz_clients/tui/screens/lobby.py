@@ -27,7 +27,7 @@ KEYS = (
     ("f", "follow: go to the next match when one ends"),
     ("r", "ready, or not ready"),
     ("s", "start (host)"),
-    ("m", "rematch (host)"),
+    ("m", "rematch (host, or any player of a seek)"),
     ("b", "back"),
     ("q", "quit"),
 )

@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 from textual.widgets import Static
 
-from kibitz_clients import descriptions
+from kibitz_clients import descriptions, short_names
 from kibitz_clients.render import palette
 from kibitz_clients.timeline import Frame, Timeline
 from kibitz_games.core.scene import PieceColour
@@ -97,16 +97,15 @@ def seat_line(
     facts = timeline.info
     acts = _acts(timeline, frame, seat)
     right, low = _right(timeline, frame, seat, now) if shows_clock else ("", False)
-    mine = " (you)" if seat == facts.you else ""
-    name = printable.line(facts.seats[seat].name) + mine
+    names = [printable.line(player.name) for player in facts.seats]
+    if facts.you is not None:
+        names[facts.you] += " (you)"
     room = max(1, width - 3 - (cell_len(right) + 2 if right else 0))
-    if cell_len(name) > room and facts.seats[seat].kind == "house":
-        # The word that all of them begin with tells the least.
-        name = name.removeprefix("house ")
+    name = short_names.shorten(names, room)[seat]
     ink = palette.seat_colour(seat)
     line = Text("▸" if acts else " ", style=f"bold {palette.CURSOR}")
     line.append(f"{palette.piece_glyph(seat, colours)} ", style=f"bold {ink}")
-    line.append(set_cell_size(_clipped(name, room), room), style="bold" if acts else palette.TEXT)
+    line.append(set_cell_size(name, room), style="bold" if acts else palette.TEXT)
     style = "bold #ff6b6b" if low else ("bold" if acts else palette.DIM)
     return line.append(f" {right}", style=style) if right else line
 
@@ -141,7 +140,3 @@ def _away(until: int | None, now: int) -> Text:
         return Text("   away", style="italic #ffb86b")
     left = max(0, until - now) // 1000
     return Text(f"   away, {left} s to return", style="italic #ffb86b")
-
-
-def _clipped(name: str, room: int) -> str:
-    return name if cell_len(name) <= room else name[: max(1, room - 1)] + "…"

@@ -248,3 +248,86 @@ test("news go to who listens, and to nobody's harm", () => {
   FakeSocket.last.says({ type: "done", re: 99 });
   assert.deepEqual(news, ["event", "something_newer", "refused"]);
 });
+
+// --- several servers -------------------------------------------------------------------------
+
+const THERE = "ws://there.example/ws";
+
+function sentElsewhere(id) {
+  return {
+    type: "refused", re: id, code: "elsewhere", message: "it is there",
+    redirect: { url: THERE, ticket: "a-ticket" },
+  };
+}
+
+test("a request goes where it was sent, with the ticket, and the secret stays good", async () => {
+  const { made, storage } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  const joining = made.request({ type: "join", lobby: "x" });
+  const [request] = FakeSocket.last.take();
+  FakeSocket.last.says(sentElsewhere(request.id));
+  assert.equal(FakeSocket.last.url, THERE);
+  const hello = FakeSocket.last.welcomes({ resume: "", nodes: [URL_] });
+  assert.deepEqual([hello.ticket, hello.resume, hello.name], ["a-ticket", undefined, undefined]);
+  const [again] = FakeSocket.last.take();
+  assert.deepEqual(again, request);
+  FakeSocket.last.says({ type: "done", re: again.id });
+  assert.equal((await joining).type, "done");
+  assert.deepEqual([...storage.kept.values()], ["the-secret"]);
+});
+
+test("who comes back is sent to its lobby, and an owner keeps its token", () => {
+  const { made, storage } = connection({ token: "kb_owner" });
+  void made.open();
+  FakeSocket.last.onopen();
+  const [hello] = FakeSocket.last.take();
+  FakeSocket.last.says(sentElsewhere(hello.id));
+  const sent = FakeSocket.last.welcomes({ resume: "" });
+  assert.deepEqual([sent.ticket, sent.token], ["a-ticket", undefined]);
+  assert.deepEqual([...storage.kept.values()], ["kb_owner"]);
+});
+
+test("while a server is away the others are tried in turn", () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes({ nodes: [THERE] });
+  FakeSocket.last.onclose({ code: 1006, reason: "" });
+  const tried = [];
+  for (let round = 0; round < 3; round += 1) {
+    mock.timers.tick(6_000);
+    tried.push(FakeSocket.last.url);
+    FakeSocket.last.onclose({ code: 1006, reason: "" });
+  }
+  assert.deepEqual(tried, [URL_, THERE, URL_]);
+});
+
+test("a request is not sent to and fro for ever", async () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  const joining = made.request({ type: "join", lobby: "x" });
+  const refused = assert.rejects(joining, (error) => error.code === "elsewhere");
+  for (let hop = 0; hop <= 5; hop += 1) {
+    const [request] = FakeSocket.last.take();
+    FakeSocket.last.says(sentElsewhere(request.id));
+    if (hop < 5) FakeSocket.last.welcomes({ resume: "" });
+  }
+  await refused;
+  assert.equal(made.phase, "open");
+});
+
+test("a ticket that comes too late sends its player home", () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  void made.request({ type: "join", lobby: "x" });
+  const [request] = FakeSocket.last.take();
+  FakeSocket.last.says(sentElsewhere(request.id));
+  FakeSocket.last.onopen();
+  const [hello] = FakeSocket.last.take();
+  FakeSocket.last.says({ type: "refused", re: hello.id, code: "unauthorized", message: "too old" });
+  mock.timers.tick(6_000);
+  assert.equal(FakeSocket.last.url, URL_);
+  assert.equal(FakeSocket.last.welcomes().resume, "the-secret");
+});

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { use } from "./use.mjs";
 
 const { controlText, leftText, untilFlag } = await use("wire/clock.js");
 const { Throttle } = await use("wire/throttle.js");
 const { listOf, scalarOf, withoutNull, words } = await use("parts/forms.js");
+const { nameBesideMark } = await use("parts/names.js");
 const { resultText } = await use("parts/results.js");
+const { shorten } = await use("parts/short_names.js");
 const { tokenIn } = await use("pages/sign_in.js");
 
 test("clocks", () => {
@@ -32,6 +35,19 @@ test("what is typed into forms", () => {
   assert.deepEqual([scalarOf(" 12 "), scalarOf("2/5"), scalarOf("mean")], [12, "2/5", "mean"]);
   assert.deepEqual(withoutNull({ anyOf: [{ type: "integer" }, { type: "null" }] }).type, "integer");
   assert.equal(words("dead_board_draw"), "Dead board draw");
+});
+
+test("names in little room are shortened as in the terminal", () => {
+  const cases = JSON.parse(readFileSync(new URL("../../short_names.json", import.meta.url), "utf8"));
+  assert.ok(cases.length > 5);
+  for (const { names, room, shown } of cases) {
+    assert.deepEqual(shorten(names, (text) => [...text].length <= room), shown);
+  }
+});
+
+test("a house bot beside its mark is named without the word", async () => {
+  assert.equal(nameBesideMark({ name: "house greedy 3", kind: "house" }), "greedy 3");
+  assert.equal(nameBesideMark({ name: "house of cards", kind: "human" }), "house of cards");
 });
 
 test("results in words", () => {

@@ -12,7 +12,7 @@ import { kindMark } from "./names.js";
 /** @typedef {import("../wire/messages.js").Clock} Clock */
 /** @typedef {import("../wire/messages.js").TimeControl} TimeControl */
 /** @typedef {{players: readonly Player[], toAct: number, away?: Set<number>, you?: number | null,
- *   stage: Stage | null, notes?: readonly string[]}} Seated */
+ *   stage: Stage | null, notes?: readonly string[], engines?: readonly string[]}} Seated */
 
 const LOW_MS = 10_000;
 
@@ -26,8 +26,8 @@ export class Seats {
 
   /** @param {Seated} seated */
   draw(seated) {
-    const { players, toAct, away = new Set(), you = null, stage, notes = [] } = seated;
-    const key = JSON.stringify([players, toAct, [...away], you, stage?.colours, hasVehicles(Object.values(stage?.cells ?? {})), notes]);
+    const { players, toAct, away = new Set(), you = null, stage, notes = [], engines = [] } = seated;
+    const key = JSON.stringify([players, toAct, [...away], you, stage?.colours, hasVehicles(Object.values(stage?.cells ?? {})), notes, engines]);
     if (key === this.drawn) return;
     this.drawn = key;
     const before = this.clocks.map((clock) => clock.textContent);
@@ -40,7 +40,8 @@ export class Seats {
         you === seat && h("span", { class: "muted" }, " (you)"),
         stage?.colours[seat] && h("span", { class: "muted small-text" }, ` ${stage.colours[seat]}`),
         away.has(seat) && h("span", { class: "tag" }, "away"),
-        notes[seat] && h("span", { class: "seat-note" }, notes[seat])),
+        notes[seat] && h("span", { class: "seat-note" }, notes[seat]),
+        engines[seat] && h("span", { class: "seat-note" }, engines[seat])),
       seat === toAct && h("span", { class: "to-move" }, "to move"),
       this.clocks[seat],
     )));

@@ -1,7 +1,7 @@
 // Matches in lists: as a card with a small live board, and as a line with its result.
 
 import { h } from "./dom.js";
-import { counted, kindMark, seatMark } from "./names.js";
+import { counted, kindMark, nameBesideMark, seatMark } from "./names.js";
 import { resultText } from "./results.js";
 
 /** @typedef {import("../main.js").App} App */
@@ -25,7 +25,7 @@ export function matchCard(match, app, thumbnails) {
       board && h("div", { class: "thumbnail", "aria-hidden": "true" }, board),
       h("p", { class: "tags" }, h("strong", { class: "grow" }, app.games.title(match.game)), moves),
       h("ol", { class: "match-seats" }, match.seats.map((player, seat) =>
-        h("li", null, seatMark(seat), h("span", { class: "name grow", title: player.name }, player.name), kindMark(player.kind))))));
+        h("li", null, seatMark(seat), h("span", { class: "name grow", title: player.name }, nameBesideMark(player)), kindMark(player.kind))))));
   return Object.assign(card, { update });
 }
 

@@ -17,10 +17,22 @@ export function kindMark(kind) {
 }
 
 /**
- * The colour and shape of a seat at a match, beside its number, which is counted from 1.
- * @param {number} seat
+ * A name beside its mark, which says already what the names of house bots begin with.
+ * @param {{name: string, kind: Kind}} player
  */
-export function seatMark(seat) {
+export function nameBesideMark({ name, kind }) {
+  return kind === "house" ? name.replace(/^house /, "") : name;
+}
+
+/**
+ * The colour and shape of a seat at a match, or its stone where it plays with stones of a colour.
+ * @param {number} seat
+ * @param {"black" | "white" | number} [stone]
+ */
+export function seatMark(seat, stone = seat) {
+  if (typeof stone === "string") {
+    return h("span", { class: `seat-mark stone-mark stone-mark-${stone}`, role: "img", "aria-label": stone });
+  }
   return h("span", { class: `seat-mark seat-mark-${seat % 6}`, "aria-hidden": "true" }, SHAPES[seat % 6]);
 }
 

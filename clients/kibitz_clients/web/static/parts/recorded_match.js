@@ -13,7 +13,7 @@ import { Viewer } from "./viewer.js";
 /** @typedef {{label: string, stage: Stage, to_act: number, clocks?: Clock[], steps: Written[]}} Viewpoint */
 /** @typedef {{title: string, subtitle: string, players: import("../wire/messages.js").Player[],
  *   control: import("../wire/messages.js").TimeControl, result: string, seats: string[],
- *   ply: number | null, entries: Entry[], viewpoints: Viewpoint[]}} Recorded */
+ *   engines: string[], ply: number | null, entries: Entry[], viewpoints: Viewpoint[]}} Recorded */
 
 /**
  * The course of a match as one viewer saw it.
@@ -52,7 +52,8 @@ export function showRecorded(root, recorded, ply) {
     h("header", { class: "match-title" }, h("h1", null, recorded.title),
       h("p", { class: "muted" }, recorded.subtitle)),
     viewer.root);
-  viewer.describe({ players: recorded.players, control: recorded.control, seatNotes: recorded.seats });
+  viewer.describe({ players: recorded.players, control: recorded.control, seatNotes: recorded.seats,
+    engines: recorded.engines });
   const course = courseOf(recorded, recorded.viewpoints[0]);
   viewer.load(course, course.indexOfPly(ply));
   return viewer;

@@ -3,18 +3,29 @@
 import { leftText } from "../wire/clock.js";
 import { merge } from "../wire/merge.js";
 import { h, fill } from "./dom.js";
+import { stoneOf } from "../board/themes.js";
 import { counted, seatMark } from "./names.js";
 import { resultText } from "./results.js";
+import { shorten } from "./short_names.js";
 
 /** @typedef {import("./draw_queue.js").DrawQueue} DrawQueue */
+/** @typedef {import("./tile_size.js").TileSize} TileSize */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
 /** @typedef {import("../wire/stage.js").Paint} Paint */
 /** @typedef {import("../wire/match.js").Change} Change */
 
 export class Tile {
-  /** @type {{name: HTMLElement, clock: HTMLElement, row: HTMLElement}[]} */
-  #seats = [];
-  #names = "";
+  /** @type {HTMLElement[]} */
+  #rows = [];
+  /** Clocks with the seat of each, null for the one of whoever is to move.
+   * @type {{clock: HTMLElement, seat: number | null}[]} */
+  #clocks = [];
+  /** @type {readonly string[]} the names that are shown, in full */
+  #names = [];
+  /** @type {readonly ("black" | "white" | number)[]} the marks that are shown beside them */
+  #stones = [];
+  /** @type {TileSize | null} */
+  #size = null;
   /** whether the board is to be drawn as a whole */
   #anew = true;
   /** @type {Paint | null} what has changed since it was drawn */
@@ -38,10 +49,12 @@ export class Tile {
     );
     this.board.setAttribute("compact", "");
     this.people = h("div", { class: "live-seats" });
-    this.state = h("p", { class: "live-state" }, title);
+    this.turnClock = h("span", { class: "live-clock" });
+    this.state = h("span", null, title);
     this.element = h(
       "article", { class: "live", "data-match": model.id },
-      this.people, h("div", { class: "live-board" }, this.board), this.state,
+      this.people, h("div", { class: "live-board" }, this.board),
+      h("p", { class: "live-state" }, this.turnClock, this.state),
     );
     this.link = h("a", { href: `/match/${model.id}`, class: "live-link" });
     this.element.prepend(this.link);
@@ -51,6 +64,17 @@ export class Tile {
     model.addEventListener("change", this.listener);
     if (model.snapshot) queue.add(this);
     else this.link.setAttribute("aria-label", `${title}, coming`);
+  }
+
+  /**
+   * Say how much room there is for names; the same object as long as nothing has changed.
+   * @param {TileSize} size
+   */
+  fit(size) {
+    if (size === this.#size) return;
+    this.#size = size;
+    this.#names = [];
+    if (this.model.snapshot) this.queue.add(this);
   }
 
   /** Leave off following the match. */
@@ -74,50 +98,74 @@ export class Tile {
     } else if (this.#paint) {
       this.board.paint(this.#paint, { animate: false });
     }
+    const others = this.#anew || this.#paint?.colours !== undefined;
     this.#anew = false;
     this.#paint = null;
-    this.#drawSeats();
+    this.#drawSeats(others);
     this.#drawState();
   }
 
-  #drawSeats() {
-    const { players, toAct, result } = this.model;
-    const names = players.map((player) => player.name).join("\n");
-    if (names !== this.#names) {
-      this.#names = names;
-      this.#seats = players.map((player, seat) => {
-        const name = h("span", { class: "live-name" }, player.name);
-        const clock = h("span", { class: "live-clock" });
-        return { name, clock, row: h("div", { class: "live-seat" }, seatMark(seat), name, clock) };
-      });
-      fill(this.people, this.#seats.map((seat) => seat.row));
-      this.people.dataset.seats = String(players.length);
-      const versus = players.map((player) => player.name).join(" against ");
-      const label = `${this.title}: ${versus}`;
-      this.link.setAttribute("aria-label", label);
-      this.board.setAttribute("label", label);
-    }
-    for (const [seat, { row }] of this.#seats.entries()) {
+  /** @param {boolean} others whether seats may play with other stones than before */
+  #drawSeats(others) {
+    const { seats, toAct, result } = this.model;
+    const stones = others ? this.#stonesOf(seats) : this.#stones;
+    if (!same(seats, this.#names) || !same(stones, this.#stones)) this.#nameSeats(seats, stones);
+    for (const [seat, row] of this.#rows.entries()) {
       row.classList.toggle("is-to-act", !result && seat === toAct);
       row.classList.toggle("is-winner", result?.seats[seat]?.rank === 1);
       row.classList.toggle("is-away", !result && this.model.away.has(seat));
     }
     const clocks = this.#clockTexts();
-    for (const [seat, { clock }] of this.#seats.entries()) {
-      if (clock.textContent !== clocks[seat]) clock.textContent = clocks[seat];
+    for (const [index, { clock }] of this.#clocks.entries()) {
+      if (clock.textContent !== clocks[index]) clock.textContent = clocks[index];
     }
+  }
+
+  /**
+   * What each seat plays with: a stone of a colour, or its own piece.
+   * @param {readonly string[]} seats
+   */
+  #stonesOf(seats) {
+    const stage = this.board.stage;
+    const stones = stage && Object.values(stage.cells).some((cell) => cell.kind === "point");
+    return seats.map((_, seat) => (stones ? stoneOf(stage, seat) : seat));
+  }
+
+  /** @param {readonly string[]} names @param {readonly ("black" | "white" | number)[]} stones */
+  #nameSeats(names, stones) {
+    this.#names = names;
+    this.#stones = stones;
+    const two = names.length === 2;
+    const shown = this.#size ? shorten(names, this.#size.fits(two)) : names;
+    const clocks = two ? names.map(() => h("span", { class: "live-clock" })) : [];
+    this.#rows = names.map((name, seat) => h(
+      "div", { class: "live-seat" },
+      seatMark(seat, stones[seat]), h("span", { class: "live-name", title: name }, shown[seat]), clocks[seat],
+    ));
+    // Where names stand beside each other, the one clock that runs stands below the board.
+    this.#clocks = two
+      ? clocks.map((clock, seat) => ({ clock, seat })) : [{ clock: this.turnClock, seat: null }];
+    if (two) this.turnClock.textContent = "";
+    fill(this.people, this.#rows);
+    this.people.dataset.seats = String(names.length);
+    const label = `${this.title}: ${names.join(" against ")}`;
+    this.link.setAttribute("aria-label", label);
+    this.link.title = label;
+    this.board.setAttribute("label", label);
   }
 
   /** Let the clocks go on: be drawn where one of them reads something else. */
   tick() {
     const clocks = this.#clockTexts();
-    if (this.#seats.some(({ clock }, seat) => clock.textContent !== clocks[seat])) this.queue.add(this);
+    if (this.#clocks.some(({ clock }, index) => clock.textContent !== clocks[index])) this.queue.add(this);
   }
 
   #clockTexts() {
     const now = performance.now();
-    return this.#seats.map((_, seat) => {
-      const left = this.model.leftMs(seat, now);
+    const { result, toAct } = this.model;
+    return this.#clocks.map(({ seat }) => {
+      if (seat === null && result) return "";
+      const left = this.model.leftMs(seat ?? toAct, now);
       return left === null ? "" : leftText(left);
     });
   }
@@ -130,4 +178,9 @@ export class Tile {
     if (this.state.textContent !== text) this.state.textContent = text;
     this.element.classList.toggle("is-over", Boolean(result));
   }
+}
+
+/** @param {readonly unknown[]} one @param {readonly unknown[]} other */
+function same(one, other) {
+  return one.length === other.length && one.every((each, index) => each === other[index]);
 }

@@ -17,6 +17,7 @@ import { ValueGraph } from "./value_graph.js";
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").TimeControl} TimeControl */
 /** @typedef {{players: readonly Player[], control?: TimeControl, seatNotes?: readonly string[],
+ *   engines?: readonly string[],
  *   you?: number | null, away?: Set<number>}} Match */
 
 /** So many steps forwards are painted one by one; more are drawn at once. */
@@ -234,10 +235,11 @@ export class Viewer {
 
   #seats() {
     const { index } = this.playback;
-    const { players, control, seatNotes, you, away } = this.match;
+    const { players, control, seatNotes, engines, you, away } = this.match;
     this.seats.draw({
       players, you, away, toAct: this.course.toActAt(index), stage: this.board.stage,
       notes: index === this.course.length ? seatNotes : undefined,
+      engines,
     });
     if (this.liveClocks && this.playback.following) return;
     this.seats.show(readings(control, this.course.clocksAt(index), players.length));

@@ -5,6 +5,9 @@
 // are sent again where that is harmless (`REPEATABLE`). What was followed is the pages' business:
 // on "welcome" they rejoin, watch and subscribe again, before the old requests go out.
 //
+// Of several servers of a cluster one has what is asked for: a refusal says where that is, and
+// lets this player in there (`redirect`). While a server is away, the others are tried in turn.
+//
 //     connecting --welcome--> open --lost--> waiting --pause--> connecting
 //         |                     |               |
 //         +--refused------------+--replaced-----+--close()----> closed
@@ -27,6 +30,7 @@ import { Throttle } from "./throttle.js";
  * @property {(refusal: Refusal) => void} reject
  * @property {boolean} sent
  * @property {number} at when it was sent
+ * @property {number} hops how often it was sent elsewhere
  */
 
 const FIRST_PAUSE_MS = 150;
@@ -34,8 +38,9 @@ const LONGEST_PAUSE_MS = 5_000;
 const STABLE_MS = 5_000;
 const HELLO_MS = 10_000;
 const ANSWER_MS = 30_000;
-const TRANSIENT = new Set(["rate_limited", "unavailable", "internal"]);
+const TRANSIENT = new Set(["rate_limited", "unavailable", "internal", "elsewhere"]);
 const AGENT = "kibitz web";
+const MOST_HOPS = 5;
 
 export class Refusal extends Error {
   /**
@@ -70,6 +75,14 @@ export class Connection extends EventTarget {
   retryAt = 0;
 
   #url;
+  /** @type {string} the server to connect to: the own one, or another one of its cluster */
+  #present;
+  /** @type {string[]} */
+  #others = [];
+  /** @type {string | null} what lets this player in where it was sent */
+  #ticket = null;
+  /** How often hello was sent elsewhere since the last welcome. */
+  #hops = 0;
   #store;
   /** @type {Credentials} */
   #hello;
@@ -104,6 +117,7 @@ export class Connection extends EventTarget {
   constructor({ url, hello = {}, storage }) {
     super();
     this.#url = url;
+    this.#present = url;
     this.#hello = hello;
     this.#store = storage;
   }
@@ -183,7 +197,7 @@ export class Connection extends EventTarget {
     return new Promise((resolve, reject) => {
       const id = this.#newId();
       const asked = { ...message, id };
-      this.#pending.set(id, { message: asked, resolve, reject, sent: false, at: 0 });
+      this.#pending.set(id, { message: asked, resolve, reject, sent: false, at: 0, hops: 0 });
       this.#send();
     });
   }
@@ -193,7 +207,7 @@ export class Connection extends EventTarget {
   #connect() {
     clearTimeout(this.#retry);
     this.#setPhase("connecting");
-    const socket = new WebSocket(this.#url);
+    const socket = new WebSocket(this.#present);
     this.#socket = socket;
     this.#patience = setTimeout(() => this.#lose(socket, 0), HELLO_MS);
     socket.onopen = () => this.#sayHello(socket);
@@ -209,7 +223,8 @@ export class Connection extends EventTarget {
     const { name, token } = this.#hello;
     const resume = token ? null : this.#secret;
     this.#resumed = Boolean(resume);
-    const who = token ? { token } : resume ? { resume } : { name };
+    const ticket = this.#ticket;
+    const who = ticket ? { ticket } : token ? { token } : resume ? { resume } : { name };
     socket.send(
       JSON.stringify({
         type: "hello",
@@ -232,6 +247,7 @@ export class Connection extends EventTarget {
   #lose(socket, code, reason = "") {
     if (socket !== this.#socket) return;
     this.#drop();
+    if (this.phase === "connecting") this.#tryNext();
     const fatal = FATAL_CLOSES[code];
     if (fatal) this.#end(new Refusal("replaced", fatal));
     else this.#wait(reason);
@@ -251,10 +267,42 @@ export class Connection extends EventTarget {
     }
   }
 
+  /** Connect to the next server: the present one is not there, or lets nobody in. */
+  #tryNext() {
+    this.#ticket = null;
+    const known = [this.#url, ...this.#others];
+    this.#present = known[(known.indexOf(this.#present) + 1) % known.length] ?? this.#url;
+  }
+
+  /**
+   * Leave this server for the one that has what was asked for.
+   * @param {{url: string, ticket: string}} redirect
+   */
+  #follow({ url, ticket }) {
+    this.#present = url;
+    this.#ticket = ticket;
+    this.#drop();
+    this.#giveUpSent("it goes on elsewhere");
+    this.#connect();
+  }
+
   /** @param {string} [reason] */
   #wait(reason = "") {
     if (this.phase === "open" && Date.now() - this.#openedAt >= STABLE_MS) this.#failures = 0;
     this.#failures += 1;
+    this.#giveUpSent(reason);
+    const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+    const pause = bound * (0.5 + Math.random() / 2);
+    this.retryAt = Math.max(Date.now(), this.#notBefore) + pause;
+    this.#retry = setTimeout(() => this.#connect(), this.retryAt - Date.now());
+    this.#setPhase("waiting");
+  }
+
+  /**
+   * Reject the requests whose answers were lost and that may not be sent again.
+   * @param {string} reason
+   */
+  #giveUpSent(reason) {
     for (const [id, pending] of this.#pending) {
       if (pending.sent && !REPEATABLE.has(pending.message.type)) {
         this.#pending.delete(id);
@@ -264,11 +312,6 @@ export class Connection extends EventTarget {
       }
       pending.sent = false;
     }
-    const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
-    const pause = bound * (0.5 + Math.random() / 2);
-    this.retryAt = Math.max(Date.now(), this.#notBefore) + pause;
-    this.#retry = setTimeout(() => this.#connect(), this.retryAt - Date.now());
-    this.#setPhase("waiting");
   }
 
   /** @param {Refusal} error */
@@ -326,6 +369,12 @@ export class Connection extends EventTarget {
    * @param {Refused} refused
    */
   #refuse(pending, refused) {
+    if (refused.redirect && pending.hops < MOST_HOPS) {
+      pending.hops += 1;
+      pending.sent = false;
+      this.#follow(refused.redirect);
+      return;
+    }
     const again = refused.code === "rate_limited" && REPEATABLE.has(pending.message.type);
     if (again) {
       this.#throttle?.drain(refused.retry_after_ms ?? 1_000, performance.now());
@@ -342,9 +391,18 @@ export class Connection extends EventTarget {
     clearTimeout(this.#patience);
     if (answer.type === "welcome") {
       this.#open(answer);
+    } else if (answer.type === "refused" && answer.redirect && this.#hops < MOST_HOPS) {
+      this.#hops += 1;
+      this.#follow(answer.redirect);
     } else if (answer.type === "refused" && TRANSIENT.has(answer.code)) {
       this.#notBefore = Date.now() + (answer.retry_after_ms ?? 0);
       this.#drop();
+      // Who was sent here is about to be known here; others are let in elsewhere, perhaps.
+      if (!this.#ticket) this.#tryNext();
+      this.#wait(answer.message);
+    } else if (answer.type === "refused" && this.#ticket) {
+      this.#drop();
+      this.#tryNext(); // it came too late
       this.#wait(answer.message);
     } else if (answer.type === "refused" && this.#mayComeAnew(answer)) {
       this.#forget();
@@ -367,7 +425,11 @@ export class Connection extends EventTarget {
   /** @param {Welcome} welcome */
   #open(welcome) {
     this.welcome = welcome;
-    this.#keep(welcome.resume);
+    this.#ticket = null;
+    this.#hops = 0;
+    this.#others = welcome.nodes ?? [];
+    const secret = welcome.resume || this.#hello.token;
+    if (secret) this.#keep(secret); // who came with a ticket keeps what it had before
     this.#hello = { name: welcome.kind === "human" ? welcome.name : undefined };
     this.#openedAt = Date.now();
     const { messages_per_second, burst } = welcome.limits;

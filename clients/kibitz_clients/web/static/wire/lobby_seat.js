@@ -32,7 +32,7 @@ export function rights(view, me, myName) {
     join: !member && (gathering || over) && freeSeatFor(view, myName) !== null,
     ready: Boolean(member) && gathering,
     start: host && gathering,
-    rematch: host && over,
+    rematch: (host || Boolean(view.seek && member)) && over,
     close: host && view.state !== "closed",
   };
 }

@@ -102,6 +102,8 @@ export type Capabilities = {
   untimed?: boolean;
   /** refuses clocks that leave less on a move */
   min_move_ms?: number;
+  /** what plays; the records of its matches name it, and nothing else does */
+  engine?: Engine;
 };
 
 /** Why a seat, or a match, ended. */
@@ -115,6 +117,7 @@ export type ClientMessage =
   | AskLadder
   | Host
   | Join
+  | Seek
   | Leave
   | Kick
   | Ready
@@ -151,7 +154,7 @@ export type Close = {
 };
 
 /** Why a request was refused. Programs switch on it; people read message and hint. */
-export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "no_comments" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "unavailable" | "internal";
+export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "no_comments" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "elsewhere" | "unavailable" | "internal";
 
 /** What a bot says of its own move. */
 export type Comment = {
@@ -193,13 +196,28 @@ export type Conduct = {
   max_illegal?: number;
 };
 
-/** The request was carried out. `seq` numbers the entry it made; `lobby` a lobby it made. */
+/**
+ * The request was carried out. `seq` numbers the entry it made; `lobby` is a lobby that it made, or
+ * the one of a seek.
+ */
 export type Done = {
   re: number;
   type: "done";
   seq?: number;
   lobby?: string;
   invite?: string;
+};
+
+/** What plays for a player, as it says of itself when it connects; nobody has checked it. */
+export type Engine = {
+  /** of a house bot `game/name`, else the bot's own name */
+  name: string;
+  /** of the package, or what the bot says of its own */
+  version?: string;
+  /** all of them, with their values */
+  parameters?: { [name: string]: boolean | number | string };
+  /** files of trained weights that it plays by, and the SHA-256 of each */
+  weights?: { [name: string]: string };
 };
 
 /** Entry `entry.seq` of a match, and what it has changed for this viewer. */
@@ -399,6 +417,8 @@ export type Hello = {
   name?: string;
   token?: string;
   resume?: string;
+  /** lets a player in, once, who was sent here by another server (`redirect`) */
+  ticket?: string;
   kind?: "bot" | "human";
   /** name and version of the client program */
   agent?: string;
@@ -594,6 +614,8 @@ export type LobbyBrief = {
   /** members who are people */
   people?: number;
   places: number;
+  /** what is sought, where the lobby was opened by `seek` */
+  seek?: SeekTerms;
   /** in news of the hall only: of two, the newer one has the larger number */
   order?: number;
 };
@@ -696,6 +718,8 @@ export type LobbyView = {
   state: "gathering" | "running" | "finished" | "closed";
   /** 1, and one more for every rematch */
   round: number;
+  /** whether it was opened by `seek`: every player may ask for a rematch */
+  seek?: boolean;
   members: Member[];
   spectators?: number;
   invite?: string;
@@ -775,6 +799,8 @@ export type Member = {
   seat: number;
   ready: boolean;
   connected: boolean;
+  /** of what plays for it, as that said when it joined; empty where it did not */
+  version?: string;
 };
 
 /** An action at `ply`. Sent again with the same id and ply it is applied once. */
@@ -913,6 +939,14 @@ export type Received = {
   detail?: string;
 };
 
+/** Another server of the same cluster, which has what was asked for. */
+export type Redirect = {
+  /** its websocket address */
+  url: string;
+  /** for `hello` there, within 30 seconds and once */
+  ticket: string;
+};
+
 /** The request was not carried out and nothing has changed. */
 export type Refused = {
   re: number;
@@ -923,6 +957,8 @@ export type Refused = {
   retry_after_ms?: number;
   /** the present ply, for `stale` */
   ply?: number;
+  /** where to ask again, for `elsewhere`, where the player may go there */
+  redirect?: Redirect;
 };
 
 /** A move that the server refused because it was not legal, as it was sent. */
@@ -941,7 +977,10 @@ export type Rejoin = {
   match: string;
 };
 
-/** Host: play the finished programme again with the seats rotated by one. */
+/**
+ * Host: play the finished programme again with the seats rotated by one. In a lobby that was opened
+ * by `seek` every player may ask; who does is ready for it.
+ */
 export type Rematch = {
   id: number;
   type: "rematch";
@@ -1040,6 +1079,29 @@ export type SeatResult = {
   detail?: string;
   /** whether another connection took the seat while its own was open */
   takeover?: true;
+};
+
+/**
+ * Play on these terms with whoever wants the same. Where somebody seeks on the same terms, this
+ * player joins that lobby; else one is opened that lists show, with a seat for this player and the
+ * others for whoever joins. It starts by itself once everybody is ready, and closes when its opener
+ * leaves, when a player leaves after the start, and when for `wait_s` seconds nobody has come, or
+ * nobody has asked for a rematch. Said again while it is open or played, it is answered with the
+ * same lobby; a player has one seek at a time.
+ */
+export type Seek = {
+  id: number;
+  type: "seek";
+  terms: SeekTerms;
+  wait_s?: number;
+};
+
+/** What somebody who seeks opponents wants to play: one item, with whoever comes. */
+export type SeekTerms = {
+  /** without a seed */
+  item: ProgrammeItem;
+  /** as in a lobby's settings; for accounts only */
+  rated?: boolean;
 };
 
 export type ServerMessage = 
@@ -1269,7 +1331,10 @@ export type Watch = {
   match: string;
 };
 
-/** Answer to hello. `resume` is this player's secret for coming back. */
+/**
+ * Answer to hello. `resume` is this player's secret for coming back. It is empty for a player who
+ * came with a ticket: the one of an earlier welcome stays good.
+ */
 export type Welcome = {
   re: number;
   type: "welcome";
@@ -1284,6 +1349,10 @@ export type Welcome = {
   seats: string[];
   /** lobbies where this player is a member */
   lobbies: string[];
+  /**
+   * websocket addresses of other servers of the same cluster, for coming back when this one is gone
+   */
+  nodes?: string[];
 };
 
 /** Everything needed to act. Sent again after a rejoin while the turn lasts. */

@@ -13,6 +13,7 @@ export const COSTS = {
   "list_matches": 2,
   "ladder": 4,
   "host": 5,
+  "seek": 5,
   "arrange": 2,
   "watch": 2,
   "wall": 2,
@@ -33,6 +34,7 @@ export const REPEATABLE = new Set([
   "report",
   "history",
   "join",
+  "seek",
   "leave",
   "ready",
   "start",
@@ -91,6 +93,7 @@ export const HINTS = {
   "illegal": "choose one of the legal actions in your_turn",
   "over": "the match is over",
   "damaged": "it does not go on; the operator can look into it with `kibitz db check`",
+  "elsewhere": "go on at the address that the refusal names",
   "unavailable": "the server is going down or starting; connect again in a while",
   "internal": "report this to the operator"
 };

@@ -1,0 +1,123 @@
+"""A match as text for one of its viewers: who plays, what has happened, the board, what is legal.
+
+Names and comments are other people's words: they are shown on one line, with what does not print
+escaped, and are never more than data.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Final
+
+from pydantic import ValidationError
+
+from kibitz_clients import descriptions
+from kibitz_clients.move_input import MoveOption
+from kibitz_clients.timeline import Frame, Timeline
+from kibitz_games.core.game import TERMINAL, Game, GameError
+from kibitz_protocol import printable
+from kibitz_protocol.wire.messages import YourTurn
+
+MOST_STEPS: Final = 12
+"""How many of the newest steps are told."""
+MOST_MOVES: Final = 300
+"""How many legal moves are listed beside a board; `legal_text` lists all."""
+
+
+def match_text(timeline: Timeline, game: Game | None, now: int) -> str:
+    """Return a match as its viewer knows it, without what is legal."""
+    facts, frame = timeline.info, timeline.newest
+    where = f", number {facts.number} of lobby {facts.lobby}" if facts.lobby else ""
+    names = player_names(timeline)
+    players = "; ".join(f"seat {seat}: {name}" for seat, name in enumerate(names, 1))
+    lines = [f"match {facts.match}: {facts.game}{where}; {players}"]
+    lines += [f"since your last move: {each}" for each in _steps(timeline, game, names)]
+    lines += [_state(timeline, game, names), *_clocks(timeline, names, now)]
+    lines += [_board(frame, game, names)]
+    return "\n".join(filter(None, lines))
+
+
+def turn_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
+    """Return what may be played at a turn, in the game's notation."""
+    return legal_text(turn, options[:MOST_MOVES]) + (
+        f" ... and {len(options) - MOST_MOVES} more, which legal_moves lists"
+        if len(options) > MOST_MOVES
+        else ""
+    )
+
+
+def legal_text(turn: YourTurn, options: Sequence[MoveOption]) -> str:
+    """Return all legal moves of a turn, or the rule where this client cannot list them."""
+    if options:
+        return f"legal moves: {' '.join(option.text for option in options)}"
+    if turn.legal_rule:
+        return f"legal moves: {turn.legal_rule} ({turn.legal_count} of them)"
+    return f"legal moves as JSON: {json.dumps(turn.legal)}"
+
+
+def result_text(timeline: Timeline, game: Game | None) -> str:
+    """Return how a match ended: a line for each seat; nothing while it runs."""
+    if timeline.result is None:
+        return ""
+    lines = descriptions.result_lines(timeline.info, timeline.result)
+    summary = descriptions.result_summary(timeline.info, timeline.result, game)
+    return f"match {timeline.info.match} is over: {summary} ({'; '.join(lines)})"
+
+
+def player_names(timeline: Timeline) -> list[str]:
+    """Return the players' names by seat; the viewer's own has ``(you)`` behind it."""
+    facts = timeline.info
+    names = [printable.line(player.name) for player in facts.seats]
+    return [f"{name} (you)" if seat == facts.you else name for seat, name in enumerate(names)]
+
+
+def _state(timeline: Timeline, game: Game | None, names: Sequence[str]) -> str:
+    if timeline.result is not None:
+        return result_text(timeline, game)
+    frame = timeline.newest
+    if frame.to_act == TERMINAL:
+        return f"{frame.ply} plies; the play is over"
+    if frame.to_act == timeline.info.you:
+        return f"{frame.ply} plies; it is your turn"
+    return f"{frame.ply} plies; it is the turn of {names[frame.to_act]}"
+
+
+def _steps(timeline: Timeline, game: Game | None, names: Sequence[str]) -> list[str]:
+    """Return what happened after the viewer's own last move, oldest first."""
+    you = timeline.info.you
+
+    def is_later(frame: Frame) -> bool:
+        return not (frame.is_turn and descriptions.acting_seat(frame) == you)
+
+    frames = [frame for frame in timeline.steps if frame.entry is not None][-MOST_STEPS:]
+    later = [*takewhile(is_later, reversed(frames))]
+    return [_step(frame, game, names) for frame in reversed(later)]
+
+
+def _step(frame: Frame, game: Game | None, names: Sequence[str]) -> str:
+    seat = descriptions.acting_seat(frame)
+    text = descriptions.step_text(game, frame)
+    return text if seat is None else f"{names[seat]}: {text}"
+
+
+def _clocks(timeline: Timeline, names: Sequence[str], now: int) -> list[str]:
+    readings = timeline.clock_readings(now)
+    told = [
+        f"{name} {reading.text}"
+        for name, reading in zip(names, readings, strict=False)
+        if reading is not None
+    ]
+    return [f"clocks: {'; '.join(told)}"] if told and not timeline.over else []
+
+
+def _board(frame: Frame, game: Game | None, names: Sequence[str]) -> str:
+    if frame.view is None:
+        return ""
+    if game is not None:
+        try:
+            return game.text_view(game.View.model_validate(frame.view), names)
+        except (GameError, ValidationError):
+            pass  # of a newer version of the game than the one installed here
+    return f"position as JSON: {json.dumps(frame.view)}"

@@ -1,0 +1,351 @@
+"""One player on one connection, for a program that asks in calls: a method for each tool.
+
+Every method returns text for the program to read, or raises `CallError` with a sentence. What was
+told of matches is in a `ClientState`, which a task keeps up to date while nobody asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Final, TypeVar
+
+from kibitz_clients import descriptions
+from kibitz_clients.client_state import ClientState
+from kibitz_clients.mcp import match_text
+from kibitz_clients.move_input import MoveOption, MoveSelector, move_options, parse_typed
+from kibitz_clients.server_connection import Connector, ServerConnection
+from kibitz_clients.timeline import Timeline
+from kibitz_games.core.game import Game
+from kibitz_protocol import printable
+from kibitz_protocol.client.errors import KibitzError
+from kibitz_protocol.client.session import MatchLost, News
+from kibitz_protocol.wire.messages import LobbyClosed, YourTurn
+from kibitz_protocol.wire.records import Comment
+
+MOST_SECONDS: Final = 600.0
+"""The longest that one call waits."""
+PROGRESS_SECONDS: Final = 5.0
+"""Seconds between two notifications of a call that waits."""
+ANSWER_SECONDS: Final = 20.0
+"""How long a call waits for the server's answer. Requests outlast a restart of the server, but an
+agent has to be told meanwhile."""
+KEPT_MATCHES: Final = 20
+"""Finished matches that can still be looked at."""
+MOST_WORDS: Final = 200
+"""Characters of a comment on a move at most (`records.Comment.text`)."""
+_T = TypeVar("_T")
+Progress = Callable[[float], Awaitable[None]]
+"""Is told how many seconds a call has waited."""
+
+
+class CallError(Exception):
+    """A call that cannot be carried out; the message is a sentence for whoever made it."""
+
+
+class ToolPlayer:
+    """A player whose moves are made by calls, at any number of matches at once."""
+
+    def __init__(
+        self,
+        connection: ServerConnection,
+        games: Mapping[str, Game],
+        now: Callable[[], int] = lambda: int(time.monotonic() * 1000),
+    ) -> None:
+        self._connection = connection
+        self._games = games
+        self._now = now
+        self._state = ClientState(games)
+        self._changed = asyncio.Event()
+        """Set with the next news; a call that waits takes the one that is there now."""
+        self._notices: list[str] = []
+        """Sentences that were not told yet."""
+        self._told: dict[str, None] = {}
+        """Finished matches whose end was told, oldest first."""
+        self._ended: str | None = None
+        """Why there is no connection any more."""
+
+    # --- what the server tells ----------------------------------------------------------------
+
+    async def follow(self) -> None:
+        """Take in the news until the session ends."""
+        try:
+            async for message in self._connection.news():
+                self.take_in(message)
+        except KibitzError as error:
+            self._ended = descriptions.explain_error(error)
+        else:
+            self._ended = "the connection to the server has ended"
+        self._notify()
+
+    def take_in(self, message: News | MatchLost) -> None:
+        """Take in one message of the server."""
+        self._state.apply(message, self._now())
+        match message:
+            case LobbyClosed(lobby=lobby, reason=reason):
+                self._notices.append(f"lobby {lobby} is gone: {printable.line(reason)}")
+            case MatchLost(match=match, message=sentence):
+                self._notices.append(f"match {match}: {printable.line(sentence)}")
+        self._notify()
+
+    def end(self, why: str) -> None:
+        """Answer calls that wait, and those that come, with the sentence `why`."""
+        self._ended = why
+        self._notify()
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    # --- the hall -----------------------------------------------------------------------------
+
+    async def lobbies(self) -> str:
+        """Return the open lobbies and the running matches."""
+        lobbies = (await self._ask(self._connection.lobbies())).lobbies
+        matches = (await self._ask(self._connection.matches())).matches
+        lines = [
+            f"lobby {each.lobby} {printable.line(each.name)!r}: {', '.join(each.games)}; "
+            f"{each.members} of {each.places} places taken; {each.state}; "
+            f"join: {each.joinable}"
+            for each in lobbies
+        ]
+        for brief in matches:
+            names = ", ".join(printable.line(player.name) for player in brief.seats)
+            state = "over" if brief.result else f"{brief.ply} plies"
+            lines.append(f"match {brief.match}: {brief.game}; {names}; {state}")
+        return "\n".join(lines) or "there is no lobby and no match; somebody has to host one"
+
+    def list_games(self) -> str:
+        """Return the games whose rules are known here."""
+        return "\n".join(
+            f"{game.info.name}: {game.info.summary} Players: "
+            f"{', '.join(map(str, game.info.seats))}."
+            for game in self._games.values()
+        )
+
+    async def join(self, lobby: str, invite: str | None) -> str:
+        """Take a seat in a lobby and say ready."""
+        await self._ask(self._connection.join(lobby, invite=invite))
+        await self._ask(self._connection.ready(lobby))
+        return f"you are {self._connection.name} in lobby {lobby}, and ready; now wait_for_turn"
+
+    async def leave(self, lobby: str) -> str:
+        """Leave a lobby."""
+        await self._ask(self._connection.leave(lobby))
+        return f"you have left lobby {lobby}"
+
+    # --- matches ------------------------------------------------------------------------------
+
+    def matches(self) -> list[str]:
+        """Return the matches that are played or watched, and those that ended lately."""
+        return [*self._state.matches]
+
+    async def watch(self, match: str) -> str:
+        """Follow a match as a spectator."""
+        await self._ask(self._connection.watch(match))
+        await self._wait_until(lambda: match in self._state.matches, PROGRESS_SECONDS)
+        return self.look(match)
+
+    def look(self, match: str) -> str:
+        """Return a match as it is now."""
+        timeline = self._timeline(match)
+        text = match_text.match_text(timeline, self._game(match), self._now())
+        turn = self._state.turns.get(match)
+        return text if turn is None else f"{text}\n{self._turn_text(turn)}"
+
+    def legal_moves(self, match: str) -> str:
+        """Return every legal move of the own turn."""
+        turn = self._turn(match)
+        return match_text.legal_text(turn, self._options(turn))
+
+    async def wait_for_turn(
+        self, match: str | None, seconds: float, progress: Progress | None = None
+    ) -> str:
+        """Wait until it is the own turn, in one match or in any, or something has ended.
+
+        Returns what there is, which may be that nothing happened in that time.
+        """
+        if match is not None:
+            self._timeline(match)
+        seconds = min(max(seconds, 0.0), MOST_SECONDS)
+        if not await self._wait_until(lambda: self._has_due(match), seconds, progress):
+            away = "" if self._connection.online else "the server is away; "
+            return f"{away}nothing has happened for you in {seconds:g} s; wait again, or look"
+        if match is not None:
+            self._timeline(match)
+        return self._take_due(match)
+
+    async def play(self, match: str, move: str, comment: str = "") -> str:
+        """Play a move at the own turn."""
+        turn = self._turn(match)
+        action = self._parse(turn, move)
+        said = _comment(comment)
+        del self._state.turns[match]
+        try:
+            await self._ask(self._connection.move(match, turn.ply, action.action, said))
+        except (CallError, asyncio.CancelledError):
+            self._restore(turn)
+            raise
+        return f"you have played {action.text} in match {match}"
+
+    async def resign(self, match: str) -> str:
+        """Give a match up."""
+        self._timeline(match)
+        await self._ask(self._connection.resign(match))
+        return f"you have resigned match {match}"
+
+    async def comment(self, match: str, text: str) -> str:
+        """Say something of a match."""
+        self._timeline(match)
+        await self._ask(self._connection.comment(match, text))
+        return "said"
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _restore(self, turn: YourTurn) -> None:
+        """Put a turn back whose move may not have been made, unless the match has gone on."""
+        timeline = self._state.matches.get(turn.match)
+        if timeline is None or timeline.over:
+            return
+        if (timeline.newest.ply, timeline.newest.to_act) == (turn.ply, turn.seat):
+            self._state.turns.setdefault(turn.match, turn)
+
+    def _has_due(self, match: str | None) -> bool:
+        if match is None:
+            return bool(self._notices or self._state.turns or self._untold())
+        timeline = self._state.matches.get(match)
+        gone = match in self._state.lost or timeline is None or timeline.over
+        return gone or match in self._state.turns
+
+    def _untold(self) -> list[str]:
+        matches = self._state.matches.items()
+        return [key for key, each in matches if each.over and key not in self._told]
+
+    def _take_due(self, match: str | None) -> str:
+        """Return what there is to tell, which is told once, except for turns."""
+        parts, self._notices = self._notices, []
+        for key in self._untold() if match is None else [match]:
+            if not self._state.matches[key].over:
+                continue
+            parts.append(match_text.result_text(self._state.matches[key], self._game(key)))
+            self._told[key] = None
+        parts += [self.look(key) for key in self._state.turns if match in {None, key}]
+        old = [*self._told][:-KEPT_MATCHES]
+        self._state.forget(old)
+        for key in old:
+            del self._told[key]
+        return "\n\n".join(parts)
+
+    async def _wait_until(
+        self, happened: Callable[[], bool], seconds: float, progress: Progress | None = None
+    ) -> bool:
+        """Wait for news until something has happened; return whether it has."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while not happened():
+            self._require_connection()
+            left = began + seconds - loop.time()
+            if left <= 0:
+                return False
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), min(left, PROGRESS_SECONDS))
+                continue
+            if progress is not None:
+                await progress(loop.time() - began)
+        return True
+
+    def _require_connection(self) -> None:
+        if self._ended is not None:
+            raise CallError(self._ended)
+
+    async def _ask(self, request: Awaitable[_T]) -> _T:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await request
+        except TimeoutError:
+            where = "slow" if self._connection.online else "away"
+            raise CallError(
+                f"the server is {where}, and has not answered in {ANSWER_SECONDS:g} s; what you"
+                " asked for may still be done, so look before you repeat it"
+            ) from None
+        except (KibitzError, OSError, ValueError) as error:
+            raise CallError(descriptions.explain_error(error)) from None
+
+    def _timeline(self, match: str) -> Timeline:
+        if match in self._state.lost:
+            raise CallError(f"match {match}: {printable.line(self._state.lost[match])}")
+        if match in self._state.matches:
+            return self._state.matches[match]
+        self._require_connection()
+        known = ", ".join(self.matches()) or "none"
+        raise CallError(
+            f"match {printable.line(match)} is not one that you play or watch; those are: {known}"
+        )
+
+    def _game(self, match: str) -> Game | None:
+        return self._games.get(self._state.matches[match].info.game)
+
+    def _turn(self, match: str) -> YourTurn:
+        timeline = self._timeline(match)
+        turn = self._state.turns.get(match)
+        if turn is not None:
+            return turn
+        if timeline.over:
+            raise CallError(f"match {match} is over")
+        if timeline.info.you is None:
+            raise CallError(f"you watch match {match}, and have no seat in it")
+        seat = timeline.newest.to_act
+        mover = match_text.player_names(timeline)[seat] if seat >= 0 else "nobody"
+        raise CallError(f"it is not your turn in match {match}, but that of {mover}")
+
+    def _options(self, turn: YourTurn) -> tuple[MoveOption, ...]:
+        game = self._games.get(turn.game)
+        return () if game is None else move_options(game, turn)
+
+    def _turn_text(self, turn: YourTurn) -> str:
+        return match_text.turn_text(turn, self._options(turn))
+
+    def _parse(self, turn: YourTurn, move: str) -> MoveOption:
+        game = self._games.get(turn.game)
+        if game is None:
+            return _parse_json(move)
+        found = parse_typed(game, MoveSelector(self._options(turn)), move, turn)
+        if isinstance(found, str):
+            raise CallError(printable.line(found))
+        return found
+
+
+def _parse_json(move: str) -> MoveOption:
+    """Read a move of a game that is not installed here, as it travels."""
+    try:
+        fields = json.loads(move)
+    except ValueError:
+        fields = None
+    if not isinstance(fields, dict):
+        raise CallError("this game is not installed here: expected its move as a JSON object")
+    return MoveOption(fields, json.dumps(fields), ())
+
+
+def _comment(text: str) -> Comment | None:
+    if not text:
+        return None
+    line = printable.line(text)
+    if len(line) > MOST_WORDS:
+        raise CallError(f"expected a comment of at most {MOST_WORDS} characters, not {len(line)}")
+    return Comment(text=line)
+
+
+@contextlib.asynccontextmanager
+async def tool_player(connect: Connector, games: Mapping[str, Game]) -> AsyncIterator[ToolPlayer]:
+    """Connect, and follow the news for the length of the block. Raises `KibitzError`."""
+    async with connect() as connection:
+        player = ToolPlayer(connection, games)
+        following = asyncio.create_task(player.follow())
+        try:
+            yield player
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
