@@ -43,6 +43,14 @@ def write_report(found: MatchReport, record: Path, directory: Path) -> Path | No
     return written
 
 
+def write_text(found: MatchReport, path: Path) -> None:
+    """Write a report for a person, whole or not at all; its record is on the server."""
+    partial = path.with_name(f"{path.name}.part")
+    lines = report_lines(found, f"{found.match}.jsonl")
+    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
 def report_lines(found: MatchReport, record: str) -> Iterator[str]:
     """Yield a report for a person; `record` is where its record is."""
     return map(printable.line, _match_lines(found, record))

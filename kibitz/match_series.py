@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 from asyncio.subprocess import Process
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ from kibitz.process.isolation.launch import Launch, isolated
 from kibitz.process.isolation.sandbox import directories_of_command, directories_of_file
 from kibitz.process.private_server import PrivateServer, private_server
 from kibitz.text import result_tables
+from kibitz_bots.llm.settings import environment_of
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
@@ -223,6 +225,7 @@ def _launches(
             isolation=plan.isolation,
             readable=directories_of_file(Path(bot)) if bot.endswith(".py") else None,
             limits=plan.limits,
+            env=environment_of(bot, os.environ),
             memory=plan.memory,
         )
     if plan.program is not None:
@@ -359,13 +362,13 @@ def check(plan: MatchSeries) -> None:
 def check_bot(bot: str) -> None:
     """Files are only looked for: their code runs in the process of the bot and nowhere else."""
     from kibitz_bots.catalog import find
-    from kibitz_bots.catalog.from_file import find_trained
+    from kibitz_bots.catalog.local import find_local
     from kibitz_bots.spec import SpecError
     from kibitz_games.compiled import kernels
 
     if not bot.endswith(".py"):
         kernels.set_mode("plain")  # a file of weights is read by what imports the rules
-        _ = find_trained(bot) or find(bot)
+        _ = find_local(bot) or find(bot)
     elif not Path(bot).is_file():
         raise SpecError(f"{bot}: no such file; expected a Python file with a Bot in it")
 

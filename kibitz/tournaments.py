@@ -9,6 +9,7 @@ over an inherited descriptor and in no other way.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from kibitz_arena.runner.directory import TournamentDirectory, other_directories
 from kibitz_arena.runner.scheduler import programme_item
 from kibitz_arena.runner.services import JoinInfo
 from kibitz_arena.tournament import Entrant, Tournament
+from kibitz_bots.llm.settings import environment_of
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.reports import MatchReport
 from kibitz_server.housebots.process import secret_descriptor
@@ -136,7 +138,7 @@ class LocalServices:
             isolation=self._isolation,
             readable=readable_paths(entrant, self._base) if is_untrusted(entrant) else None,
             limits=limit_arguments(memory, cpu) if is_bot else [],
-            env=env,
+            env=environment_of(entrant.bot or "", os.environ) | env,
             descriptors=descriptors,
             memory=memory if is_bot else None,
         )

@@ -9,13 +9,14 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
 from kibitz.builtin_games import load_games
 from kibitz.options import connection
 from kibitz.options import match as options_match
+from kibitz.options.workers import workers_option
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import EXIT_INTERRUPTED, draining, run
 from kibitz.process.isolation.backends import BackendError
@@ -23,11 +24,15 @@ from kibitz.process.isolation.launch import is_local
 from kibitz.text import result_tables
 from kibitz.tournament_source import EXIT_UNABLE, resolve, with_concurrency
 from kibitz.tournaments import LocalServices, choose_isolation
+from kibitz.workers.blocks import PoolBlocks, load_sentence, task_terms, worker_problem
+from kibitz.workers.pools import worker_pool
+from kibitz.workers.port import PoolError
 from kibitz_arena.journal import JournalError
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.results import Results
 from kibitz_arena.runner.directory import TournamentDirectory, write_atomically
+from kibitz_arena.runner.distributed_runner import DistributedRunner
 from kibitz_arena.runner.hosting import START_SECONDS, ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.publish import publish, replay_page
@@ -39,6 +44,7 @@ from kibitz_clients import replay
 from kibitz_clients.render import html
 from kibitz_protocol import printable
 
+Runner: TypeAlias = TournamentRunner | DistributedRunner
 FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 
 
@@ -79,6 +85,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     type=click.Path(path_type=Path, file_okay=False),
     help="The event's directory.  [default: NAME.arena beside its file]",
 )
+@workers_option
 @click.option("--server", metavar="URL", help="Play on this server, not on one of the event's own.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds your token there.")
 @click.option(
@@ -117,6 +124,8 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     tournament, directory, base = resolve(words, given)
     if given["concurrency"] and given["game"] is None:
         tournament = with_concurrency(tournament, given["concurrency"])
+    if given["workers"] is not None and (problem := worker_problem(tournament, given["server"])):
+        raise click.UsageError(f"--workers: {problem}")
     token = connection.token(given["token_file"], None) if given["token_file"] else None
     options = ServerOptions(server=given["server"], token=token, wait=given["wait"])
     display = ProgressDisplay(sys.stderr, loud=given["verbose"], quiet=given["quiet"])
@@ -124,15 +133,42 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     services = _services(tournament, directory, given)
     if services.isolation is not None:
         display.say(services.isolation_sentence)
-    runner = TournamentRunner(tournament, directory, options, services, display)
     resume = _resume_command(directory, options, given)
     try:
-        state = run(_run(runner, resume))
-    except JournalError as error:
+        if given["workers"] is None:
+            runner: Runner = TournamentRunner(tournament, directory, options, services, display)
+            state = run(_run(runner, resume))
+        else:
+            runner, state = run(_run_on_workers(tournament, directory, services, display, given))
+    except (JournalError, PoolError) as error:
         raise click.ClickException(str(error)) from None
     finally:
         display.close()
     sys.exit(_write_results(runner, state, resume, given))
+
+
+async def _run_on_workers(
+    tournament: Tournament,
+    directory: TournamentDirectory,
+    services: LocalServices,
+    display: ProgressDisplay,
+    given: dict[str, Any],
+) -> tuple[Runner, TournamentState]:
+    """Hold the event on workers; return what ran it as well."""
+    async with worker_pool(given["workers"]) as pool:
+        terms = task_terms(tournament, directory, services.isolation, pool, given["wait"])
+        sentence = load_sentence(tournament, pool)
+        if sentence is not None:
+            display.say(sentence)
+        display.say(
+            f"{pool.size} workers play; boards are not shown live, and games come in "
+            "whole blocks, with their records"
+        )
+        runner = DistributedRunner(
+            tournament, directory, PoolBlocks(pool), services, terms, display
+        )
+        resume = _resume_command(directory, ServerOptions(wait=given["wait"]), given)
+        return runner, await _run(runner, resume)
 
 
 def _services(
@@ -150,7 +186,7 @@ def _services(
     return LocalServices(tournament, directory, replace(isolation, elsewhere=elsewhere))
 
 
-async def _run(runner: TournamentRunner, resume: str) -> TournamentState:
+async def _run(runner: Runner, resume: str) -> TournamentState:
     """Hold the event; the first Ctrl-C or SIGTERM lets it drain."""
 
     async def drain() -> None:
@@ -178,12 +214,13 @@ def _resume_command(
     words += ["--token-file", str(given["token_file"])] if given["token_file"] else []
     words += ["--concurrency", given["concurrency"]] if given["concurrency"] else []
     words += ["--jail", given["isolation"]] if given["isolation"] != "auto" else []
+    words += ["--workers", given["workers"]] if given["workers"] else []
     words += ["--wait", f"{given['wait']:g}"] if given["wait"] != START_SECONDS else []
     return shlex.join(words)
 
 
 def _write_results(
-    runner: TournamentRunner, state: TournamentState, resume: str, given: dict[str, Any]
+    runner: Runner, state: TournamentState, resume: str, given: dict[str, Any]
 ) -> int:
     """Write and print the results, and return the exit status."""
     results = Results.of(runner.tournament, state)
@@ -203,7 +240,7 @@ def _write_results(
     return _exit_status(runner, state, resume)
 
 
-def _write_replay_pages(results: Results, runner: TournamentRunner) -> None:
+def _write_replay_pages(results: Results, runner: Runner) -> None:
     """Write the page of every game that has a record and no page; a failure stops nothing."""
     games, missing = load_games("plain"), 0
     for game in results.games:
@@ -227,7 +264,7 @@ def _tell_reports(results: Results, directory: TournamentDirectory) -> None:
         echo(f"a seat was at fault in {games}: {directory.path / reports[-1]}", err=True)
 
 
-def _exit_status(runner: TournamentRunner, state: TournamentState, resume: str) -> int:
+def _exit_status(runner: Runner, state: TournamentState, resume: str) -> int:
     stopped = state.stopped
     if state.finished or (stopped is not None and stopped.reason == "deadline"):
         return 1 if _abnormal(state) else 0

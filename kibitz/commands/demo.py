@@ -26,8 +26,9 @@ from kibitz.options.record import is_screen
 from kibitz.output import echo
 from kibitz.process.event_loop import draining, run
 from kibitz.process.private_server import PrivateServer, private_server
-from kibitz.text import result_tables, rulebook
+from kibitz.text import result_tables
 from kibitz_clients.tui.screens.wall import Preparation, WallPlan
+from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 
 PACE_SECONDS = 1.2

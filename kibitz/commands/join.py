@@ -15,7 +15,7 @@ from kibitz.options.connection import fresh_option, identity_options, server_opt
 from kibitz.options.record import is_screen
 from kibitz.options.session import ClientFactory, client_factory, exit_with
 from kibitz.sessions import SavedSession, Tell
-from kibitz.text import rulebook
+from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 
 

@@ -1,21 +1,62 @@
-"""`kibitz ladder`: how strong the players of a server are, by their rated matches."""
+"""`kibitz ladder`: how strong players are, by a server's rated matches or on a standing ladder."""
 
 from __future__ import annotations
 
+import signal
+import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from pydantic import ValidationError
 
+from kibitz import fault_report
 from kibitz.options import connection
 from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import ask, json_option, print_lines
+from kibitz.output import echo
+from kibitz.process.event_loop import draining, run
+from kibitz.text import standing_ladder
+from kibitz_arena.ladder.directory import LadderDirectory
+from kibitz_arena.ladder.feed import Feed, FeedLine
 from kibitz_clients import line_output
+from kibitz_protocol import printable
+from kibitz_protocol.client.client import websocket_url
 from kibitz_protocol.wire.lobbies import LadderTable
 
+if TYPE_CHECKING:
+    from kibitz_arena.ladder.runner import LadderRunner
 
-@click.command(short_help="Show how strong the rated players of a server are.")
+FEED_SECONDS = 10.0
+MAX_FEED = 64 << 20
+"""Bytes of a feed that are read from an address."""
+
+
+class LadderCommands(click.Group):
+    """Commands of standing ladders; without the name of one, the server's own ladder is shown."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Return the command of a name, or the one that shows the server's ladder."""
+        return super().get_command(ctx, cmd_name) or rated
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words, the name of the command first."""
+        if not args or args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["rated", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=LadderCommands, short_help="Show how strong players are, or keep a ladder.")
+def ladder() -> None:
+    """Show how strong the rated players of a server are, or keep a ladder of your own.
+
+    Without one of the commands below the server's own ladder is shown: `kibitz ladder GAME`.
+    """
+
+
+@ladder.command()
 @click.argument("game", required=False)
 @click.option("--first", default=1, show_default=True, type=click.IntRange(1), help="First place.")
 @click.option(
@@ -24,7 +65,7 @@ from kibitz_protocol.wire.lobbies import LadderTable
 @server_option
 @identity_options
 @json_option
-def ladder(
+def rated(
     game: str | None,
     first: int,
     count: int,
@@ -44,6 +85,112 @@ def ladder(
         return print_lines((table.model_dump_json() for table in found), as_json=True)
     rows = [line for table in found for line in shown(table)]
     return print_lines(rows or ["no rated match was played yet"])
+
+
+@ladder.command()
+@click.argument(
+    "file", metavar="LADDER.yaml", type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
+@server_option
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    help="The token of the account that hosts; KIBITZ_TOKEN has one too. Else a guest hosts.",
+)
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The ladder's directory.  [default: NAME.ladder beside its file]",
+)
+def keep(file: Path, server: str, token_file: Path | None, directory: Path | None) -> None:
+    """Keep the standing ladder that LADDER.yaml says, for ever.
+
+    Bots come with `kibitz bot BOT --ladder NAME`, and are paired whenever they are free. Ctrl-C
+    lets the running games end; a second one ends at once. Whatever ends it, the same command again
+    goes on with nothing lost and nothing played twice.
+    """
+    from kibitz_arena.journal import JournalError
+    from kibitz_arena.ladder import config
+    from kibitz_arena.ladder.runner import LadderRunner
+
+    try:
+        found = config.load(file.read_text(encoding="utf-8"), str(file))
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    place = LadderDirectory(directory or file.parent / f"{found.name}.ladder")
+    place.create()
+    token = connection.account(token_file)
+    runner = LadderRunner(
+        found, place, websocket_url(server), token, fault_report.write_text, _tell
+    )
+    _tell(f"page: {place.page}")
+    _tell(f"bots come with: kibitz bot BOT --server {server} --ladder {found.name}")
+    try:
+        run(_keep(runner))
+    except JournalError as error:
+        raise click.ClickException(str(error)) from None
+
+
+async def _keep(runner: LadderRunner) -> None:
+    """Keep a ladder; the first Ctrl-C or SIGTERM lets it drain."""
+
+    async def drain() -> None:
+        _tell("finishing the running games; Ctrl-C ends at once")
+        await runner.stop()
+
+    async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
+        await runner.run()
+
+
+def _tell(line: str) -> None:
+    echo(printable.line(line), err=True)
+
+
+@ladder.command()
+@click.argument("where", metavar="DIRECTORY|FEED")
+@click.argument("entrant", required=False)
+@json_option
+def show(where: str, entrant: str | None, as_json: bool) -> None:
+    """Show the standing ladder of a keeper's DIRECTORY, or of a FEED: a file or a web address.
+
+    With ENTRANT: whom it met, and how it lost last.
+    """
+    feed = _read_feed(where)
+    if entrant is None:
+        lines = [feed.model_dump_json()] if as_json else standing_ladder.ladder_lines(feed)
+        return print_lines(lines, as_json=as_json)
+    line = _find(feed, entrant)
+    lines = [line.model_dump_json()] if as_json else standing_ladder.entrant_lines(feed, line)
+    return print_lines(lines, as_json=as_json)
+
+
+def _read_feed(where: str) -> Feed:
+    """Read a feed; raises `click.ClickException`."""
+    try:
+        if where.startswith(("http://", "https://")):
+            with urllib.request.urlopen(where, timeout=FEED_SECONDS) as answer:
+                data = answer.read(MAX_FEED)
+        else:
+            path = Path(where)
+            data = (LadderDirectory(path).feed if path.is_dir() else path).read_bytes()
+        return Feed.model_validate_json(data)
+    except ValidationError:
+        raise click.ClickException(f"{where}: expected the feed of a ladder") from None
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{where}: {error}") from None
+
+
+def _find(feed: Feed, name: str) -> FeedLine:
+    """Return an entrant's line: of this version, or of the one of a name that is not retired."""
+    of_name = sorted(
+        (line for line in feed.lines if line.name == name),
+        key=lambda line: line.status == "retired",
+    )
+    exact = [line for line in feed.lines if line.entrant == name]
+    for line in (*exact, *of_name):
+        return line
+    raise click.ClickException(f"no entrant {name!r} on the ladder {feed.name}")
 
 
 def shown(table: LadderTable) -> Iterator[str]:

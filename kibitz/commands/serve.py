@@ -92,6 +92,14 @@ class Age(click.ParamType[float]):
     "--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: a free one."
 )
 @db_option
+@click.option(
+    "--node",
+    metavar="NAME",
+    help="Be one of several servers on one PostgreSQL database; with --public-url.",
+)
+@click.option(
+    "--public-url", metavar="URL", help="Where clients reach this node: wss://a.example.org."
+)
 @click.option("--name", default="kibitz", show_default=True, help="What it calls itself.")
 @click.option(
     "--guests",
@@ -206,7 +214,7 @@ def serve(
     from kibitz.builtin_games import load_games
     from kibitz.event_site import EventSite
     from kibitz.process.house_bots import LocalBotLauncher
-    from kibitz.text import rulebook
+    from kibitz.text import rule_pages
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
     from kibitz_server.storage.errors import StoreError
@@ -222,7 +230,7 @@ def serve(
     config = make_config(values, file)
     _log()
     house = LocalBotLauncher(pace, options_match.limit_arguments(bot_memory, bot_cpu))
-    site = None if no_web else EventSite(web_site(rules=rulebook.fragments()), event)
+    site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event)
     told = _serve(config, web=not no_web, as_json=as_json)
     try:
         run(config, load_games("compiled"), house, site=site, started=told)

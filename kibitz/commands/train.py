@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kibitz.options.workers import workers_option
 from kibitz.output import echo
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _described(experiment: Experiment) -> str:
     default=None,
     help="Threads that compute; one for each core if not said. The result is the same.",
 )
+@workers_option
 @click.option(
     "--list",
     "listed",
@@ -61,12 +63,17 @@ def _described(experiment: Experiment) -> str:
     help="List the experiments with their parameters.",
 )
 def train(
-    experiment: str | None, out: Path | None, seed: int, threads: int | None, listed: bool
+    experiment: str | None,
+    out: Path | None,
+    seed: int,
+    threads: int | None,
+    workers: str | None,
+    listed: bool,
 ) -> None:
     """Run an experiment, such as chinese-checkers/genetic:seats=3,population=100.
 
     A run that was ended, in whatever way, goes on when the same command is given again. Two runs
-    with one seed leave the same weights, whatever the number of threads.
+    with one seed leave the same weights, whatever the number of threads or workers.
     """
     if listed:
         _list()
@@ -75,11 +82,13 @@ def train(
     elif out is None:
         raise click.UsageError("expected --out, a directory for what the experiment finds")
     else:
-        _train(experiment, out, seed, threads or os.cpu_count() or 1)
+        _train(experiment, out, seed, threads or os.cpu_count() or 1, workers)
 
 
-def _train(experiment: str, out: Path, seed: int, threads: int) -> None:
+def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | None) -> None:
     from kibitz.training_progress import shown
+    from kibitz.workers.port import PoolError
+    from kibitz.workers.thread_bridge import computing
     from kibitz_search import experiments
     from kibitz_search.training.experiment import ParameterError, TrainingRun
 
@@ -87,24 +96,29 @@ def _train(experiment: str, out: Path, seed: int, threads: int) -> None:
         found, parameters = experiments.find(experiment)
     except ParameterError as error:
         raise click.UsageError(str(error)) from None
-    out.mkdir(parents=True, exist_ok=True)
+    if workers is not None and not found.distributed:
+        raise click.UsageError(f"--workers: {found.name} is computed in one process")
     command = _command(found, parameters, seed, out)
-    with _locked(out), shown() as reporter:
-        run = TrainingRun(out, seed, threads, command, reporter)
-        _run(found, parameters, run)
+    try:
+        with _locked(out), shown() as reporter, computing(workers) as compute:
+            run = TrainingRun(out, seed, threads, command, reporter, compute)
+            _run(found, parameters, run)
+    except PoolError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _run(experiment: Experiment, parameters: Parameters, run: Any) -> None:
     """Run an experiment; what a person can mend is a sentence."""
     from kibitz_search.training.experiment import ParameterError
     from kibitz_search.training.journal import JournalError
+    from kibitz_search.training.output import OutputError
     from kibitz_search.training.weights import WeightsError
 
     try:
         experiment.load()(parameters, run)
     except ParameterError as error:
         raise click.UsageError(f"{experiment.name}: {error}") from None
-    except (JournalError, WeightsError) as error:
+    except (JournalError, OutputError, WeightsError) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -119,11 +133,20 @@ def _command(experiment: Experiment, parameters: Parameters, seed: int, out: Pat
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """Keep two runs out of one directory."""
+    """Make the directory, and keep two runs out of it."""
     import filelock
 
+    lock = filelock.FileLock(out / "lock")
     try:
-        with filelock.FileLock(out / "lock", timeout=0):
-            yield
+        out.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
     except filelock.Timeout:
         raise click.ClickException(f"{out}: another run is going on here") from None
+    except OSError as error:
+        raise click.ClickException(
+            f"{out}: expected a directory to write in ({error.strerror})"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()

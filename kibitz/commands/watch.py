@@ -16,7 +16,7 @@ from kibitz.options.session import client_factory, exit_with
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
 from kibitz.sessions import SavedSession, Tell
-from kibitz.text import rulebook
+from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.visibility import WantedViews
 

@@ -22,7 +22,7 @@ class PacedBot(Bot):
 
     def __init__(self, bot: Bot, seconds: float) -> None:
         self.name, self.games, self.seats = bot.name or type(bot).__name__, bot.games, bot.seats
-        self.at_once = bot.at_once
+        self.at_once, self.engine, self.version = bot.at_once, bot.engine, bot.version
         self._bot = bot
         self._seconds = seconds
 

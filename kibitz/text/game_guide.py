@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kibitz.options import notation
-from kibitz.text import rulebook
 from kibitz.text.layout import two_columns, wrap
+from kibitz_games.core import rulebook
 from kibitz_games.core.game import Game, GameError, GameInfo, TimeoutPolicy
 from kibitz_games.core.position import Position
 

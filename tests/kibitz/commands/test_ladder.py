@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kibitz.commands.ladder import shown
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from kibitz.commands.ladder import ladder, shown
+from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_protocol.wire.lobbies import LadderLine, LadderTable
+from tests.arena.ladder.test_feed import feed_of, played
 
 
 def table(places: int, players: int) -> LadderTable:
@@ -41,3 +48,49 @@ def test_a_ladder_is_a_table() -> None:
 
 def test_what_is_left_off_is_said() -> None:
     assert list(shown(table(1, 30)))[-1] == "  and 29 more players; see --first and --count"
+
+
+def test_words_that_name_no_command_are_those_of_the_servers_ladder() -> None:
+    asked: dict[str, dict[str, object]] = {
+        "": {"game": None, "first": 1},
+        "line --first 3": {"game": "line", "first": 3},
+        "--first 3": {"game": None, "first": 3},
+    }
+    for words, expected in asked.items():
+        context = ladder.make_context("ladder", words.split())
+        name, command, rest = ladder.resolve_command(
+            context, context._protected_args + context.args
+        )
+        assert name == "rated"
+        assert command is not None
+        params = command.make_context(name, rest).params
+        assert {key: params[key] for key in expected} == expected
+
+
+def test_a_ladder_that_cannot_be_kept_or_shown_is_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "l.yaml"
+    file.write_text("name: a\ngame: no-such-game\n")
+    done = CliRunner().invoke(ladder, ["keep", str(file)])
+    assert done.exit_code == 1
+    assert "l.yaml:2: game: " in done.output
+    for data in ("{}", "not JSON"):
+        file.write_text(data)
+        done = CliRunner().invoke(ladder, ["show", str(file)])
+        assert done.exit_code == 1
+        assert "expected the feed of a ladder" in done.output
+    done = CliRunner().invoke(ladder, ["show", str(tmp_path)])
+    assert "No such file" in done.output
+    assert not isinstance(done.exception, FileNotFoundError)
+
+
+def test_a_feed_is_shown(tmp_path: Path) -> None:
+    directory = LadderDirectory(tmp_path)
+    directory.create()
+    directory.write_public("", feed_of(played()).model_dump_json(exclude_none=True))
+    shown_lines = CliRunner().invoke(ladder, ["show", str(tmp_path)]).output
+    assert "evening: line-nim, 4 games by 4 entrants" in shown_lines
+    assert "last losses" in CliRunner().invoke(ladder, ["show", str(tmp_path), "ada"]).output
+    unknown = CliRunner().invoke(ladder, ["show", str(tmp_path), "eve"])
+    assert "no entrant 'eve' on the ladder evening" in unknown.output
+    as_json = CliRunner().invoke(ladder, ["show", str(directory.feed), "--json"]).output
+    assert json.loads(as_json)["games"] == 4

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kibitz.text import rulebook
+import kibitz_games
+from kibitz.text import rule_pages
 from kibitz.text.game_guide import describe_game
-from kibitz_games.core import registry
+from kibitz_games.core import registry, rulebook
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,7 +31,7 @@ def test_a_game_of_another_server_has_none_whatever_it_is_called() -> None:
 
 
 def test_every_page_is_html_that_does_nothing_and_leads_nowhere() -> None:
-    fragments = rulebook.fragments()
+    fragments = rule_pages.fragments()
     assert sorted(fragments) == sorted(registry.names())
     for name, html in fragments.items():
         assert html.startswith(f"<h1>{registry.get(name).info.title}</h1>\n")
@@ -40,10 +41,11 @@ def test_every_page_is_html_that_does_nothing_and_leads_nowhere() -> None:
 
 
 def test_an_installed_package_has_the_pages_too() -> None:
-    """They are packed where `rules` looks for them, and the image has them to pack."""
+    """They are packed beside the packages, where they are looked for."""
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     packed = build["targets"]["wheel"]["force-include"]["docs/games"]
-    assert ROOT / packed == rulebook.PLACES[0]
+    assert packed == rulebook.PLACES[0].name
+    assert rulebook.PLACES[0].parent == Path(kibitz_games.__file__).parents[1]
     assert "COPY docs/games docs/games" in (ROOT / "Dockerfile").read_text()
     assert "!docs/games" in (ROOT / ".dockerignore").read_text()
 

@@ -9,11 +9,12 @@ import socket
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import cast
 
 import pytest
 
 from kibitz.process.isolation.entrypoint import share_listener
-from kibitz.process.isolation.relay import MAX_CONNECTIONS, REFUSED, Relay
+from kibitz.process.isolation.relay import MAX_CONNECTIONS, REFUSED, Relay, _both, _pump
 
 OPENING = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 
@@ -70,6 +71,23 @@ async def test_who_loses_a_connection_comes_back_by_another() -> None:
             reader, writer = await opened(port)
             assert await reader.readexactly(len(OPENING)) == OPENING
             writer.transport.abort()
+
+
+class GoneWriter:
+    """The side of a bot that was killed while the server still talks to it."""
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    async def drain(self) -> None:
+        raise ConnectionResetError("Connection lost")
+
+
+async def test_a_side_that_is_gone_in_the_middle_ends_both_ways_without_an_error() -> None:
+    told, silent = StreamReader(), StreamReader()
+    told.feed_data(b"news")
+    back = cast(StreamWriter, GoneWriter())
+    await asyncio.wait_for(_both(_pump(told, back), _pump(silent, back)), timeout=5)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,193 @@
+"""What a bot says to every move of a record: its own move, and what the position is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kibitz.analysis.recorded_turns import RecordedTurn, recorded_turns
+from kibitz.analysis.seated_bot import SeatedBot, prepare
+from kibitz_bots.spec import BotFactory
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.recordfile import Record
+from kibitz_protocol.wire.records import Comment, Entry, Moved
+from kibitz_protocol.wire.values import Action
+from kibitz_search.algorithms.score import plies_to_end
+from kibitz_server.match.state import MatchState
+
+
+class AnalysisError(ValueError):
+    """The analysing bot crashed or answered no legal move; the message says at which ply."""
+
+
+@dataclass(frozen=True)
+class MoveEvaluation:
+    """What the analysing bot says to one move."""
+
+    ply: int
+    seat: int
+    """Who moved, from 0."""
+    played: str
+    """The move of the match, in the words of the game."""
+    best: str
+    """The move that the bot would have played."""
+    comment: Comment
+    """All that the bot said of its own move."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the bot would have played the move of the match."""
+        return self.played == self.best
+
+    @property
+    def value(self) -> float | None:
+        """What the position is worth to the seat that moved, in the bot's own unit."""
+        return self.comment.value
+
+    @property
+    def end_in(self) -> int | None:
+        """After how many plies the play is won or lost, where the bot has proved it.
+
+        0 where it has not said when.
+        """
+        return None if self.value is None else plies_to_end(self.value)
+
+    @property
+    def proven(self) -> str | None:
+        """What the bot has proved of the position: "won", "lost", or None."""
+        if self.value is None or self.end_in is None:
+            return None
+        return "won" if self.value > 0 else "lost"
+
+
+def value_text(comment: Comment) -> str:
+    """Write the value of a comment; what is proved is written in words, "-" where there is none."""
+    value = comment.value
+    if value is None:
+        return "-"
+    end = plies_to_end(value)
+    if end is None:
+        return f"{value:+.2f}"
+    won = "won" if value > 0 else "lost"
+    return f"{won} in {end}" if end else won
+
+
+@dataclass(frozen=True)
+class Swing:
+    """How the value of a seat changed from one of its turns to its next one."""
+
+    before: MoveEvaluation
+    after: MoveEvaluation
+
+    @property
+    def change(self) -> float:
+        """The later value less the earlier one."""
+        assert self.before.value is not None
+        assert self.after.value is not None
+        return self.after.value - self.before.value
+
+
+def evaluate(
+    game: Game,
+    record: Record,
+    factory: BotFactory,
+    ms: int,
+    *,
+    seats: Sequence[int] | None = None,
+    on_move: Callable[[MoveEvaluation], object] | None = None,
+) -> list[MoveEvaluation]:
+    """Ask a bot what it would have played, for `ms` milliseconds at each turn of `seats`.
+
+    There is one bot for each seat, which is asked in the order of the match and sees what that
+    seat saw. `seats` are all where nothing is said; `on_move` hears of each move as it is done.
+    Raises `AnalysisError`, `BrokenLog`, both `ValueError`.
+    """
+    found = []
+    bots: dict[int, SeatedBot] = {}
+    for turn in recorded_turns(game, record):
+        if seats is not None and turn.seat not in seats:
+            continue
+        if not bots:
+            prepare(factory(), turn.before)
+        if turn.seat not in bots:
+            bots[turn.seat] = SeatedBot(
+                factory(), turn.before, turn.seat, ms, f"{record.setup.match}-analysis"
+            )
+        found.append(_evaluation(turn, bots[turn.seat]))
+        if on_move is not None:
+            on_move(found[-1])
+    return found
+
+
+def _evaluation(turn: RecordedTurn, bot: SeatedBot) -> MoveEvaluation:
+    match = turn.before
+    try:
+        action, comment = bot.answer(match)
+        best = _notation(match, action)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise AnalysisError(f"the bot failed at ply {turn.ply}: {said}") from error
+    played = _notation(match, turn.played.action)
+    return MoveEvaluation(turn.ply, turn.seat, played, best, comment or Comment())
+
+
+def _notation(match: MatchState, action: Action) -> str:
+    """Return a wire move in the words of the game. Raises `ValueError` for one that is illegal."""
+    move = match.game.encode(match.game_state, match.decode(action))
+    return match.game.format_move(move)
+
+
+class Scale:
+    """Where values lie between the lowest and the highest; proven ones lie at the ends."""
+
+    def __init__(self, found: Sequence[MoveEvaluation]) -> None:
+        open_values = [each.value for each in found if each.value is not None and not each.proven]
+        self.low = min(open_values, default=-1.0)
+        self.high = max(open_values, default=1.0)
+        if self.low == self.high:
+            self.low, self.high = self.low - 1.0, self.high + 1.0
+
+    def place(self, each: MoveEvaluation) -> float | None:
+        """Return a value as one from `low` to `high`, None where there is none."""
+        if each.proven is not None:
+            return self.high if each.proven == "won" else self.low
+        return each.value
+
+
+def swings(found: Sequence[MoveEvaluation]) -> list[Swing]:
+    """Return how the values of the seats changed, the greatest change first."""
+    changes = []
+    last: dict[int, MoveEvaluation] = {}
+    for each in found:
+        if each.value is None:
+            continue
+        if each.seat in last:
+            changes.append(Swing(last[each.seat], each))
+        last[each.seat] = each
+    return sorted(changes, key=lambda swing: -abs(swing.change))
+
+
+def annotated(record: Record, found: Sequence[MoveEvaluation]) -> Record:
+    """Return a record whose moves have the comments of the analysis in place of their own.
+
+    It is for viewers, which draw values and lines from comments; its hashes are those of `record`.
+    """
+    scale = Scale(found)
+    said = {each.ply: _viewer_comment(each, scale) for each in found}
+    return replace(record, entries=tuple(_with_comments(record, said)))
+
+
+def _with_comments(record: Record, said: Mapping[int, Comment]) -> Iterator[Entry]:
+    for entry in record.entries:
+        if isinstance(entry, Moved):
+            yield entry.model_copy(update={"comment": said.get(entry.ply)})
+        else:
+            yield entry
+
+
+def _viewer_comment(each: MoveEvaluation, scale: Scale) -> Comment:
+    """Return what a viewer shows: proven values are drawn at the ends of the scale."""
+    text = "as played" if each.agrees else f"better: {each.best}"
+    proven = f"; {each.proven}" if each.proven else ""
+    said = {"text": f"{text}{proven}", "value": scale.place(each)}
+    return each.comment.model_copy(update=said)

@@ -1,0 +1,107 @@
+"""An evaluated record for people: a line a move with a bar, a chart as SVG; and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kibitz.analysis.evaluation import MoveEvaluation, Scale, Swing, swings, value_text
+from kibitz_protocol.wire.recordfile import Record
+from kibitz_search.training.figures import line_chart
+
+BAR = 20
+"""Columns of the graph beside the moves."""
+MOST_SWINGS = 5
+"""The greatest changes that are listed."""
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def lines(record: Record, found: Sequence[MoveEvaluation]) -> Iterator[str]:
+    """Yield a line for each move, and then the greatest swings."""
+    names = _names(record)
+    scale = Scale(found)
+    width = max((len(each.played) for each in found), default=0)
+    for each in found:
+        better = "" if each.agrees else f"  better {each.best}"
+        graph = _bar(each, scale)
+        yield (
+            f"{each.ply:>4}  {names[each.seat]}  {each.played.ljust(width)}"
+            f"  {value_text(each.comment):>10}  {graph}{better}"
+        ).rstrip()
+    agreed = sum(each.agrees for each in found)
+    yield f"the bot would have played {agreed} of {len(found)} moves as they were played"
+    yield from _swing_lines(names, swings(found))
+
+
+def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
+    shown = [swing for swing in changes if swing.change][:MOST_SWINGS]
+    if shown:
+        yield "greatest swings, from one own turn to the next:"
+    for swing in shown:
+        yield (
+            f"{swing.before.ply:>4}  {names[swing.before.seat]}  played {swing.before.played}:"
+            f" {value_text(swing.before.comment)} -> {value_text(swing.after.comment)}"
+        )
+
+
+def _names(record: Record) -> list[str]:
+    """Return what each seat is called, all equally wide."""
+    seats = [f"{seat} {who.name}" for seat, who in enumerate(record.setup.seats, start=1)]
+    width = max(map(len, seats))
+    return [name.ljust(width) for name in seats]
+
+
+def _bar(each: MoveEvaluation, scale: Scale) -> str:
+    """Return the value of a move as a bar of `BAR` columns."""
+    place = scale.place(each)
+    if place is None:
+        return " " * BAR
+    eighths = round((place - scale.low) / (scale.high - scale.low) * BAR * 8)
+    whole, rest = divmod(eighths, 8)
+    return (_EIGHTHS[8] * whole + (_EIGHTHS[rest] if rest else "")).ljust(BAR)
+
+
+def svg(record: Record, found: Sequence[MoveEvaluation], title: str) -> str:
+    """Return the values of each seat over the plies as a chart; between turns they stay."""
+    scale = Scale(found)
+    series = {name.strip(): _steps(found, seat, scale) for seat, name in enumerate(_names(record))}
+    known = {name: values for name, values in series.items() if values}
+    return line_chart(title, known, across="ply", up="value to the seat", low=scale.low)
+
+
+def _steps(found: Sequence[MoveEvaluation], seat: int, scale: Scale) -> list[float]:
+    """Return the value of a seat at every ply: the one it had at its last turn before."""
+    own = [(e.ply, p) for e in found if e.seat == seat and (p := scale.place(e)) is not None]
+    if not own:
+        return []
+    values: list[float] = []
+    for ply, place in own:
+        values += [values[-1] if values else place] * (ply - len(values))
+        values.append(place)
+    return values
+
+
+def to_json(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+    """Return all that was found as one JSON object."""
+    return json.dumps(
+        {
+            "match": record.setup.match,
+            "game": record.setup.game,
+            "by": by,
+            "ms": ms,
+            "moves": [_fields(each) for each in found],
+            "swings": [
+                {"seat": s.before.seat, "ply": s.before.ply, "change": s.change}
+                for s in swings(found)[:MOST_SWINGS]
+                if s.change
+            ],
+        }
+    )
+
+
+def _fields(each: MoveEvaluation) -> dict[str, Any]:
+    said = each.comment.model_dump(exclude_none=True)
+    fields = {"ply": each.ply, "seat": each.seat, "played": each.played, "best": each.best}
+    proven = {"proven": each.proven, "end_in": each.end_in} if each.proven else {}
+    return fields | proven | said

@@ -1,0 +1,27 @@
+"""Records by what a person names: a file, or a finished match of a server."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from kibitz_clients.fetch import fetch_record
+from kibitz_protocol.wire.recordfile import Record, read_record
+
+
+def load(source: str, server: str) -> Record:
+    """Return the record in the file `source`, or of the match of that name at `server`.
+
+    Raises `RecordError` for what is no record, `OSError` where it cannot be had.
+    """
+    return read(source) if is_file(source) else asyncio.run(fetch_record(server, source))
+
+
+def is_file(source: str) -> bool:
+    """Return whether a person who says this means a file: keys of matches have no dots."""
+    return Path(source).is_file() or "." in source or "/" in source
+
+
+def read(source: str) -> Record:
+    """Return the record in a file. Raises `RecordError`, and `OSError` as `open`."""
+    return read_record(source)

@@ -1,0 +1,54 @@
+"""A pytest file that asks a bot a recorded turn again and wants another answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from kibitz.analysis.decisive_move import DecisiveMove
+
+_TEXT = '''\
+"""Written by `kibitz bisect`: a move that decided match {match} against seat {seat}."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+RECORD = Path(__file__).with_name({record!r})
+BOT = {bot!r}
+PLAYED = json.loads({played!r})
+
+
+def test_the_move_at_ply_{ply}_is_not_played_again() -> None:
+    """It was {played_text}; after {better} the seat does better."""
+    asked = [sys.executable, "-m", "kibitz", "retry", str(RECORD), BOT]
+    asked += ["--seat", "{seat}", "--ply", "{ply}", "--all"]
+    answer = subprocess.run(
+        asked, cwd=RECORD.parent, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert json.loads(answer.stdout.splitlines()[0]) != PLAYED
+'''
+
+
+def regression_test(found: DecisiveMove, match: str, record: Path, bot: str) -> str:
+    """Return the text of a test of `bot`, which runs beside the file `record`.
+
+    The bot is asked with `kibitz retry`, all turns before that one first.
+    """
+    return _TEXT.format(
+        match=match,
+        seat=found.turn.seat + 1,
+        ply=found.turn.ply,
+        record=record.name,
+        bot=bot,
+        played=json.dumps(found.turn.played.action),
+        played_text=_one_line(found.played),
+        better=_one_line(found.better),
+    )
+
+
+def _one_line(text: str) -> str:
+    """Return a text that is safe within a docstring."""
+    return " ".join(text.split()).replace("\\", "/").replace('"', "'")

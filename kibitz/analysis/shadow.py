@@ -1,0 +1,104 @@
+"""A bot that is asked at every turn of one seat of a running match, and plays none of them."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from kibitz.analysis.watched_match import WatchedMatch
+from kibitz_bots.inprocess import awaited
+from kibitz_bots.sdk import Bot, Turn, parse_answer
+from kibitz_protocol.client.session import MatchLost
+from kibitz_protocol.wire.messages import Event, Finished, Snapshot
+from kibitz_protocol.wire.records import Comment, Moved
+from kibitz_protocol.wire.values import Fields
+
+
+@dataclass
+class ShadowAnswer:
+    """What the bot would have played at one turn, and what was played."""
+
+    ply: int
+    answer: str
+    """The bot's move in the words of the game, or why there is none."""
+    comment: Comment
+    legal: bool
+    """Whether it was a legal move."""
+    played: str | None = None
+    """The move of the match, None where the turn ended without one."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are the same."""
+        return self.legal and self.answer == self.played
+
+
+class Shadow:
+    """Asks the bot; its answers go nowhere but to `answers`."""
+
+    def __init__(self, watched: WatchedMatch, bot: Bot, ms: int) -> None:
+        self.answers: list[ShadowAnswer] = []
+        """Every answer so far."""
+        self._watched = watched
+        self._bot = bot
+        self._ms = ms
+        bot.on_match_start(watched.match)
+
+    async def follow(
+        self, snapshot: Snapshot, news: AsyncIterator[Any]
+    ) -> AsyncIterator[ShadowAnswer]:
+        """Yield each answer when the turn is over; end with the match.
+
+        `news` are the messages after the snapshot. What comes while the bot thinks waits for it.
+        """
+        turn = await self._ask(snapshot.ply, snapshot.view, snapshot.to_act)
+        if snapshot.result is not None:
+            return
+        async for message in news:
+            if getattr(message, "match", None) != snapshot.match:
+                continue
+            if isinstance(message, Event):
+                if turn is not None and message.entry.kind in ("move", "flag"):
+                    yield self._ended(turn, message)
+                    turn = None
+                if message.view is not None:
+                    turn = await self._ask(message.ply, message.view, message.to_act) or turn
+            elif isinstance(message, Snapshot):
+                turn = await self._ask(message.ply, message.view, message.to_act)
+            elif isinstance(message, Finished | MatchLost):
+                return
+
+    async def _ask(self, ply: int, view: Fields, to_act: int) -> ShadowAnswer | None:
+        if to_act != self._watched.seat:
+            return None
+        if self.answers and self.answers[-1].ply == ply:
+            return self.answers[-1]
+        turn = self._watched.turn(ply, view, self._ms)
+        self.answers.append(await asyncio.to_thread(self._answer, turn))
+        return self.answers[-1]
+
+    def _answer(self, turn: Turn) -> ShadowAnswer:
+        try:
+            answer: Any = self._bot.choose(turn)
+            if inspect.isawaitable(answer):
+                answer = asyncio.run(awaited(answer))
+            wire, comment = parse_answer(answer, turn)
+            return ShadowAnswer(turn.ply, self._notation(turn, wire), comment or Comment(), True)
+        except Exception as error:  # noqa: BLE001 - a bot may raise anything, the match goes on
+            said = f"{type(error).__name__}: {error}"
+            return ShadowAnswer(turn.ply, said, Comment(), legal=False)
+
+    def _notation(self, turn: Turn, wire: dict[str, Any]) -> str:
+        game = self._watched.game
+        action = game.decode(turn.state, game.Move.from_wire(wire))
+        return turn.text(action)
+
+    def _ended(self, turn: ShadowAnswer, message: Event) -> ShadowAnswer:
+        entry = message.entry
+        if isinstance(entry, Moved):
+            game = self._watched.game
+            turn.played = game.format_move(game.Move.from_wire(entry.action))
+        return turn

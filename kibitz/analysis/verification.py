@@ -1,0 +1,238 @@
+"""Whether a record is what a server that keeps the rules would have written.
+
+Read from the file alone: the hash chain over its lines, the commitment to the seed and the start
+that the seed draws, every move by the rules, every clock by its ledger, every seat that dropped
+out by its reason, the result, and what each seat was sent, where the game hides something. Whoever
+writes a whole record anew by the rules, with another name in it, say, or another legal move that
+leads to the same end, makes one that passes too: only a comparison with the server's own record
+tells such a one apart.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from kibitz_games.core.game import Game, GameError
+from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.recordfile import Record, RecordError, read_record
+from kibitz_protocol.wire.records import (
+    Cause,
+    Commented,
+    Entry,
+    Flagged,
+    Forfeited,
+    Left,
+    Moved,
+    Replaced,
+    Returned,
+    SeatResult,
+)
+from kibitz_server.match.engine import ALLOWANCE_CAP_MS
+from kibitz_server.match.sent_digest import fold
+from kibitz_server.match.state import MatchState
+from kibitz_server.match.visibility import MatchViews
+
+
+class Discrepancy(ValueError):
+    """What in a record no server that keeps the rules would have written; a sentence."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A record in which everything holds."""
+
+    match: str
+    entries: int
+    hash: str
+    """The end of the hash chain: that of the footer, where there is one."""
+    over: bool
+    """Whether the match had ended when the file was written."""
+    sent: bool | None = None
+    """Whether the record says what each seat was sent; None for a game that hides nothing."""
+
+
+def verify(path: str | os.PathLike[str], games: Mapping[str, Game]) -> Verified:
+    """Check the record file at `path`.
+
+    Raises `Discrepancy` for what does not hold, `RecordError` for a file whose lines are no record
+    or whose hashes do not fit, both `ValueError`, and `OSError` as `open`.
+    """
+    return verify_record(read_record(path), games, str(path))
+
+
+def verify_record(record: Record, games: Mapping[str, Game], path: str = "record") -> Verified:
+    """The same for a record that was read; `path` is what errors name."""
+    match = _start(record, games, path)
+    views = MatchViews(match)
+    for line, entry in enumerate(record.entries, start=2):
+        if match.result is not None:
+            raise RecordError(path, line, "expected nothing but the footer after the end")
+        try:
+            _check_entry(match, entry)
+            fold(views, [entry])
+        except (ValueError, GameError) as error:
+            raise RecordError(path, line, _sentence(error)) from None
+    _check_end(record, match, path)
+    over = record.footer is not None
+    return Verified(
+        record.setup.match, len(record.entries), record.link, over, _check_sent(record, match, path)
+    )
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error)
+
+
+def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
+    """Return the match at its start, which its seed must have drawn."""
+    setup = record.setup
+    game = games.get(setup.game)
+    if game is None:
+        raise RecordError(path, 1, f"game: expected one of {', '.join(games)}, not {setup.game!r}")
+    try:
+        match = MatchState(game, setup)
+        options = match.game.Options.from_wire(setup.options)
+    except (ValueError, GameError) as error:
+        raise RecordError(path, 1, _sentence(error)) from None
+    if setup.seed:
+        drawn = dict(match.game.deal(options, len(setup.seats), _seed_number(setup.seed, path)))
+        if drawn != dict(setup.deal):
+            raise RecordError(path, 1, "deal: expected the start that the seed draws")
+    elif record.footer is not None:
+        raise RecordError(path, 1, "seed: expected the seed of a match that is over")
+    return match
+
+
+def _seed_number(seed: str, path: str) -> int:
+    try:
+        return int(seed, 16)
+    except ValueError:
+        raise RecordError(path, 1, f"seed: expected hexadecimal digits, not {seed!r}") from None
+
+
+def _check_end(record: Record, match: MatchState, path: str) -> None:
+    last = len(record.entries) + 2
+    if record.footer is None:
+        if match.result is not None:
+            raise RecordError(path, last, "expected a footer: the match is over")
+        return
+    if match.result is None:
+        raise RecordError(path, last, "expected no footer: the match is not over")
+    claimed, reached = record.footer.result, match.result
+    for name in ("plies", "cause", "reason"):
+        was, should = getattr(claimed, name), getattr(reached, name)
+        if was != should:
+            raise RecordError(path, last, f"result.{name}: expected {should!r}, not {was!r}")
+    for seat, (was, should) in enumerate(zip(claimed.seats, reached.seats, strict=True)):
+        _check_seat_result(f"result of seat {seat + 1}", was, should, path, last)
+
+
+def _check_sent(record: Record, match: MatchState, path: str) -> bool | None:
+    """Return whether the digests of what each seat was sent are there, and hold."""
+    claimed = None if record.footer is None else record.footer.sent
+    line = len(record.entries) + 2
+    if not match.game.info.hidden:
+        if claimed is not None:
+            raise RecordError(path, line, "sent: expected none of a game that hides nothing")
+        return None
+    if claimed is None:
+        return False
+    if len(claimed) != len(match.sent):
+        raise RecordError(path, line, f"sent: expected {len(match.sent)} digests")
+    for seat, (was, should) in enumerate(zip(claimed, match.sent, strict=True), start=1):
+        if was != should:
+            raise RecordError(
+                path, line, f"sent: seat {seat} was sent something else than it may know"
+            )
+    return True
+
+
+def _check_seat_result(
+    where: str, claimed: SeatResult, reached: SeatResult, path: str, line: int
+) -> None:
+    for name in ("rank", "score", "cause", "points"):
+        was, should = getattr(claimed, name), getattr(reached, name)
+        # Servers before 1.0 left the points out.
+        if was != should and not (name == "points" and was is None):
+            raise RecordError(path, line, f"{where}: {name}: expected {should!r}, not {was!r}")
+
+
+# --- one entry at a time, in the match before it ---------------------------------------------
+
+
+def _check_entry(match: MatchState, entry: Entry) -> None:
+    """Raise `Discrepancy` for an entry whose numbers or whose reason do not fit the match.
+
+    What the rules of the game and the order of entries say is for `MatchState.apply`.
+    """
+    match entry:
+        case Moved():
+            _check_move(match, entry)
+        case Flagged():
+            _check_flag(match, entry)
+        case Forfeited():
+            _check_forfeit(match, entry)
+        case Left():
+            grace = 0 if entry.reason == "left" else match.setup.conduct.grace_ms
+            _expect("grace_ms", entry.grace_ms, grace)
+        case Returned():
+            if entry.seat not in match.away and not entry.takeover:
+                raise Discrepancy(f"seat {entry.seat + 1} returns and was not away")
+        case Replaced():
+            if match.setup.conduct.on_leave != "replace":
+                raise Discrepancy("a player is replaced where the conduct has no stand-ins")
+        case Commented():
+            if entry.ply > match.ply:
+                raise Discrepancy(f"ply: expected at most {match.ply}, not {entry.ply}")
+        case _:
+            pass
+
+
+def _check_move(match: MatchState, entry: Moved) -> None:
+    if entry.id is None:
+        if not match.flagged:
+            raise Discrepancy("id: expected the number of the player's request")
+        return
+    _expect("elapsed_ms", entry.elapsed_ms, _since_open(match, entry.at_ms, entry.wait_ms))
+    most = min(entry.elapsed_ms, ALLOWANCE_CAP_MS)
+    if entry.allowance_ms > most:
+        raise Discrepancy(f"allowance_ms: expected at most {most}, not {entry.allowance_ms}")
+
+
+def _since_open(match: MatchState, at_ms: int, wait_ms: int) -> int:
+    """Return how long a turn has been open that was opened `wait_ms` after it came."""
+    return max(0, at_ms - match.turn_at - wait_ms)
+
+
+def _check_flag(match: MatchState, entry: Flagged) -> None:
+    most = entry.at_ms - match.turn_at
+    if entry.elapsed_ms > most:
+        raise Discrepancy(f"elapsed_ms: expected at most {most}, not {entry.elapsed_ms}")
+    if match.clocks is not None and match.to_act >= 0:
+        least = until_flag(match.setup.time_control, match.clocks[match.to_act])
+        if entry.elapsed_ms < least:
+            raise Discrepancy(f"elapsed_ms: expected at least {least}, not {entry.elapsed_ms}")
+
+
+def _check_forfeit(match: MatchState, entry: Forfeited) -> None:
+    gone = match.away.get(entry.seat)
+    late = match.flagged and entry.seat == match.to_act
+    if entry.cause is Cause.TIME and not late:
+        raise Discrepancy(f"seat {entry.seat + 1} is out of time and its flag has not fallen")
+    if entry.cause in (Cause.DISCONNECT, Cause.ABANDONED) and not late:
+        if gone is None:
+            raise Discrepancy(f"seat {entry.seat + 1} is given up and was not away")
+        if entry.at_ms < gone.until_ms:
+            raise Discrepancy(f"at_ms: expected at least {gone.until_ms}, the end of the grace")
+
+
+def _expect(name: str, was: int, should: int) -> None:
+    if was != should:
+        raise Discrepancy(f"{name}: expected {should}, not {was}")

@@ -1,0 +1,120 @@
+"""A running match as a spectator sees it: its turns as the SDK's, and a match to play on from.
+
+Only what the server sends to that spectator is used. In a game that hides something that is the
+whole state of no match, but it may be what one seat sees, where the host lets spectators look over
+its shoulder.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from kibitz_bots.budget import Budget
+from kibitz_bots.sdk import Match, Turn
+from kibitz_games.core.game import Game, State
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.messages import Snapshot
+from kibitz_protocol.wire.records import Setup
+from kibitz_protocol.wire.values import Fields
+from kibitz_server.match.state import MatchState
+
+PAGE = 200
+"""Events that are asked for at once."""
+
+
+class NotWatchable(ValueError):
+    """The spectator is not shown what is needed; the sentence says what that is."""
+
+
+class WatchedMatch:
+    """What the views of a running match tell of the turns of one seat.
+
+    Raises `NotWatchable` where the views do not show what `seat` sees, and for a seat that the
+    match does not have.
+    """
+
+    def __init__(self, game: Game, snapshot: Snapshot, seat: int) -> None:
+        if not 0 <= seat < len(snapshot.seats):
+            raise NotWatchable(f"expected a seat from 1 to {len(snapshot.seats)}, not {seat + 1}")
+        shown = snapshot.spectating
+        if game.info.hidden and (shown.mode, shown.seat) != ("shoulder", seat):
+            raise NotWatchable(
+                f"{game.info.name} hides something: expected a match whose spectators look over"
+                f" the shoulder of seat {seat + 1}"
+            )
+        self.game = game.at_version(snapshot.rules_version)
+        self.seat = seat
+        self._match = replace(
+            Match.of(snapshot.model_copy(update={"you": seat})), time_control=TimeControl()
+        )
+
+    @property
+    def match(self) -> Match:
+        """The match as a bot in the seat is told of it."""
+        return self._match
+
+    def turn(self, ply: int, view: Fields, ms: int) -> Turn:
+        """Return the turn of the seat after `ply` plies, with `ms` milliseconds to think."""
+        game = self.game
+        seen = view
+        if not game.info.hidden:
+            seen = game.dump(game.view(state_of(game, view), self.seat))
+        rule = game.info.legal_rule or None
+        budget = Budget(ms, None, time.monotonic())
+        return Turn(match=self._match, ply=ply, observation=seen, budget=budget, rule=rule)
+
+
+def state_of(game: Game, view: Fields) -> State:
+    """Return a state that agrees with a view; it is that of the match where nothing is hidden."""
+    return game.sample(game.View.model_validate(view), 0)
+
+
+async def snapshot_of(client: Client, match: str) -> Snapshot:
+    """Watch a match and return it as it stands. Raises `KibitzError` where that is refused."""
+    await client.watch(match)
+    async for message in client.news():
+        if isinstance(message, Snapshot) and message.match == match:
+            return message
+    raise NotWatchable(f"expected to be told of match {match}, not that the server goes away")
+
+
+async def match_at(client: Client, game: Game, snapshot: Snapshot, ply: int | None) -> MatchState:
+    """Return a running match after `ply` plies, or as it stands, to be played on here.
+
+    `client` watches it with every view. Raises `NotWatchable` for a game that hides something, and
+    for a ply that is not shown.
+    """
+    if game.info.hidden:
+        raise NotWatchable(f"{game.info.name} hides something: wait for the end of the match")
+    if ply is None or ply == snapshot.ply:
+        return _match_from(game, snapshot, snapshot.view, snapshot.ply)
+    if ply > snapshot.ply:
+        raise NotWatchable(f"expected a ply up to {snapshot.ply}, not {ply}")
+    first, more = 1, True
+    while more:
+        page = await client.history(snapshot.match, first, PAGE)
+        for event in page.events:
+            if event.ply == ply and event.view is not None:
+                return _match_from(game, snapshot, event.view, ply)
+        first, more = first + PAGE, page.more
+    raise NotWatchable(f"expected a ply that the server shows, not {ply}")
+
+
+def _match_from(game: Game, snapshot: Snapshot, view: Fields, ply: int) -> MatchState:
+    setup = Setup(
+        match=snapshot.match,
+        game=snapshot.game,
+        rules_version=snapshot.rules_version,
+        options=snapshot.options,
+        seats=snapshot.seats,
+        seed="",
+        commitment=snapshot.commitment,
+        conduct=snapshot.conduct,
+        spectating=snapshot.spectating,
+        started="",
+    )
+    match = MatchState(game, setup, state_of(game.at_version(snapshot.rules_version), view))
+    match.ply = ply
+    return match

@@ -1,0 +1,103 @@
+"""`kibitz analyse`: what a bot says to every move of a recorded match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
+
+from kibitz import training_progress
+from kibitz.builtin_games import load_games
+from kibitz.options.analysis import bot_option, loaded_bot, ms_option, record_argument
+from kibitz.options.connection import server_option
+from kibitz.options.record import seat_option
+from kibitz.output import echo, echo_json
+
+if TYPE_CHECKING:
+    from kibitz.analysis.evaluation import MoveEvaluation
+    from kibitz_protocol.wire.recordfile import Record
+
+Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
+
+
+@click.command(short_help="Let a bot judge every move of a record.")
+@record_argument
+@bot_option("--by", required=True, help="Who judges: a house bot or a Python file.")
+@ms_option
+@seat_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it to a file too: .svg (a chart), .json or .html (the replay with the values).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@server_option
+def analyse(
+    source: str, by: str, ms: int, seat: int | None, out: Path | None, as_json: bool, server: str
+) -> None:
+    """Print what BOT would have played at each turn of RECORD, and what it says of the position.
+
+    RECORD is a file, or a finished match of a server. The bot sees what the seat to move saw.
+    Values are in its own unit, for the seat that moved; "won in 7" is proved.
+    """
+    write = None if out is None else FORMATS.get(out.suffix.lower())
+    if out is not None and write is None:
+        raise click.UsageError(f"expected a name that ends with one of {', '.join(FORMATS)}")
+    from kibitz.analysis import evaluation, evaluation_text, record_source
+    from kibitz.analysis.recorded_turns import game_of
+
+    games = load_games("compiled")
+    try:
+        record = record_source.load(source, server)
+        game = game_of(record, games)
+        factory = loaded_bot(by)
+        total = sum(entry.kind == "move" for entry in record.entries)
+        with training_progress.shown() as progress:
+            found = evaluation.evaluate(
+                game,
+                record,
+                factory,
+                ms,
+                seats=None if seat is None else [seat],
+                on_move=lambda each: progress.progress(each.ply + 1, total, each.played),
+            )
+        if out is not None and write is not None:
+            out.write_text(write(record, found, by, ms), encoding="utf-8")
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        return echo_json(evaluation_text.to_json(record, found, by, ms))
+    for line in evaluation_text.lines(record, found):
+        echo(line)
+    if out is not None:
+        echo(f"wrote {out}", err=True)
+    return None
+
+
+def _svg(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+    from kibitz.analysis import evaluation_text
+
+    return evaluation_text.svg(record, found, f"{record.setup.match} by {by}, {ms} ms a move")
+
+
+def _json(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+    from kibitz.analysis import evaluation_text
+
+    return evaluation_text.to_json(record, found, by, ms) + "\n"
+
+
+def _html(record: Record, found: Sequence[MoveEvaluation], by: str, ms: int) -> str:
+    from kibitz.analysis.evaluation import annotated
+    from kibitz.analysis.recorded_turns import game_of
+    from kibitz_clients.render import html
+    from kibitz_clients.replay import LoadedRecord, build_timeline
+
+    game = game_of(record, load_games("compiled"))
+    shown = annotated(record, found)
+    return html.render_html(LoadedRecord(game, shown, build_timeline(game, shown)))
+
+
+FORMATS: dict[str, Write] = {".svg": _svg, ".json": _json, ".html": _html}
+"""By the end of a file's name."""

@@ -1,0 +1,110 @@
+"""`kibitz bisect`: the move of a seat that decided a match, and a test against its return."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kibitz import training_progress
+from kibitz.builtin_games import load_games
+from kibitz.options.analysis import bot_option, loaded_bot, ms_option
+from kibitz.options.record import FILE, SEAT, seat_from_zero
+from kibitz.output import echo
+
+if TYPE_CHECKING:
+    from kibitz.analysis.decisive_move import DecisiveMove
+
+EXIT_NONE = 1
+"""The exit status where no move decided the match."""
+SHOWN_MOVES = 8
+
+
+@click.command(short_help="Find the move that decided a match.")
+@click.argument("file", type=FILE)
+@click.option(
+    "--seat",
+    type=SEAT,
+    callback=seat_from_zero,
+    required=True,
+    help="Whose move, counted from 1.",
+)
+@bot_option("--by", help="Who plays on from each turn; the game's strongest if not said.")
+@ms_option
+@bot_option("--bot", default="mybot.py", show_default=True, help="Who the test is for.")
+@click.option(
+    "--test",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a pytest file that asks --bot this turn again; the record is put beside it.",
+)
+def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path | None) -> None:
+    """Print the last move of --seat after which it could not have a better result any more.
+
+    The match of the record FILE is folded back from its end: at each turn of the seat BOT plays
+    all seats on. It is exact as far as that bot is perfect. The status is 1 where the seat could
+    not have done better from any turn.
+    """
+    from kibitz.analysis import decisive_move
+    from kibitz.analysis.recorded_turns import game_of
+    from kibitz_protocol.wire.recordfile import read_record
+
+    games = load_games("compiled")
+    try:
+        record = read_record(file)
+        game = game_of(record, games)
+        if seat >= len(record.setup.seats):
+            raise ValueError(f"expected a seat from 1 to {len(record.setup.seats)}, not {seat + 1}")
+        judge = by or decisive_move.strongest(game)
+        total = sum(e.kind == "move" and e.seat == seat for e in record.entries)
+        tried = 0
+        with training_progress.shown() as progress:
+
+            def count(turn: object) -> None:
+                nonlocal tried
+                tried += 1
+                progress.progress(tried, total, "turns played on")
+
+            found = decisive_move.decisive_move(
+                game, record, seat, loaded_bot(judge), ms, on_turn=count
+            )
+        if found is None:
+            echo(f"seat {seat + 1} could not have done better from any of its turns, by {judge}")
+            sys.exit(EXIT_NONE)
+        for line in _lines(found, judge, file, bot):
+            echo(line)
+        if test is not None:
+            _write_test(found, record.setup.match, file, bot, test)
+            echo(f"wrote {test}", err=True)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _lines(found: DecisiveMove, judge: str, file: Path, bot: str) -> list[str]:
+    seat, ply = found.turn.seat + 1, found.turn.ply
+    own = found.result.seats[found.turn.seat]
+    line = " ".join(found.line[:SHOWN_MOVES])
+    more = " ..." if len(found.line) > SHOWN_MOVES else ""
+    again = f"kibitz retry {shlex.quote(str(file))} {shlex.quote(bot)} --seat {seat} --ply {ply}"
+    return [
+        f"ply {ply}: seat {seat} played {found.played}",
+        f"after {found.better} it has place {own.rank}, score {own.score:.3f}, by {judge}:",
+        f"  {line}{more}",
+        f"ask a bot again: {again} --all",
+    ]
+
+
+def _write_test(found: DecisiveMove, match: str, file: Path, bot: str, test: Path) -> None:
+    """Write the test, and the record beside it where it is not there yet."""
+    from kibitz.analysis.regression_test import regression_test
+
+    beside = test.parent / file.name
+    test.parent.mkdir(parents=True, exist_ok=True)
+    if not beside.exists():
+        shutil.copyfile(file, beside)
+    named = os.path.relpath(bot, test.parent) if bot.endswith(".py") else bot
+    test.write_text(regression_test(found, match, beside, named), encoding="utf-8")

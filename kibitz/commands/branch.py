@@ -1,0 +1,183 @@
+"""`kibitz branch`: games that go on from a ply of a record, with another bot at one seat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kibitz import training_progress
+from kibitz.builtin_games import load_games
+from kibitz.options import connection
+from kibitz.options.analysis import bot_option, ms_option, record_argument
+from kibitz.options.connection import identity_options, server_option
+from kibitz.options.record import SEAT, seat_from_zero
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import run
+
+if TYPE_CHECKING:
+    from kibitz.analysis.branch import BranchOutcome, BranchPlan
+    from kibitz_games.core.game import Game
+    from kibitz_protocol.client.client import Client
+    from kibitz_protocol.wire.recordfile import Record
+    from kibitz_server.match.state import MatchState
+
+
+@click.command(short_help="Play on from any ply of a match with another bot.")
+@record_argument
+@click.option("--ply", type=click.IntRange(0), required=True, help="Begin after so many plies.")
+@click.option(
+    "--seat",
+    type=SEAT,
+    callback=seat_from_zero,
+    required=True,
+    help="Whose player is replaced, counted from 1.",
+)
+@bot_option("--with", "bot", required=True, help="Who plays on there.")
+@bot_option(
+    "--others",
+    multiple=True,
+    required=True,
+    help="Who plays the other seats: once for all, or once for each in their order.",
+)
+@click.option("--games", type=click.IntRange(1, 100_000), default=100, show_default=True)
+@ms_option
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option(
+    "--records",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the record of each game into this folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@server_option
+@identity_options
+def branch(
+    source: str,
+    ply: int,
+    seat: int,
+    bot: str,
+    others: tuple[str, ...],
+    games: int,
+    ms: int,
+    seed: int,
+    records: Path | None,
+    as_json: bool,
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+) -> None:
+    """Play RECORD on from --ply, many times, with BOT in --seat: would it have held this?
+
+    RECORD is a file, a finished match of a server, or a running one that hides nothing. The games
+    run in this process, without clocks. The same --seed brings the same games where the bots do
+    not think by the clock.
+
+    \b
+    kibitz branch lost.jsonl --ply 12 --seat 2 --with mybot.py --others line-nim/solver
+    """
+    from kibitz.analysis import branch as games_from_ply
+
+    try:
+        client = connection.client(server, name, token_file, views="every")
+        start, record = _start(source, client, ply)
+        if seat >= len(start.players):
+            raise ValueError(f"expected a seat from 1 to {len(start.players)}, not {seat + 1}")
+        plan = games_from_ply.BranchPlan(
+            ply=ply,
+            bots=games_from_ply.plan_seats(start, seat, bot, others),
+            seat=seat,
+            games=games,
+            ms=ms,
+            seed=seed,
+        )
+        if records is not None:
+            if record is None:
+                raise ValueError("expected the record of a match that is over for --records")
+            records.mkdir(parents=True, exist_ok=True)
+        with training_progress.shown() as progress:
+            outcome = games_from_ply.branch(
+                start,
+                plan,
+                record=record,
+                records=records,
+                on_game=lambda number, result: progress.progress(
+                    number, games, f"place {result.seats[seat].rank}"
+                ),
+            )
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        return echo_json(json.dumps(_fields(plan, outcome)))
+    for line in _lines(plan, outcome):
+        echo(line)
+    return None
+
+
+def _start(source: str, client: Client, ply: int) -> tuple[MatchState, Record | None]:
+    """Return the match after `ply` plies, and its record where it is over or is a file."""
+    from kibitz.analysis import record_source
+    from kibitz.analysis.recorded_turns import game_of, turn_at
+
+    games = load_games("compiled")
+    if record_source.is_file(source):
+        record = record_source.read(source)
+        return turn_at(game_of(record, games), record, ply).before, record
+    return run(_start_at_server(source, client, ply, games))
+
+
+async def _start_at_server(
+    match: str, connecting: Client, ply: int, games: Mapping[str, Game]
+) -> tuple[MatchState, Record | None]:
+    from kibitz.analysis.recorded_turns import game_of, turn_at
+    from kibitz.analysis.watched_match import match_at, snapshot_of
+    from kibitz_clients.fetch import fetch_record
+    from kibitz_protocol.client.errors import RefusedError
+
+    async with connecting as client:
+        try:
+            snapshot = await snapshot_of(client, match)
+        except RefusedError as error:
+            if error.code != "over":
+                raise
+        else:
+            return await match_at(client, games[snapshot.game], snapshot, ply), None
+    record = await fetch_record(connecting.url, match)
+    return turn_at(game_of(record, games), record, ply).before, record
+
+
+def _lines(plan: BranchPlan, outcome: BranchOutcome) -> list[str]:
+    low, high = outcome.interval
+    places = ", ".join(f"place {rank}: {count}" for rank, count in sorted(outcome.ranks.items()))
+    lines = [
+        f"{plan.bots[plan.seat]} in seat {plan.seat + 1} from ply {plan.ply}, {plan.games} games:"
+        f" score {outcome.mean:.3f} ({low:.3f} to {high:.3f})",
+        f"{places}; {len(outcome.lines)} different games",
+    ]
+    if outcome.faults:
+        faults = ", ".join(f"{cause} {count}" for cause, count in sorted(outcome.faults.items()))
+        lines.append(f"dropped out: {faults}")
+    if outcome.recorded is not None:
+        was = outcome.recorded.seats[plan.seat]
+        lines.append(f"in the match the seat had {was.score:.3f}, place {was.rank}")
+    return lines
+
+
+def _fields(plan: BranchPlan, outcome: BranchOutcome) -> dict[str, object]:
+    was = outcome.recorded.seats[plan.seat] if outcome.recorded else None
+    return {
+        "ply": plan.ply,
+        "seat": plan.seat,
+        "bots": {str(seat): spec for seat, spec in sorted(plan.bots.items())},
+        "games": plan.games,
+        "ms": plan.ms,
+        "seed": plan.seed,
+        "score": outcome.mean,
+        "interval": list(outcome.interval),
+        "places": {str(rank): count for rank, count in sorted(outcome.ranks.items())},
+        "different_games": len(outcome.lines),
+        "faults": dict(outcome.faults),
+        "recorded_score": None if was is None else was.score,
+    }

@@ -1,0 +1,121 @@
+"""`kibitz mcp`: a player for agents that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kibitz import sessions
+from kibitz.builtin_games import load_games
+from kibitz.options import connection
+from kibitz.options.connection import fresh_option, identity_options, server_option
+from kibitz.output import echo
+from kibitz.process.event_loop import draining, run
+from kibitz.sessions import SavedSession
+from kibitz_clients import descriptions
+from kibitz_games.core import rulebook
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import KibitzError
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from kibitz_clients.mcp.player import ToolPlayer
+
+HOST = "127.0.0.1"
+"""The only interface: whoever reaches the port plays as this player."""
+
+
+@click.command(short_help="Let an agent play through the Model Context Protocol.")
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Serve streamable HTTP on this port of the loopback (0: any that is free), at /mcp, in"
+    " place of standard input and output.",
+)
+@fresh_option
+@server_option
+@identity_options
+def mcp(
+    port: int | None, fresh: bool, server: str, name: str | None, token_file: Path | None
+) -> None:
+    """Play and watch for a program that speaks the Model Context Protocol, such as an agent.
+
+    It is one player on the server, with the tools that a player needs; agents are told how to use
+    them. Without --http it talks on standard input and output, as agents start it. What goes
+    wrong is written to standard error. Who it is on the server is saved: started again, it takes
+    its seats back, as long as the server keeps them.
+    """
+    try:
+        from kibitz_clients.mcp.server import make_server
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise click.ClickException("kibitz mcp needs the SDK: pip install 'kibitz[mcp]'") from None
+    from kibitz_clients.mcp.player import tool_player
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    token = connection.account(token_file)
+    who = "mcp of " + (f"name {name}" if token is None else sessions.account(token))
+
+    async def serve(saved: SavedSession, listener: socket.socket | None) -> None:
+        def make(resume: str | None) -> Client:
+            # Without a limit to its patience: an agent outlives any restart of the server.
+            return connection.client(
+                server, name, token_file, "bot", None, resume=resume, seated=True, views="every"
+            )
+
+        def connect() -> AbstractAsyncContextManager[Client]:
+            return sessions.connect_saved(saved, make, _tell, account=token is not None)
+
+        async with tool_player(connect, load_games("plain")) as player:
+            tools = make_server(player, rulebook.page)
+            if listener is None:
+                await tools.run_stdio_async()
+            else:
+                await _serve_http(tools, player, listener)
+
+    try:
+        with (
+            contextlib.nullcontext() if port is None else _listen(port) as listener,
+            sessions.take_free_identity(server, who, _tell, fresh=fresh) as saved,
+        ):
+            run(serve(saved, listener))
+    except KibitzError as error:
+        raise click.ClickException(descriptions.explain_error(error, server)) from None
+
+
+def _tell(sentence: str) -> None:
+    echo(sentence, err=True)
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise click.ClickException(f"port {port} of {HOST}: {error.strerror}") from None
+
+
+async def _serve_http(tools: MCPServer, player: ToolPlayer, listener: socket.socket) -> None:
+    """Serve until Ctrl-C or SIGTERM; calls that wait then are answered."""
+    from kibitz_clients.mcp.http import HttpServer
+
+    web = HttpServer(tools, HOST)
+
+    async def finish() -> None:
+        player.end("this player was ended where it was started")
+        await web.end()
+
+    echo(f"the Model Context Protocol is at http://{HOST}:{listener.getsockname()[1]}/mcp")
+    async with draining(finish, (signal.SIGINT, signal.SIGTERM)):
+        await web.serve(sockets=[listener])

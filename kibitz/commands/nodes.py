@@ -1,0 +1,44 @@
+"""`kibitz nodes`: the servers that share a PostgreSQL database."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import click
+
+from kibitz.commands.serve import db_option
+from kibitz.output import echo, echo_json
+from kibitz_server.storage.location import Database
+from kibitz_server.storage.port import NodeEntry
+
+
+@click.command(short_help="Show the nodes of a PostgreSQL database.")
+@db_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def nodes(db: Database, *, as_json: bool) -> None:
+    """Show the servers that were started with --node, and what each of them owns.
+
+    Of those with one URL the one that has been alive for longest serves, and the others stand by
+    for it. Nodes with URLs of their own serve side by side.
+    """
+    from kibitz_server.storage.errors import StoreError
+    from kibitz_server.storage.opening import list_nodes
+
+    try:
+        found = list_nodes(db)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        echo_json(json.dumps([dataclasses.asdict(each) for each in found]))
+        return
+    if not found:
+        echo("no node has been started with this database")
+    for each in found:
+        echo(_line(each))
+
+
+def _line(node: NodeEntry) -> str:
+    owned = f"{node.lobbies} lobbies, {node.matches} matches"
+    beat = f"heartbeat {node.beat_s:.1f} s ago"
+    return f"{node.name:<12} {node.state:<8} {owned:<24} {beat:<20} {node.url}"

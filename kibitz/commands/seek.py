@@ -1,0 +1,163 @@
+"""`kibitz seek`: opponents for a match, who seek the same or accept it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from kibitz import sessions
+from kibitz.builtin_games import load_games, player_counts
+from kibitz.options import connection, notation
+from kibitz.options import match as options_match
+from kibitz.options.connection import fresh_option, identity_options, server_option
+from kibitz.options.lists import ask, json_option, print_lines
+from kibitz.options.notation import GameChoice
+from kibitz.options.record import is_screen
+from kibitz.options.session import client_factory, exit_with
+from kibitz.output import echo
+from kibitz.process.event_loop import run
+from kibitz.sessions import SavedSession
+from kibitz_clients import line_output
+from kibitz_games.core import rulebook
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.clocks import TimeControl
+from kibitz_protocol.wire.lobbies import LobbyBrief, ProgrammeItem, SeekTerms
+
+_HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
+
+
+@click.command(short_help="Find opponents who want to play the same.")
+@click.argument("game", required=False, type=notation.GAME, metavar="[GAME[:OPTIONS]]")
+@click.option(
+    "--players", type=click.IntRange(2, 16), help="Seats of the match; the fewest if not said."
+)
+@options_match.games_option
+@options_match.clock_option
+@click.option("--rated", is_flag=True, help="Count on the server's ladder; for accounts.")
+@click.option(
+    "--wait",
+    "wait_s",
+    default=300,
+    show_default=True,
+    type=click.IntRange(10, 3600),
+    metavar="S",
+    help="How long the seek is open, and how long a rematch is waited for.",
+)
+@click.option("--bot", metavar="BOT", help="Let this bot play: a house bot, or a file.")
+@click.option(
+    "--rounds",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How often the bot plays: it asks for rematches, and seeks again.",
+)
+@fresh_option
+@server_option
+@identity_options
+@json_option
+def seek(game: GameChoice | None, as_json: bool, **given: Any) -> None:
+    """Play GAME with whoever seeks the same: at once if somebody does, else when somebody comes.
+
+    Others see an open seek here and in the list of lobbies, and accept it by seeking the same or
+    with `kibitz join CODE`. When the match is over every player may ask for a rematch (m in the
+    terminal). Without GAME the open seeks are listed.
+
+    \b
+    kibitz seek
+    kibitz seek five-in-a-row:size=10 --tc 60+1
+    kibitz seek line-nim --bot mybot.py --rounds 3
+    """
+    server = given["server"]
+    if game is None:
+        client = connection.client(server, given["name"], given["token_file"])
+        found = ask(client, Client.lobbies).lobbies
+        return print_lines(seek_lines(found, as_json=as_json), as_json=as_json)
+    terms = SeekTerms(item=_item(game, given), rated=given["rated"])
+    if given["bot"] is not None:
+        os.execv(sys.executable, bot_command(terms, given))
+    return _play_in_terminal(terms, given)
+
+
+def seek_lines(briefs: Sequence[LobbyBrief], *, as_json: bool) -> list[str]:
+    """Return the seeks among lobbies that somebody can still join, as lines."""
+    open_ = [
+        (brief, brief.seek)
+        for brief in briefs
+        if brief.seek is not None and brief.state == "gathering" and brief.members < brief.places
+    ]
+    if as_json:
+        return [brief.model_dump_json() for brief, _ in open_]
+    rows = [
+        (
+            brief.lobby,
+            brief.host,
+            terms.item.game,
+            str(terms.item.time_control),
+            f"{brief.members}/{brief.places}",
+            "yes" if terms.rated else "no",
+            " ".join(f"{key}={value}" for key, value in terms.item.options.items()),
+        )
+        for brief, terms in open_
+    ]
+    return line_output.format_table(_HEADS, rows) if rows else ["nobody seeks opponents"]
+
+
+def _item(game: GameChoice, given: dict[str, Any]) -> ProgrammeItem:
+    clock: TimeControl = given["tc"]
+    offered = [count for count in player_counts(game.name) or (2,) if count > 1]
+    seats = given["players"] or min(offered, default=2)
+    return ProgrammeItem(
+        game=game.name,
+        options=game.options,
+        seats=seats,
+        games=given["each"],
+        time_control=clock,
+    )
+
+
+def bot_command(terms: SeekTerms, given: Mapping[str, Any]) -> list[str]:
+    """Return the words of the process that seeks and plays: that of `kibitz bot`."""
+    words = [sys.executable, "-m", "kibitz", "bot", given["bot"]]
+    words += ["--seek", terms.model_dump_json(), "--seek-wait", str(given["wait_s"])]
+    words += ["--server", given["server"], "--rounds", str(given["rounds"])]
+    words += ["--name", given["name"]] if given["name"] else []
+    return words + (["--token-file", str(given["token_file"])] if given["token_file"] else [])
+
+
+def _play_in_terminal(terms: SeekTerms, given: dict[str, Any]) -> None:
+    """Seek as a person, and open the lobby in the terminal."""
+    if not is_screen(plain=False):
+        raise click.UsageError("expected a terminal to play in; bots play with --bot")
+    from kibitz_clients.tui.kibitz_app import KibitzApp
+
+    server, token_file = given["server"], given["token_file"]
+    name = given["name"] or connection.login()
+    known = connection.account(token_file)
+    who = f"name {name}" if known is None else sessions.account(known)
+    told: list[str] = []
+    with SavedSession(server, who, told.append, fresh=given["fresh"]) as saved:
+        connect = client_factory(saved, server, name, token_file, told.append, seated=True)
+
+        async def sought() -> str:
+            async with connect() as client:
+                done = await client.seek(terms, wait_s=given["wait_s"])
+            assert done.lobby is not None, "a seek is answered with its lobby"
+            return done.lobby
+
+        lobby = run(sought())
+        echo(f"lobby {lobby}; others join with: kibitz join {lobby} --server {server}", err=True)
+        app = KibitzApp(
+            load_games("plain"),
+            connect,
+            lobby=lobby,
+            play=True,
+            follow=True,
+            where=server,
+            greetings=lambda: told,
+            rules=rulebook.page,
+        )
+        exit_with(app.run())

@@ -1,0 +1,106 @@
+"""`kibitz shadow`: a bot at every turn of a seat of a running match, without playing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kibitz.builtin_games import load_games
+from kibitz.options import connection
+from kibitz.options.analysis import loaded_bot, ms_option
+from kibitz.options.connection import identity_options, server_option
+from kibitz.options.record import SEAT, seat_from_zero
+from kibitz.output import echo, echo_json
+from kibitz.process.event_loop import run
+
+if TYPE_CHECKING:
+    from kibitz.analysis.shadow import ShadowAnswer
+    from kibitz_bots.spec import BotFactory
+    from kibitz_games.core.game import Game
+    from kibitz_protocol.client.client import Client
+
+
+@click.command(short_help="Ask a bot at every turn of a running match, without playing.")
+@click.argument("bot", metavar="BOT")
+@click.option("--match", required=True, metavar="ID", help="The match, as `kibitz matches` lists.")
+@click.option(
+    "--seat",
+    type=SEAT,
+    callback=seat_from_zero,
+    required=True,
+    help="Whose turns, counted from 1.",
+)
+@ms_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
+@server_option
+@identity_options
+def shadow(
+    bot: str,
+    match: str,
+    seat: int,
+    ms: int,
+    as_json: bool,
+    server: str,
+    name: str | None,
+    token_file: Path | None,
+) -> None:
+    """Print what BOT would play at each turn of --seat while the match goes on.
+
+    It is given what spectators are shown. Where the game hides something that is enough only if
+    the host lets them look over the shoulder of that seat. The bot's answers go nowhere.
+    """
+    try:
+        client = connection.client(server, name, token_file, views="every")
+        run(_follow(client, match, seat, loaded_bot(bot), ms, as_json))
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+async def _follow(
+    connecting: Client, match: str, seat: int, factory: BotFactory, ms: int, as_json: bool
+) -> None:
+    from kibitz.analysis.shadow import Shadow
+    from kibitz.analysis.watched_match import WatchedMatch, snapshot_of
+    from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+    games: Mapping[str, Game] = load_games("compiled")
+    async with connecting as client:
+        snapshot = await snapshot_of(client, match)
+        watched = WatchedMatch(games[snapshot.game], snapshot, seat)
+        item = ProgrammeItem(
+            game=snapshot.game, options=snapshot.options, seats=len(snapshot.seats)
+        )
+        factory().prepare([item])
+        asked = Shadow(watched, factory(), ms)
+        async for answer in asked.follow(snapshot, client.news()):
+            echo_json(_json(answer)) if as_json else echo(_line(answer))
+    if not as_json:
+        agreed = sum(answer.agrees for answer in asked.answers)
+        echo(f"{agreed} of {len(asked.answers)} turns as they were played")
+
+
+def _line(answer: ShadowAnswer) -> str:
+    from kibitz.analysis.evaluation import value_text
+
+    value = value_text(answer.comment)
+    played = answer.played or "nothing"
+    said = f"also {played}" if answer.agrees else f"{answer.answer}, played was {played}"
+    return f"{answer.ply:>4}  {said}  {value}"
+
+
+def _json(answer: ShadowAnswer) -> str:
+    said = answer.comment.model_dump(exclude_none=True)
+    return json.dumps(
+        {
+            "ply": answer.ply,
+            "answer": answer.answer,
+            "legal": answer.legal,
+            "played": answer.played,
+            "agrees": answer.agrees,
+            **said,
+        }
+    )

@@ -1,0 +1,66 @@
+"""A standing ladder in lines of text: its table, and what there is to know of one entrant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kibitz_arena.ladder.feed import Feed, FeedLine
+from kibitz_arena.ladder.page import moment, plain_elo
+from kibitz_clients.line_output import format_table
+from kibitz_protocol import printable
+
+_HEADS = ("#", "entrant", "rating", "interval", "games", "W-D-L", "form", "is")
+
+
+def ladder_lines(feed: Feed) -> Iterator[str]:
+    """Yield a ladder as lines."""
+    yield (
+        f"{feed.name}: {feed.game}, {feed.games} games by {feed.entrants} entrants,"
+        f" {feed.running} running, as of {moment(feed.at_ms)}"
+    )
+    if feed.lines:
+        rows = [_row(line) for line in feed.lines]
+        yield from (f"  {line}" for line in format_table(_HEADS, rows))
+    if len(feed.lines) < feed.entrants:
+        yield f"  and {feed.entrants - len(feed.lines)} more who are away"
+
+
+def entrant_lines(feed: Feed, line: FeedLine) -> Iterator[str]:
+    """Yield what is told of one entrant: its line, whom it met, how it lost."""
+    yield from (f"  {text}" for text in format_table(_HEADS, [_row(line)]))
+    if line.paused_until_ms is not None:
+        yield f"  paused until {moment(line.paused_until_ms)}, for it failed again and again"
+    if line.opponents:
+        yield "head to head:"
+        rows = [
+            (_safe(each.entrant), f"{each.wins}-{each.draws}-{each.losses}")
+            for each in line.opponents
+        ]
+        yield from (f"  {text}" for text in format_table(("against", "W-D-L"), rows))
+    if line.last_losses:
+        yield "last losses:"
+    for loss in line.last_losses:
+        why = ", ".join(part for part in (loss.cause, loss.reason) if part)
+        against = ", ".join(map(_safe, loss.against))
+        yield f"  {moment(loss.at_ms)} against {against}" + (f": {_safe(why)}" if why else "")
+        yield f"    record: {_safe(loss.record)}"
+        if loss.report is not None:
+            yield f"    report: {_safe(loss.report)}"
+
+
+def _row(line: FeedLine) -> tuple[str, ...]:
+    interval = "" if line.low is None else f"{plain_elo(line.low)} to {plain_elo(line.high)}"
+    return (
+        str(line.place),
+        _safe(line.entrant),
+        plain_elo(line.rating),
+        interval,
+        str(line.games),
+        f"{line.wins}-{line.draws}-{line.losses}",
+        "".join(line.form),
+        f"{line.status}, anchor" if line.anchor else line.status,
+    )
+
+
+def _safe(text: str) -> str:
+    return printable.line(text)

@@ -1,0 +1,185 @@
+"""The task that plays blocks of games, and what an event sends with it.
+
+A worker plays them as `kibitz arena` plays an event on one machine: a private server, a process
+for each entrant, isolated where it is foreign code. All of it is in a temporary directory.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kibitz.tournaments import LocalServices, choose_isolation, is_untrusted
+from kibitz.workers.file_cache import FileCache, sha256
+from kibitz.workers.port import BLOCKS, Json, PoolError, WorkerPool
+from kibitz_arena.journal import IsolationTool
+from kibitz_arena.runner.block_task import BlockOutcome, BlockTask, PlayedGame, TaskFile
+from kibitz_arena.runner.concurrency import cpu_count
+from kibitz_arena.runner.directory import TournamentDirectory
+from kibitz_arena.runner.distributed_runner import TaskTerms
+from kibitz_arena.runner.hosting import ServerOptions
+from kibitz_arena.runner.progress import ProgressDisplay
+from kibitz_arena.runner.tournament_runner import TournamentRunner
+from kibitz_arena.schedule import FixedSchedule
+from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament import Entrant, Tournament
+
+MOST_BYTES: Final = 64 << 20
+"""Bytes of all files of an event; more belongs on the machines beforehand."""
+
+
+@dataclass(frozen=True)
+class PoolBlocks:
+    """A pool of workers as what plays blocks."""
+
+    pool: WorkerPool
+
+    @property
+    def size(self) -> int:
+        """How many tasks run at the same time."""
+        return self.pool.size
+
+    async def play(self, task: BlockTask) -> BlockOutcome:
+        """Have a task played; see `kibitz_arena.runner.block_task.BlockWorkers`."""
+        answer = await self.pool.run(BLOCKS, task.model_dump(mode="json"))
+        return BlockOutcome.model_validate(answer)
+
+
+async def play(given: Json, cache: FileCache | None = None) -> Json:
+    """Play a `BlockTask` here; return its `BlockOutcome`."""
+    task = BlockTask.model_validate(given)
+    cache = cache or FileCache()
+    cache.add(task.contents)
+    if missing := cache.missing(task.files):
+        return BlockOutcome(missing=missing).model_dump(mode="json")
+    # Entrants that are other users must reach their files; the event's own directory is hidden.
+    with tempfile.TemporaryDirectory(prefix="kibitz-block-") as temporary:
+        base = Path(temporary)
+        os.chmod(temporary, 0o755)
+        cache.lay_out(task.files, base)
+        outcome = await _played(task, base)
+    return outcome.model_dump(mode="json")
+
+
+async def _played(task: BlockTask, base: Path) -> BlockOutcome:
+    from kibitz_games.compiled import kernels
+
+    kernels.set_mode("plain")  # openings are drawn here; bots compile what they need
+    event = Tournament.model_validate(task.event)
+    directory = TournamentDirectory(base / "event.arena")
+    directory.create(base)
+    isolation = choose_isolation(event, directory, task.isolation, [])
+    schedule = FixedSchedule(event, [game.scheduled() for game in task.games])
+    runner = TournamentRunner(
+        event,
+        directory,
+        ServerOptions(wait=task.wait),
+        LocalServices(event, directory, isolation),
+        ProgressDisplay(io.StringIO(), quiet=True),
+        schedule,
+    )
+    state = await runner.run()
+    return BlockOutcome(games=[*_games(state, directory)], failure=_failure(runner, state))
+
+
+def _games(state: TournamentState, directory: TournamentDirectory) -> Iterator[PlayedGame]:
+    for ended in state.ended.values():
+        path = None if ended.record is None else directory.path / ended.record
+        yield PlayedGame(ended=ended, record=None if path is None else path.read_text("utf-8"))
+
+
+def _failure(runner: TournamentRunner, state: TournamentState) -> str | None:
+    if state.finished:
+        return None
+    stopped = "" if state.stopped is None else state.stopped.detail
+    return runner.failure or stopped or "the block ended before all of its games"
+
+
+# What an event sends
+
+
+def worker_problem(event: Tournament, server: str | None) -> str | None:
+    """Return what keeps an event from being played by workers, None where nothing does."""
+    if server is not None:
+        return "expected no --server: workers play on servers of their own"
+    remote = next((each.name for each in event.entrants if each.remote), None)
+    if remote is not None:
+        return f"{remote} comes from elsewhere, and workers play on servers of their own"
+    return None
+
+
+def task_terms(
+    event: Tournament,
+    directory: TournamentDirectory,
+    isolation: IsolationTool | None,
+    pool: WorkerPool,
+    wait: float,
+) -> TaskTerms:
+    """Return what all tasks of an event have in common; raises `PoolError`."""
+    try:
+        files, contents = event_files(event, directory.base())
+    except (OSError, ValueError) as error:
+        raise PoolError(str(error)) from None
+    # Games at once are for the whole event, as on one machine; a worker plays one at least.
+    games = 1 if event.concurrency == "auto" else max(1, event.concurrency // pool.size)
+    return TaskTerms(isolation, files, contents, games, wait)
+
+
+def load_sentence(event: Tournament, pool: WorkerPool) -> str | None:
+    """Return a warning where workers of this machine are more than its processors bear."""
+    cores = cpu_count()
+    if pool.shared_machine and pool.size > cores and event.clock.limited:
+        return (
+            f"{pool.size} workers share {cores} processors; bots may lose on time what they "
+            "did not lose at the board"
+        )
+    return None
+
+
+def event_files(event: Tournament, base: Path) -> tuple[tuple[TaskFile, ...], dict[str, str]]:
+    """Return the files that entrants need, and their contents in base64 by hash.
+
+    Those are the file of a bot with the Python files beside it, and each file below the event's
+    base that a word of a program's command names. Everything else has to be on the machines.
+    Raises `ValueError` where they are too large or outside of the base.
+    """
+    paths = sorted({path for each in event.entrants for path in _paths(each, base)})
+    files, contents, total = [], {}, 0
+    for path in paths:
+        total += path.stat().st_size
+        if total > MOST_BYTES:
+            raise ValueError(
+                f"the entrants' files have more than {MOST_BYTES >> 20} MiB; expected less, "
+                "or programs that are on the machines of the workers"
+            )
+        content = path.read_bytes()
+        name = sha256(content)
+        contents[name] = base64.b64encode(content).decode()
+        relative = path.relative_to(base).as_posix()
+        files.append(TaskFile(path=relative, sha256=name, executable=os.access(path, os.X_OK)))
+    return tuple(files), contents
+
+
+def _paths(entrant: Entrant, base: Path) -> Iterator[Path]:
+    if not is_untrusted(entrant):
+        return
+    if entrant.bot is not None:
+        file = Path(os.path.normpath(base / entrant.bot))
+        if not file.is_relative_to(base):
+            raise ValueError(
+                f"{entrant.name}: expected a bot below {base}, the event's base, for workers to "
+                f"be sent, not {entrant.bot}"
+            )
+        yield file
+        yield from (path for path in file.parent.glob("*.py") if path.is_file())
+        return
+    for word in getattr(entrant, entrant.source):
+        path = Path(os.path.normpath(base / word))
+        if path.is_file() and path.is_relative_to(base):
+            yield path

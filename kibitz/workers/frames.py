@@ -1,0 +1,24 @@
+"""Frames of JSON on a pipe: four bytes of length, big-endian, and so many bytes of JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from kibitz.workers.port import Json
+
+HEAD = 4
+"""Bytes of the length."""
+
+
+def encode(value: Json) -> bytes:
+    """Return the frame of a value."""
+    body = json.dumps(value).encode()
+    return len(body).to_bytes(HEAD, "big") + body
+
+
+async def read(stream: asyncio.StreamReader) -> Json:
+    """Return the next value; raises `asyncio.IncompleteReadError` at the end of the pipe."""
+    length = int.from_bytes(await stream.readexactly(HEAD), "big")
+    value: Json = json.loads(await stream.readexactly(length))
+    return value

@@ -1,0 +1,87 @@
+"""Workers that are processes of this machine, each with a pipe of its own.
+
+`concurrent.futures.ProcessPoolExecutor` gives up all of its tasks when one process is killed; here
+a worker that ends costs its own task, and is started again for the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+
+from kibitz.process.child import terminate
+from kibitz.process.parent_death import child_command
+from kibitz.workers import frames
+from kibitz.workers.port import Json
+from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
+
+
+class ProcessPool:
+    """A pool of so many processes; each is started when it is first needed."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.shared_machine = True
+        self._idle: asyncio.LifoQueue[Process | None] = asyncio.LifoQueue()
+        for _ in range(size):
+            self._idle.put_nowait(None)
+
+    async def run(self, task: str, given: Json) -> Json:
+        """Carry out a task; see `port.WorkerPool`."""
+        process = await self._idle.get()
+        try:
+            if process is None or process.returncode is not None:
+                process = await _start()
+            answer = await _ask(process, {"task": task, "given": given})
+        except BaseException:
+            # What is on its way through the pipe is unknown now, so the worker is not used again.
+            if process is not None:
+                await asyncio.shield(terminate(process))
+            process = None
+            raise
+        finally:
+            self._idle.put_nowait(process)
+        return result_of(answer)
+
+    async def close(self) -> None:
+        """End the processes."""
+        processes = [self._idle.get_nowait() for _ in range(self._idle.qsize())]
+        await asyncio.gather(*(terminate(each) for each in processes if each is not None))
+
+
+@contextlib.asynccontextmanager
+async def process_pool(size: int) -> AsyncIterator[ProcessPool]:
+    """Give a pool for the length of the block."""
+    pool = ProcessPool(size)
+    try:
+        yield pool
+    finally:
+        await asyncio.shield(pool.close())
+
+
+def result_of(answer: Json) -> Json:
+    """Return what a task returned, or raise `TaskFailedError` with what it raised."""
+    if "error" in answer:
+        raise TaskFailedError(answer["error"])
+    found: Json = answer["ok"]
+    return found
+
+
+async def _start() -> Process:
+    command = child_command("kibitz.workers.worker")
+    return await asyncio.create_subprocess_exec(
+        *command, stdin=PIPE, stdout=PIPE, start_new_session=True
+    )
+
+
+async def _ask(process: Process, request: Json) -> Json:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(frames.encode(request))
+        await process.stdin.drain()
+        return await frames.read(process.stdout)
+    except (ConnectionError, asyncio.IncompleteReadError):
+        raise WorkerLostError(f"the worker process {process.pid} ended") from None

@@ -1,0 +1,87 @@
+"""Workers that are tasks of a Ray cluster (the extra ``kibitz[cluster]``).
+
+Ray runs what it is sent with the rights of its processes, and does not ask who sends it: a cluster
+belongs on a private network of machines and people that trust each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from kibitz.options.workers import SCHEME
+from kibitz.workers.port import Json, PoolError
+from kibitz.workers.process_pool import result_of
+from kibitz.workers.tasks import answer
+from kibitz_arena.runner.block_task import WorkerLostError
+
+
+def carry_out(task: str, given: str) -> str:
+    """Carry out a task in a process of Ray; texts are JSON."""
+    return json.dumps(asyncio.run(answer(task, json.loads(given))))
+
+
+class RayPool:
+    """The processors of a cluster, one for each task; `ray` is the imported module."""
+
+    def __init__(self, ray: Any, size: int) -> None:
+        self.size = size
+        self.shared_machine = False
+        self._ray = ray
+        # Ray repeats lost tasks by itself unless told not to; the journal says what is repeated.
+        self._remote = ray.remote(num_cpus=1, max_retries=0)(carry_out)
+
+    async def run(self, task: str, given: Json) -> Json:
+        """Carry out a task; see `port.WorkerPool`."""
+        reference = self._remote.remote(task, json.dumps(given))
+        try:
+            text = await asyncio.wrap_future(reference.future())
+        except asyncio.CancelledError:
+            with contextlib.suppress(Exception):  # it may have ended meanwhile
+                self._ray.cancel(reference, force=True)
+            raise
+        except self._ray.exceptions.RayError as error:
+            raise WorkerLostError(_first_line(error)) from None
+        return result_of(json.loads(text))
+
+
+@contextlib.asynccontextmanager
+async def ray_pool(address: str) -> AsyncIterator[RayPool]:
+    """Connect to the cluster at ``ray://HOST:PORT`` for the length of the block.
+
+    ``ray://auto`` is the cluster that this machine is a node of. Raises `PoolError`.
+    """
+    ray = _import_ray()
+    try:
+        await asyncio.to_thread(
+            ray.init,
+            address.removeprefix(SCHEME),
+            log_to_driver=False,
+            logging_level="ERROR",
+            configure_logging=False,
+        )
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        raise PoolError(f"{address}: expected a Ray cluster: {_first_line(error)}") from None
+    try:
+        size = int(ray.cluster_resources().get("CPU", 0))
+        if size < 1:
+            raise PoolError(f"{address}: expected a cluster with a processor, got none")
+        yield RayPool(ray, size)
+    finally:
+        await asyncio.shield(asyncio.to_thread(ray.shutdown))
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise PoolError("--workers ray://... needs Ray: pip install 'kibitz[cluster]'") from None
+    return ray
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,27 @@
+"""The tasks of workers by name: functions of plain data, whose errors are answers too."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kibitz.workers.port import BLOCKS, Json
+
+
+async def answer(task: str, given: Json) -> Json:
+    """Carry out a task; return ``{"ok": ...}``, or ``{"error": sentence}`` where it raised."""
+    try:
+        return {"ok": await _carry_out(task, given)}
+    except Exception as error:  # noqa: BLE001 - the pool raises it where the task was given
+        return {"error": f"{task}: {str(error) or type(error).__name__}"}
+
+
+async def _carry_out(task: str, given: Json) -> Json:
+    if task == BLOCKS:
+        from kibitz.workers import blocks
+
+        return await blocks.play(given)
+    from kibitz_search.experiments import TASKS
+
+    if task in TASKS:
+        return await asyncio.to_thread(TASKS[task](), given)
+    raise ValueError(f"expected a task that workers know, not {task!r}")

@@ -1,0 +1,83 @@
+"""A pool of workers for code without an event loop: the loop runs in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+from kibitz.workers.pools import worker_pool
+from kibitz.workers.port import Json, PoolError, WorkerPool
+from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
+
+MOST_LOSSES: Final = 5
+"""How often a task is given to another worker after one was lost."""
+Found = TypeVar("Found")
+
+
+class PoolCompute:
+    """A pool as `kibitz_search.training.experiment.Compute`."""
+
+    def __init__(self, pool: WorkerPool, loop: asyncio.AbstractEventLoop) -> None:
+        self._pool = pool
+        self._loop = loop
+
+    @property
+    def size(self) -> int:
+        """Into how many tasks an evaluation is cut."""
+        return self._pool.size
+
+    def run(self, task: str, given: Sequence[Json]) -> list[Json]:
+        """Carry out a task for each of `given`, and return the answers in their order.
+
+        Raises `PoolError` where one cannot be carried out.
+        """
+        return _wait(self._loop, self._run_all(task, given))
+
+    async def _run_all(self, task: str, given: Sequence[Json]) -> list[Json]:
+        return [*await asyncio.gather(*(self._run(task, each) for each in given))]
+
+    async def _run(self, task: str, given: Json) -> Json:
+        for losses in range(MOST_LOSSES + 1):
+            try:
+                return await self._pool.run(task, given)
+            except WorkerLostError as error:
+                if losses == MOST_LOSSES:
+                    raise PoolError(f"{task}: {losses + 1} workers were lost: {error}") from None
+            except TaskFailedError as error:
+                raise PoolError(str(error)) from None
+        raise AssertionError("the loop returns or raises")
+
+
+@contextmanager
+def computing(workers: str | None) -> Iterator[PoolCompute | None]:
+    """Give the pool that an option names for the length of the block, None without one."""
+    if workers is None:
+        yield None
+        return
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="workers", daemon=True)
+    thread.start()
+    pool = worker_pool(workers)
+    try:
+        entered = _wait(loop, pool.__aenter__())
+        try:
+            yield PoolCompute(entered, loop)
+        finally:
+            _wait(loop, pool.__aexit__(None, None, None))
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def _wait(loop: asyncio.AbstractEventLoop, what: Coroutine[Any, Any, Found]) -> Found:
+    """Wait for a coroutine on the loop; an interruption of this thread cancels it."""
+    future = asyncio.run_coroutine_threadsafe(what, loop)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise

@@ -1,0 +1,56 @@
+"""The process of a worker: ``python -m kibitz.workers.worker``, told its tasks on standard input.
+
+It answers on what was its standard output, and what tasks print goes to standard error. When the
+pipe is closed, because whoever gave the tasks is gone, it cancels what it does, which ends the
+servers and bots that it has started, and ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import BinaryIO
+
+from kibitz.process.event_loop import run
+from kibitz.workers import frames
+from kibitz.workers.port import Json
+from kibitz.workers.tasks import answer
+
+
+async def serve(answers: BinaryIO) -> None:
+    """Carry out the tasks that come on standard input, one after the other, until it is closed."""
+    stream = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
+    told: asyncio.Queue[Json] = asyncio.Queue()
+    working = asyncio.create_task(_work(told, answers))
+    try:
+        while True:
+            told.put_nowait(await frames.read(stream))
+    except asyncio.IncompleteReadError:
+        working.cancel()
+        await asyncio.wait({working})
+
+
+async def _work(told: asyncio.Queue[Json], answers: BinaryIO) -> None:
+    while True:
+        request = await told.get()
+        found = await answer(request["task"], request["given"])
+        await asyncio.to_thread(_write, answers, frames.encode(found))
+
+
+def _write(answers: BinaryIO, frame: bytes) -> None:
+    answers.write(frame)
+    answers.flush()
+
+
+def main() -> None:
+    """Run the worker to the end of its pipe."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    run(serve(answers))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""Honest records hold; each kind of tampering is named, although all hashes were made anew."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from kibitz.analysis.verification import verify, verify_record
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash, seed_commitment
+from tests.kibitz.analysis.conftest import RECORDS
+from tests.tools.honest_records import honest_record
+from tests.tools.measurements import ReportFigure
+from tests.tools.tampered_records import TIMED, played_record
+
+Lines: TypeAlias = list[dict[str, Any]]
+"""Setup, entries and footer of a record, as JSON objects."""
+Tamper: TypeAlias = Callable[[Lines], Any]
+
+
+def hashed(lines: Lines) -> list[bytes]:
+    """Write the lines with an end of the chain that fits them."""
+    texts = [json.dumps(line, separators=(",", ":")).encode() for line in lines]
+    if lines[-1].get("kind") != "end":
+        return texts
+    link = EMPTY_CHAIN
+    for text in texts[:-1]:
+        link = chain_hash(link, text)
+    end = lines[-1] | {"hash": link}
+    return [*texts[:-1], json.dumps(end, separators=(",", ":")).encode()]
+
+
+def number(lines: Lines) -> None:
+    """Number the entries anew."""
+    for seq, line in enumerate(lines[1:], start=1):
+        if line["kind"] != "end":
+            line["seq"] = seq
+
+
+def write(path: Path, texts: list[bytes]) -> Path:
+    path.write_bytes(b"".join(text + b"\n" for text in texts))
+    return path
+
+
+def fault(path: Path, games: dict[str, Game]) -> str:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the sentence is what is looked at
+        verify(path, games)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in RECORDS.glob("*.jsonl")))
+def test_honest_records_hold(name: str, all_games: dict[str, Game]) -> None:
+    found = verify(RECORDS / f"{name}.jsonl", all_games)
+    assert found.over
+
+
+@pytest.mark.parametrize("name", ["line-nim", "five-in-a-row", "chinese-checkers", "tanks"])
+def test_whatever_happens_in_a_match_its_record_holds(
+    name: str, all_games: dict[str, Game]
+) -> None:
+    for seed in range(4):
+        verify_record(honest_record(name, seed), all_games)
+
+
+@pytest.mark.slow
+def test_two_hundred_honest_records_of_every_game_hold(
+    all_games: dict[str, Game], report: ReportFigure
+) -> None:
+    for name in all_games:
+        over = 0
+        seen: set[str] = set()
+        for seed in range(200):
+            record = honest_record(name, seed)
+            over += verify_record(record, all_games).over
+            seen |= {entry.kind for entry in record.entries}
+        report(
+            f"{name}: 200 records hold, {over} of matches that are over, {len(seen)} kinds of entry"
+        )
+        assert over >= 100
+        assert {"move", "flag", "leave", "return", "note", "comment", "resign"} <= seen
+
+
+# --- without new hashes --------------------------------------------------------------------------
+
+
+def _flip(texts: list[bytes]) -> None:
+    texts[3] = texts[3].replace(b'"at_ms":', b'"at_ms":1', 1)
+
+
+def _remove(texts: list[bytes]) -> None:
+    del texts[5]
+
+
+def _twice(texts: list[bytes]) -> None:
+    texts.insert(5, texts[5])
+
+
+def _swap(texts: list[bytes]) -> None:
+    texts[4], texts[5] = texts[5], texts[4]
+
+
+def _rename(texts: list[bytes]) -> None:
+    texts[0] = texts[0].replace(b"random", b"nobody")
+
+
+def _cut(texts: list[bytes]) -> None:
+    del texts[-4:-1]
+
+
+def _hash(texts: list[bytes]) -> None:
+    texts[-1] = texts[-1].replace(b'"hash":"', b'"hash":"0')
+
+
+@pytest.mark.parametrize("tamper", [_flip, _remove, _twice, _swap, _rename, _cut, _hash])
+def test_a_change_breaks_the_chain(
+    tmp_path: Path, all_games: dict[str, Game], tamper: Callable[[list[bytes]], None]
+) -> None:
+    texts = (RECORDS / "line-nim.jsonl").read_bytes().splitlines()
+    tamper(texts)
+    assert "expected" in fault(write(tmp_path / "r.jsonl", texts), all_games)
+
+
+# --- with new hashes -----------------------------------------------------------------------------
+
+
+def first_move(lines: Lines) -> dict[str, Any]:
+    return next(entry for entry in lines[1:] if entry["kind"] == "move")
+
+
+def _illegal_move(lines: Lines) -> None:
+    first_move(lines)["action"] = {"index": 38}
+
+
+def _wrong_seat(lines: Lines) -> None:
+    first_move(lines)["seat"] = 1
+
+
+def _other_winner(lines: Lines) -> None:
+    one, two = lines[-1]["result"]["seats"]
+    one["rank"], two["rank"] = two["rank"], one["rank"]
+
+
+def _other_score(lines: Lines) -> None:
+    lines[-1]["result"]["seats"][0]["score"] = 0.25
+
+
+def _other_points(lines: Lines) -> None:
+    lines[-1]["result"]["seats"][0]["points"] = 99.0
+
+
+def _other_reason(lines: Lines) -> None:
+    lines[-1]["result"]["reason"] = "because"
+
+
+def _fewer_plies(lines: Lines) -> None:
+    lines[-1]["result"]["plies"] -= 1
+
+
+def _other_seed(lines: Lines) -> None:
+    lines[0]["seed"] = "0" * 16
+
+
+def _other_seed_and_commitment(lines: Lines) -> None:
+    lines[0]["seed"] = f"{12345:016x}"
+    lines[0]["commitment"] = seed_commitment(lines[0]["seed"])
+
+
+def _no_seed(lines: Lines) -> None:
+    lines[0]["seed"] = ""
+
+
+def _other_deal(lines: Lines) -> None:
+    lines[0]["deal"]["row"] = lines[0]["deal"]["row"][::-1]
+
+
+def _other_rules(lines: Lines) -> None:
+    lines[0]["rules_version"] += 1
+
+
+def _other_options(lines: Lines) -> None:
+    lines[0]["options"]["preset"] = "classic"
+
+
+def _less_time(lines: Lines) -> None:
+    first_move(lines)["elapsed_ms"] -= 5
+
+
+def _more_allowance(lines: Lines) -> None:
+    first_move(lines)["allowance_ms"] = 5_000
+
+
+def _longer_wait(lines: Lines) -> None:
+    first_move(lines)["wait_ms"] = first_move(lines).get("wait_ms", 0) + 5
+
+
+def _time_backwards(lines: Lines) -> None:
+    lines[3] |= {"at_ms": lines[2]["at_ms"] - 1, "elapsed_ms": 0}
+
+
+def _no_request(lines: Lines) -> None:
+    del first_move(lines)["id"]
+
+
+def _resigned_after_the_end(lines: Lines) -> None:
+    last = lines[-2]
+    lines.insert(-1, {"kind": "resign", "seq": 0, "at_ms": last["at_ms"], "seat": 0})
+    number(lines)
+
+
+def _without_the_end(lines: Lines) -> None:
+    del lines[-1]
+
+
+def _ended_early(lines: Lines) -> None:
+    del lines[-2]
+    lines[-1]["result"]["plies"] -= 1
+
+
+def _forfeit_without_flag(lines: Lines) -> None:
+    del lines[-3]
+    number(lines)
+
+
+def _flag_too_soon(lines: Lines) -> None:
+    lines[-3]["elapsed_ms"] -= 1_000
+
+
+def _given_up_while_present(lines: Lines) -> None:
+    lines[-2]["cause"] = "disconnect"
+
+
+TAMPERED: list[tuple[str, Tamper, str]] = [
+    ("plain", _illegal_move, "not legal"),
+    ("plain", _wrong_seat, "not the turn of seat 0"),
+    ("plain", _other_winner, "rank: expected 2, not 1"),
+    ("plain", _other_score, "score: expected 0.0, not 0.25"),
+    ("plain", _other_points, "points: expected"),
+    ("plain", _other_reason, "result.reason: expected"),
+    ("plain", _fewer_plies, "result.plies: expected"),
+    ("plain", _other_seed, "commitment: expected the SHA-256"),
+    ("plain", _other_seed_and_commitment, "expected the start that the seed draws"),
+    ("plain", _no_seed, "expected the seed of a match that is over"),
+    ("plain", _other_deal, "expected the start that the seed draws"),
+    ("plain", _other_rules, "rules version"),
+    ("plain", _other_options, "expected the start that the seed draws"),
+    ("timed", _less_time, "elapsed_ms: expected"),
+    ("timed", _more_allowance, "allowance_ms: expected at most"),
+    ("timed", _longer_wait, "elapsed_ms: expected"),
+    ("timed", _time_backwards, "does not follow"),
+    ("timed", _no_request, "expected the number of the player's request"),
+    ("plain", _resigned_after_the_end, "expected nothing but the footer"),
+    ("plain", _without_the_end, "expected a footer: the match is over"),
+    ("plain", _ended_early, "expected no footer: the match is not over"),
+    ("timed", _forfeit_without_flag, "its flag has not fallen"),
+    ("timed", _flag_too_soon, "elapsed_ms: expected at least"),
+    ("timed", _given_up_while_present, "cause"),
+]
+
+
+@pytest.fixture(scope="module")
+def played() -> dict[str, Lines]:
+    return {"plain": played_record(None), "timed": played_record(TIMED)}
+
+
+@pytest.mark.parametrize(("kind", "tamper", "sentence"), TAMPERED)
+def test_tampering_is_found_though_the_hashes_fit(
+    tmp_path: Path,
+    all_games: dict[str, Game],
+    played: dict[str, Lines],
+    kind: str,
+    tamper: Tamper,
+    sentence: str,
+) -> None:
+    lines = copy.deepcopy(played[kind])
+    verify(write(tmp_path / "honest.jsonl", hashed(lines)), all_games)
+    tamper(lines)
+    assert sentence in fault(write(tmp_path / "r.jsonl", hashed(lines)), all_games)
+
+
+def test_a_running_match_holds_as_far_as_it_went(
+    tmp_path: Path, all_games: dict[str, Game], played: dict[str, Lines]
+) -> None:
+    lines = played["plain"][:4]
+    assert not verify(write(tmp_path / "r.jsonl", hashed(lines)), all_games).over

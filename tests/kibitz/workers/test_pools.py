@@ -1,0 +1,121 @@
+"""The pools of workers without processes: the option, errors, and code without an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kibitz.options.workers import workers_option
+from kibitz.workers import ray_pool, tasks
+from kibitz.workers.frames import encode, read
+from kibitz.workers.port import Json, PoolError
+from kibitz.workers.process_pool import result_of
+from kibitz.workers.thread_bridge import MOST_LOSSES, PoolCompute
+from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
+
+
+@click.command()
+@workers_option
+def shown(workers: str | None) -> None:
+    click.echo(workers)
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "x", "ray://", "ray:auto", "257", "1.5"])
+def test_the_option_refuses_what_names_no_pool(given: str) -> None:
+    done = CliRunner().invoke(shown, ["--workers", given])
+    assert done.exit_code == 2
+    assert "expected a number from 1 to 256, or ray://HOST:PORT" in done.output
+
+
+def test_the_option_takes_numbers_and_clusters() -> None:
+    for given in ("1", "16", "ray://auto", "ray://10.0.0.1:6379"):
+        assert CliRunner().invoke(shown, ["--workers", given]).output == f"{given}\n"
+
+
+async def test_ray_that_is_not_installed_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = builtins.__import__
+
+    def without_ray(name: str, *rest: Any) -> Any:
+        if name == "ray":
+            raise ImportError(name)
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without_ray)
+    with pytest.raises(PoolError, match=r"pip install 'kibitz\[cluster\]'"):
+        async with ray_pool.ray_pool("ray://auto"):
+            pass
+
+
+async def test_a_frame_is_read_as_it_was_written() -> None:
+    stream = asyncio.StreamReader()
+    stream.feed_data(encode({"a": 1.1}) + encode({"b": "é"})[:-1])
+    stream.feed_eof()
+    assert await read(stream) == {"a": 1.1}
+    with pytest.raises(asyncio.IncompleteReadError):
+        await read(stream)
+
+
+async def test_a_task_that_raises_answers_with_its_sentence() -> None:
+    answer = await tasks.answer("dance", {})
+    assert answer == {"error": "dance: expected a task that workers know, not 'dance'"}
+    with pytest.raises(TaskFailedError, match="expected a task"):
+        result_of(answer)
+
+
+class FakePool:
+    """A pool that answers with what `react` makes of a task."""
+
+    size = 2
+    shared_machine = True
+
+    def __init__(self, react: Callable[[Json], Json]) -> None:
+        self._react = react
+
+    async def run(self, task: str, given: Json) -> Json:
+        await asyncio.sleep(0)
+        return self._react(given)
+
+
+@contextmanager
+def compute(react: Callable[[Json], Json]) -> Iterator[PoolCompute]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    yield PoolCompute(FakePool(react), loop)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def test_answers_come_in_order_and_lost_tasks_again() -> None:
+    lost: set[int] = set()
+
+    def react(given: Json) -> Json:
+        if given["n"] % 2 and given["n"] not in lost:
+            lost.add(given["n"])
+            raise WorkerLostError("killed")
+        return {"twice": 2 * given["n"]}
+
+    with compute(react) as pool:
+        assert pool.run("any", [{"n": n} for n in range(5)]) == [{"twice": 2 * n} for n in range(5)]
+    assert lost == {1, 3}
+
+
+def test_a_task_that_ends_every_worker_is_given_up() -> None:
+    tried: list[Json] = []
+
+    def react(given: Json) -> Json:
+        tried.append(given)
+        raise WorkerLostError("killed")
+
+    with compute(react) as pool, pytest.raises(PoolError, match="6 workers were lost"):
+        pool.run("any", [{}])
+    assert len(tried) == MOST_LOSSES + 1
