@@ -9,6 +9,7 @@ to see, ``turn`` or ``drawn``) mean nothing to a reference server, which shows i
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -28,6 +29,10 @@ class Crowd:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
+
+    def yield_to_others(self) -> None:
+        """Run only when nothing else wants the processor."""
+        os.setpriority(os.PRIO_PROCESS, self._process.pid, 19)
 
     def begin(self) -> None:
         """Count from now on."""

@@ -1,35 +1,72 @@
-"""How many plies a second learners get: batches of plays, and the loop of PettingZoo.
+"""How many plies a second learners get: batches of plays, single environments, and OpenSpiel.
 
-    python -m benchmarks.environments [--seconds S] [--threads N] [--count N]
+    python -m benchmarks.environments [--seconds S] [--rounds N] [--threads N] [--count N]
+                                      [--page FILE]
 
-A ply of a batch is a random legal action played, with the observation and the mask of the seat that
-acts next, and a new play where one has ended. By default on one thread: plies a second and core.
-A ply of PettingZoo's loop is one round of ``agent_iter``, as the page on learning has it, with an
-action that is drawn from the mask.
+Everywhere a ply is the same work: the observation of the seat to act as numbers, the mask of what
+is legal, a legal action drawn at random and played, and a new play where one has ended.
+
+`batch` steps many plays at once in machine code (`kibitz_games.vector`), by default on one thread:
+plies a second and core. `threads` is the same on every core, with four times the plays.
+`PettingZoo` is one round of ``agent_iter``, as the page on learning has it, with an action that is
+drawn from the mask.
+`OpenSpiel` is the same loop over the game there that is nearest: `mnk` with 10 by 10 places,
+Connect Four, Chinese Checkers of two. It is measured where it is installed
+(``pip install open_spiel``), which nothing else here needs.
+
+A second is one of the processor where a single thread works, so that others who use the machine
+count less, and one of the clock where several do. The figures of a line are taken in turn, `rounds`
+times; what is shown is the median, and the lowest and the highest.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import os
+import statistics
 import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks.machine import machine
+from docs.generate.markdown import table
 from kibitz_games.core import registry
 from kibitz_games.vector import VectorGame
 
 OPTIONS = {"five-in-a-row": {"size": 10}}
 WANTED = {"five-in-a-row": 1_000_000, "line-nim": 1_000_000, "tanks": 1_500_000}
 WANTED_LOOP = 25_000
+OPEN_SPIEL = {
+    "five-in-a-row": "mnk(m=10,n=10,k=5)",
+    "connect-four": "connect_four",
+    "chinese-checkers": "chinese_checkers(players=2)",
+}
+"""What OpenSpiel has of these games."""
+MORE = 4
+"""Times the plays of a batch several threads have: it takes as long as some to wake them."""
+WARM = 0.05
+"""Seconds before the first that count: what has to be compiled or loaded is by then."""
+STEPS = 20
+"""Steps of a batch before the first that count: plays are in their middle then."""
+
+Column = Callable[[float], float]
+"""Returns plies a second, measured for so many seconds."""
+Figures = dict[str, list[float]]
+"""The plies a second of each column, a round each."""
 
 
-def batched(name: str, seconds: float, threads: int, count: int) -> float:
+def batched(name: str, threads: int, count: int, seconds: float) -> float:
     """Return the plies a second of a batch."""
     with VectorGame(name, OPTIONS.get(name), count=count, seed=1, threads=threads) as games:
-        for _ in range(20):
+        for _ in range(STEPS):
             games.step(games.sample())
-        steps, began = 0, time.perf_counter()
-        while (passed := time.perf_counter() - began) < seconds:
+        clock = time.thread_time if threads == 1 else time.perf_counter
+        steps, began = 0, clock()
+        while (passed := clock() - began) < seconds:
             games.step(games.sample())
             steps += 1
         return steps * count / passed
@@ -41,8 +78,8 @@ def looped(name: str, seconds: float) -> float:
 
     game, source = env(name, OPTIONS.get(name)), np.random.default_rng(1)
     game.reset(seed=1)
-    plies, began = 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
+    plies, began = 0, time.thread_time()
+    while (passed := time.thread_time() - began) < seconds:
         game.reset()
         for _ in game.agent_iter():
             seen, _, termination, truncation, _ = game.last()
@@ -51,22 +88,158 @@ def looped(name: str, seconds: float) -> float:
             legal = np.flatnonzero(seen["action_mask"])
             game.step(int(legal[source.integers(len(legal))]))
             plies += 1
+            # A play may be long, but a look at the clock is not what is measured.
+            if plies % 64 == 0 and time.thread_time() - began >= seconds:
+                break
     return plies / passed
 
 
+def open_spiel(spec: str, seconds: float) -> float:
+    """Return the plies a second of a game of OpenSpiel, by the quickest way that it documents."""
+    import pyspiel  # type: ignore[import-not-found,unused-ignore]
+    from open_spiel.python.observation import (  # type: ignore[import-not-found,unused-ignore]
+        make_observation,
+    )
+
+    game, source = pyspiel.load_game(spec), np.random.default_rng(1)
+    seen: Any = make_observation(game)
+    plies, began = 0, time.thread_time()
+    while (passed := time.thread_time() - began) < seconds:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            seen.set_from(state, state.current_player())
+            legal = np.flatnonzero(np.asarray(state.legal_actions_mask(), np.int8))
+            state.apply_action(int(legal[source.integers(len(legal))]))
+            plies += 1
+            if plies % 64 == 0 and time.thread_time() - began >= seconds:
+                break
+    return plies / passed
+
+
+def columns(name: str, threads: int, count: int) -> dict[str, Column]:
+    """Return what is measured of a game."""
+    found: dict[str, Column] = {
+        "batch": lambda seconds: batched(name, 1, count, seconds),
+        "PettingZoo": lambda seconds: looped(name, seconds),
+    }
+    if threads > 1:
+        large = MORE * count
+        found[f"{threads} threads, {large:,} plays"] = lambda seconds: batched(
+            name, threads, large, seconds
+        )
+    if has_open_spiel() and name in OPEN_SPIEL:
+        found["OpenSpiel"] = lambda seconds: open_spiel(OPEN_SPIEL[name], seconds)
+    return found
+
+
+def has_open_spiel() -> bool:
+    """Return whether OpenSpiel is installed."""
+    return importlib.util.find_spec("pyspiel") is not None
+
+
+def measure(name: str, threads: int, count: int, rounds: int, seconds: float) -> Figures:
+    """Return the figures of a game, all columns in turn."""
+    chosen = columns(name, threads, count)
+    figures: Figures = {column: [] for column in chosen}
+    for run in chosen.values():
+        run(WARM)
+    for _ in range(rounds):
+        for column, run in chosen.items():
+            figures[column].append(run(seconds))
+    return figures
+
+
+def shown(figures: Sequence[float] | None) -> str:
+    """Return a median with the lowest and the highest."""
+    if not figures:
+        return ""
+    low, high = min(figures), max(figures)
+    return f"{statistics.median(figures):,.0f} ({low:,.0f} to {high:,.0f})"
+
+
+def rows(found: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the rows of the table."""
+    names = list(dict.fromkeys(column for figures in found.values() for column in figures))
+    heads = ["game", *names]
+    return heads, [
+        [game, *(shown(figures.get(column)) for column in names)] for game, figures in found.items()
+    ]
+
+
+def missed(found: dict[str, Figures]) -> list[str]:
+    """Return a sentence for each figure whose median is less than is wanted."""
+    sentences = []
+    for game, figures in found.items():
+        for column, wanted in (("batch", WANTED.get(game, 0)), ("PettingZoo", WANTED_LOOP)):
+            median = statistics.median(figures[column])
+            if median < wanted:
+                sentences.append(f"{game}, {column}: {median:,.0f}, and {wanted:,} are wanted")
+    return sentences
+
+
+def page(command: str, found: dict[str, Figures], compared: bool) -> str:
+    """Return the page of the figures in Markdown."""
+    heads, lines = rows(found)
+    load = f"{os.getloadavg()[1]:.1f} threads were at work on average"
+    beside = (
+        "*OpenSpiel* is the same loop over its nearest game: "
+        + ", ".join(f"`{spec}`" for spec in OPEN_SPIEL.values())
+        + "; its observations are written by `make_observation(game).set_from`."
+        if compared
+        else "OpenSpiel was not installed (`pip install open_spiel`)."
+    )
+    return "\n".join(
+        [
+            "# How fast environments are",
+            "",
+            f"Written by `{command}` on {machine()}; {load}. Plies a second: the median, and the"
+            " lowest and the highest of the rounds. Only ratios within one run mean anything"
+            " elsewhere.",
+            "",
+            "A ply is everywhere the observation of the seat to act, the mask of what is legal, a"
+            " legal action drawn at random and played, and a new play where one has ended. *batch*"
+            " is `kibitz_games.vector` on one thread, *threads* on several, *PettingZoo* a"
+            " round of `agent_iter`. A second is one of the processor, and with several threads"
+            " one of the clock. " + beside,
+            "",
+            table(heads, lines),
+        ]
+    )
+
+
+def invocation(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> str:
+    """Return the command that measures the same, without where the page was written."""
+    said = (
+        f"--{name} {value}"
+        for name, value in vars(chosen).items()
+        if name != "page" and value != parser.get_default(name)
+    )
+    return " ".join(["python -m benchmarks.environments", *said])
+
+
 def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each figure")
-    parser.add_argument("--threads", type=int, default=1)
+    """Print a table, and write the page if one is named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each figure")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--count", type=int, default=256, help="plays of a batch")
+    parser.add_argument("--page", type=Path, help="write a page of Markdown")
     chosen = parser.parse_args()
-    print(f"{'game':18} {'batch, plies/s':>16} {'wanted':>11} {'PettingZoo':>11} {'wanted':>8}")
+    if not has_open_spiel():
+        print("OpenSpiel is not installed, so there is no column of it (pip install open_spiel)")
+    found: dict[str, Figures] = {}
     for name in registry.names():
-        batch = batched(name, chosen.seconds, chosen.threads, chosen.count)
-        wanted = f"{WANTED[name]:,}" if name in WANTED else ""
-        loop = looped(name, chosen.seconds)
-        print(f"{name:18} {batch:16,.0f} {wanted:>11} {loop:11,.0f} {WANTED_LOOP:8,}")
+        found[name] = measure(name, chosen.threads, chosen.count, chosen.rounds, chosen.seconds)
+        told = (f"{column} {shown(figures)}" for column, figures in found[name].items())
+        print(f"{name}: {', '.join(told)}", flush=True)
+    for sentence in missed(found):
+        print(sentence)
+    if chosen.page:
+        text = page(invocation(parser, chosen), found, has_open_spiel())
+        chosen.page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

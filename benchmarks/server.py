@@ -14,6 +14,7 @@ Sections:
   flat        CPU per move from 10 to 1,000 matches
   spectators  CPU per delivery with 1,000 spectators of one match
   crowded     latency of 50 matches, one of which 1,000 drawing spectators watch
+  apart       the same with a processor for the server and one for all clients (Linux)
   connect     CPU per connection, from the handshake to the answer of hello
   memory      an idle connection; a lobby with its match
   start       until it listens: nothing there, 2,500 unfinished matches, killed under load
@@ -30,7 +31,6 @@ import argparse
 import asyncio
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -46,6 +46,7 @@ import psutil
 import uvloop
 
 from benchmarks.crowd import Crowd, crowd
+from benchmarks.machine import machine
 from benchmarks.players import (
     KibitzPlayer,
     Meter,
@@ -64,6 +65,11 @@ ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
 COMPILED = ROOT / "build" / "compiled"
 """Where `make compiled` puts the compiled packages."""
+BYTECODE = {
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "kibitz-bench-bytecode"),
+}
+"""Servers keep their bytecode, as those do that are installed, whatever the environment says."""
 ServerName = Literal["kibitz", "compiled", "reference", "sansio"]
 KIBITZ: tuple[ServerName, ServerName] = ("kibitz", "compiled")
 Figures = dict[str, Any]
@@ -109,9 +115,10 @@ def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]
         if name in KIBITZ:
             command = [sys.executable, "-m", "benchmarks.subject", "--db", str(path)]
         found_first = {"PYTHONPATH": str(COMPILED)} if name == "compiled" else {}
+        environment = os.environ | BYTECODE | found_first
         began = time.perf_counter()
         with subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | found_first, stdout=subprocess.PIPE, text=True
+            command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
         ) as running:
             assert running.stdout is not None
             words = running.stdout.readline().split()
@@ -379,16 +386,40 @@ async def crowded(quick: bool) -> Figures:
 
     Without the crowd before and after it, since a machine may change while this lasts.
     """
+    return await _crowded(quick, [])
+
+
+async def apart(quick: bool) -> Figures:
+    """The same with a processor for the server, and one for players and spectators.
+
+    The spectators yield to the players, so what is left of the difference is the server's own.
+    """
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise RuntimeError("two processors are needed to keep the server and its clients apart")
+    os.sched_setaffinity(0, cpus[1:2])  # the crowd inherits it
+    try:
+        return await _crowded(quick, cpus[:1])
+    finally:
+        os.sched_setaffinity(0, cpus)
+
+
+async def _crowded(quick: bool, server_cpus: Sequence[int]) -> Figures:
+    """Measure it; with `server_cpus` the server runs on those, and the crowd yields to all."""
     seconds, rounds = (5, 1) if quick else (15, 3)
     before, beside, after = [], [], []
     for _ in range(rounds):
         with subject("kibitz") as server:
+            if server_cpus:
+                pin(server.process, server_cpus)
             meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
             players = await seat(server, 50, meter, LASTING)
             before.append(await measure(server, 50, meter, seconds))
             async with crowd(
                 "kibitz", server.port, 1000, first_match(players), "drawn"
             ) as watching:
+                if server_cpus:
+                    watching.yield_to_others()
                 load, _ = await measure_watched(server, 50, meter, seconds, watching)
                 beside.append(load)
             after.append(await measure(server, 50, meter, seconds))
@@ -404,6 +435,12 @@ async def crowded(quick: bool) -> Figures:
         "all rounds": ratios,
         "without them, after / before": drift,
     }
+
+
+def pin(process: psutil.Process, cpus: Sequence[int]) -> None:
+    """Keep all threads of a process on `cpus`."""
+    for thread in process.threads():
+        os.sched_setaffinity(thread.id, cpus)
 
 
 # --- connections and memory -----------------------------------------------------------------------
@@ -573,6 +610,7 @@ SECTIONS: dict[str, Callable[[bool], Awaitable[Figures]]] = {
     "flat": flat,
     "spectators": spectators,
     "crowded": crowded,
+    "apart": apart,
     "connect": connect,
     "memory": memory,
     "start": start,
@@ -588,6 +626,7 @@ TITLES = {
     "flat": "1,000 moves a second over more and more matches",
     "spectators": "1,000 spectators of one match",
     "crowded": "50 matches, 1,000 drawing spectators of one",
+    "apart": "The same, server and clients on a processor each",
     "connect": "Opening connections",
     "memory": "Memory",
     "start": "Starting",
@@ -629,21 +668,6 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def machine() -> str:
-    """Return what the figures were taken on, in a sentence."""
-    processor = "an unknown processor"
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("model name"):
-                processor = line.split(":", 1)[1].strip()
-                break
-    gib = psutil.virtual_memory().total / 2**30
-    return (
-        f"{os.cpu_count()} cores of {processor}, {gib:.0f} GiB, Python"
-        f" {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
-    )
 
 
 def page(command: str, sections: dict[str, Figures]) -> str:

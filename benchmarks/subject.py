@@ -25,5 +25,9 @@ def listening(server: Server) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--db", type=database_of, required=True)
+    parser.add_argument("--node", help="be one of several on a PostgreSQL database")
+    words = parser.parse_args()
+    own = None if words.node is None else f"ws://{words.node}.example.org"
     hosted = {**load_games("compiled"), GAME.info.name: GAME}
-    run(Config(db=parser.parse_args().db, unlimited=True), hosted, started=listening)
+    config = Config(db=words.db, unlimited=True, node=words.node, public_url=own)
+    run(config, hosted, started=listening)

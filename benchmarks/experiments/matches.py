@@ -67,7 +67,7 @@ def play(game: Game, state: np.record, choosers: Sequence[Chooser], seed: int) -
     return outcome
 
 
-def share(wins: int, games: int) -> tuple[str, str]:
-    """Return a share as text, and its 95% interval."""
+def share(wins: float, games: int) -> tuple[str, str]:
+    """Return a share as text, and its 95% interval; a draw is half a win."""
     low, high = wilson(wins, games)
     return f"{100 * wins / games:.1f}%", f"{100 * low:.1f}% to {100 * high:.1f}%"

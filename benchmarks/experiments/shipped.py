@@ -1,4 +1,4 @@
-"""The test of the array that ships: `greedy` with it, against each judge."""
+"""The test of the arrays that ship: `greedy` with them, against each judge."""
 
 from __future__ import annotations
 
@@ -11,33 +11,52 @@ import kibitz_search.chinese_checkers
 from benchmarks.experiments import matches
 from benchmarks.experiments.experiment import Measured, Scale
 from kibitz_search.chinese_checkers import evolution, weights_file
-from kibitz_search.chinese_checkers.hole_games import PLIES, WON, against
+from kibitz_search.chinese_checkers.evaluation import EVOLVED
+from kibitz_search.chinese_checkers.hole_games import PLIES, WON, Array, against
 
-SHIPPED = Path(kibitz_search.chinese_checkers.__file__).with_name("weights") / "evolved-2.json"
+WEIGHTS = Path(kibitz_search.chinese_checkers.__file__).with_name("weights")
 SEED = 2026
-REPORTED = 427.4
-"""The fitness of the report's fittest array."""
+REPORTED = {2: ("99%", 427.4), 3: ("99.2%", 393.4)}
+"""The report's share of games won, and its highest fitness, by the number of players."""
+BEGINS = ("individual", "turns")
+"""Who makes the first move: always the array, as where it was evolved, or everybody in turn."""
+HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies a win", "fitness")
 
 
 def evolved(scale: Scale) -> Measured:
-    """Play the evolved array against each judge, in games that its evolution has not seen."""
-    count = scale.choose(1000, 4000)
-    file = weights_file.read(SHIPPED)
-    array = np.array([file.weights], np.float64)
-    rows = []
-    for judge in evolution.JUDGES:
-        with closing(against(judge, 2, threads=scale.threads)) as games:
-            came = games.play(array, [SEED], 0, count)[0]
-        won = came[:, WON] > 0
-        percent, interval = matches.share(int(won.sum()), count)
-        plies, fitness = f"{came[won, PLIES].mean():.1f}", f"{evolution.scores(came).mean():.1f}"
-        rows.append((judge, str(count), percent, interval, plies, fitness))
-    hand = rows[evolution.JUDGES.index("hand")]
-    compared = "less than" if float(hand[5]) < REPORTED else "no less than"
-    return Measured(
-        found=f"The array that ships wins {hand[2]} ({hand[3]}) of its games against the "
-        f"hand-tuned one, in {hand[4]} plies a win and with a mean fitness of {hand[5]}, "
-        f"{compared} the report's {REPORTED}. `{file.command}` evolves it again.",
-        heads=("judge", "games", "won", "95% interval", "plies a win", "mean fitness"),
-        rows=tuple(rows),
+    """Play the evolved arrays against each judge, in games that their evolution has not seen."""
+    count, rows, found = scale.choose(1000, 4000), [], []
+    for seats, name in EVOLVED.items():
+        file = weights_file.read(WEIGHTS / f"{name}.json")
+        array = np.array(file.weights, np.float64)
+        rows += [
+            (str(seats), judge, begins, *tested(array, seats, judge, begins, count, scale.threads))
+            for begins in BEGINS
+            for judge in evolution.JUDGES
+        ]
+        found.append(_sentence(seats, rows[-len(BEGINS) * len(evolution.JUDGES)], file.command))
+    return Measured(found=" ".join(found), heads=HEADS, rows=tuple(rows))
+
+
+def tested(
+    array: Array, seats: int, judge: str, begins: str, count: int, threads: int
+) -> tuple[str, ...]:
+    """Return games, share of wins, its interval, plies a win and fitness of an array, as text."""
+    with closing(against(judge, seats, threads=threads, begins=begins)) as games:
+        came = games.play(array[np.newaxis], [SEED], 0, count)[0]
+    won = came[:, WON] > 0
+    plies = f"{came[won, PLIES].mean():.1f}" if won.any() else "-"
+    fitness = f"{evolution.scores(came).mean():.1f}"
+    return str(count), *matches.share(int(won.sum()), count), plies, fitness
+
+
+def _sentence(seats: int, row: tuple[str, ...], command: str) -> str:
+    """Sum up the games against the hand-tuned array."""
+    share, highest = REPORTED[seats]
+    compared = "less than" if float(row[7]) < highest else "no less than"
+    return (
+        f"With {seats} players the array that ships wins {row[4]} ({row[5]}) of its games against "
+        f"the hand-tuned one where it begins, in {row[6]} plies a win and with a mean fitness of "
+        f"{row[7]}, {compared} the report's highest, {highest} at {share}. "
+        f"`{command}` evolves it again."
     )

@@ -1,0 +1,54 @@
+"""How well an array of distances can play at all: one that is optimised without the report's means.
+
+The separable evolution strategy changes all 121 numbers, from those that ship for two players; its
+fitness is the report's, over more games than the report's algorithm has for an individual. What it
+comes to bounds from below what such a player can reach against the hand-tuned one here.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+
+from benchmarks.experiments import shipped
+from benchmarks.experiments.experiment import Measured, Scale
+from kibitz_search.chinese_checkers import evolution, weights_file
+from kibitz_search.chinese_checkers.evaluation import EVOLVED
+from kibitz_search.chinese_checkers.hole_games import Array, against
+from kibitz_search.training.cma import Cma
+
+POPULATION, GAMES = 32, 40
+"""Individuals of a generation, and the games of each: all of them play with the same chances."""
+RANGE = 20.0
+"""The numbers begin so far from the least to the largest; the first step is 1."""
+
+
+def ceiling(scale: Scale) -> Measured:
+    """Optimise an array for two players and one for three; play them in games of their own."""
+    count, rows, found = scale.choose(1000, 4000), [], []
+    for seats, (share, highest) in shipped.REPORTED.items():
+        array = optimised(seats, scale.choose(1200 // seats, 1500), scale.threads)
+        for begins in shipped.BEGINS:
+            row = shipped.tested(array, seats, "hand", begins, count, scale.threads)
+            rows.append((str(seats), "hand", begins, *row))
+        won, fitness = rows[-len(shipped.BEGINS)][4], rows[-len(shipped.BEGINS)][7]
+        found.append(
+            f"With {seats} players the optimised array wins {won} of its games where it begins, "
+            f"with a mean fitness of {fitness}; the report has {share} and {highest}."
+        )
+    return Measured(found=" ".join(found), heads=shipped.HEADS, rows=tuple(rows))
+
+
+def optimised(seats: int, generations: int, threads: int) -> Array:
+    """Return the array that the strategy comes to."""
+    file = weights_file.read(shipped.WEIGHTS / f"{EVOLVED[2]}.json")
+    first = np.array(file.weights, np.float64)
+    first *= RANGE / np.ptp(first)
+    strategy = Cma(first, 1.0, POPULATION, shipped.SEED, separable=True)
+    with closing(against("hand", seats, threads=threads, begins="individual")) as games:
+        for generation in range(generations):
+            seed = int(np.random.default_rng([shipped.SEED, generation]).integers(2**62))
+            came = games.play(strategy.ask(), [seed] * POPULATION, 0, GAMES)
+            strategy.tell(evolution.scores(came).mean(axis=1))
+    return strategy.mean

@@ -1,0 +1,160 @@
+"""Matches of Monte Carlo search with learned moves against older searches, an equal time a move."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from benchmarks.experiments import matches
+from benchmarks.experiments.experiment import Measured, Scale
+from kibitz_bots.catalog import PERSONALITIES
+from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.training.statistics import wilson
+
+Sides: TypeAlias = Sequence[Sequence[int]]
+"""The seats of one side in one game after the other."""
+GAME = "chinese-checkers"
+SUBJECT = "mcts-guided"
+CLOSE = ("champion", "mcts-learned")
+"""Opponents that are met most often: those that were strongest before."""
+EVALUATIONS = (
+    *("euclid", "hand", "stragglers", "vacant", "mobility", "race", "learned", "evolved"),
+)
+OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
+SECONDS = 0.005
+"""What a move may take, the same for both."""
+OPENING = 2
+"""Random moves of each player before a game; every opening is played twice, seats exchanged."""
+SEARCHES = ("paranoid", "maxn", "brs", "mpmix", "maxprob", "mcts")
+"""The searches that play with more than two seats."""
+MANY = {3: ((0,), (1,), (2,)), 4: ((0, 2),), 6: ((0, 2, 4),)}
+"""By the number of players the seats of one side; the other side has the others."""
+SHORT = ("champion", "paranoid-hand", "maxn-mobility", "brs-hand", "mpmix-mobility", "mcts-hand")
+"""The opponents with more than two seats of a short run."""
+
+
+@dataclass
+class Opponent:
+    """A house bot as a player of matches without a server, which counts what it looks at."""
+
+    name: str
+    moves: int = 0
+    nodes: int = 0
+
+    def chooser(self, start: np.record) -> matches.Chooser:
+        """Return what plays one match that begins in `start`."""
+        personality = PERSONALITIES[f"{GAME}/{self.name}"]
+        spec = personality.build
+        assert isinstance(spec, EngineSpec)
+        assert spec.evaluation is not None
+        make: Callable[..., Any] = spec.search()
+        usual = {each.name: each.default for each in personality.parameters}
+        own = {name: usual[name] for name in usual if name not in ("seed", "time", "depth")}
+        search, ev = make(start, **own), spec.evaluation()(start)
+
+        def choose(state: np.record, seed: str) -> int:
+            found = search.search(state, ev, SearchLimits(seconds=SECONDS, seed=seed))
+            self.moves, self.nodes = self.moves + 1, self.nodes + found.nodes
+            return int(found.action)
+
+        return choose
+
+    @property
+    def effort(self) -> str:
+        """How many iterations or positions a move it had, as text."""
+        return f"{self.nodes / max(1, self.moves):.0f}"
+
+
+def guided(scale: Scale) -> Measured:
+    """Play the search with learned moves against each of the others."""
+    rows, ahead = [], 0
+    for name in (*CLOSE, *OTHERS):
+        games = scale.choose(60, 200) if name in CLOSE else scale.choose(10, 40)
+        row = _against(name, games, 2, ((0,),))
+        rows.append((name, *row.texts))
+        ahead += row.ahead
+    return Measured(
+        found=f"At {1000 * SECONDS:.0f} ms a move `{SUBJECT}` scores {rows[0][3]} ({rows[0][4]}) "
+        f"against `{CLOSE[0]}` and {rows[1][3]} ({rows[1][4]}) against `{CLOSE[1]}`, and is ahead "
+        f"beyond the interval of {ahead} of {len(rows)} opponents.",
+        heads=("against", *HEADS),
+        rows=tuple(rows),
+    )
+
+
+def guided_many(scale: Scale) -> Measured:
+    """Play it at tables of three, four and six: half of the seats for one, half for the other."""
+    every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in EVALUATIONS]
+    rows, said = [], []
+    for seats, sides in MANY.items():
+        ahead, names = 0, ("champion", *every) if scale.full else SHORT
+        for name in names:
+            games = scale.choose(12, 200 if name == "champion" else 40)
+            row = _against(name, games, seats, sides)
+            rows.append((str(seats), name, *row.texts))
+            ahead += row.ahead
+        said.append(f"{ahead} of {len(names)} with {seats} players")
+    return Measured(
+        found=f"At {1000 * SECONDS:.0f} ms a move the seats of `{SUBJECT}` come out ahead of the "
+        f"others' beyond the interval against {', '.join(said)}.",
+        heads=("players", "against", *HEADS),
+        rows=tuple(rows),
+    )
+
+
+HEADS = (
+    *("games", "won-drawn-lost", "score", "95% interval"),
+    *("iterations a move", "the other's"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of the games against one opponent."""
+
+    texts: tuple[str, ...]
+    ahead: bool
+    """Whether the lower end of the interval is above an even score."""
+
+
+def _against(name: str, games: int, seats: int, sides: Sides) -> Row:
+    """Play so many games against an opponent."""
+    subject, other = Opponent(SUBJECT), Opponent(name)
+    won, drawn = _meet(subject, other, games, seats, sides)
+    score = won + drawn / 2
+    record = f"{won}-{drawn}-{games - won - drawn}"
+    shares = matches.share(score, games)
+    return Row(
+        (str(games), record, *shares, subject.effort, other.effort), wilson(score, games)[0] > 0.5
+    )
+
+
+def _meet(
+    subject: Opponent, other: Opponent, games: int, seats: int = 2, sides: Sides = ((0,),)
+) -> tuple[int, int]:
+    """Play so many games, sides in turn; return how many `subject` wins, and how many are drawn.
+
+    The side wins whose seats have the higher mean score.
+    """
+    won = drawn = 0
+    for number in range(games):
+        game, state = matches.start(GAME, seats, 0)
+        opening = number // 2
+        matches.scatter(game, state, OPENING * seats, opening)
+        side = sides[opening % len(sides)]
+        own = [(seat in side) == (number % 2 == 0) for seat in range(seats)]
+        players = [subject if each else other for each in own]
+        outcome = matches.play(game, state, [each.chooser(state) for each in players], opening)
+        ours, theirs = (
+            statistics.mean(
+                score for score, mine in zip(outcome.scores, own, strict=True) if mine == which
+            )
+            for which in (True, False)
+        )
+        won, drawn = won + (ours > theirs), drawn + (ours == theirs)
+    return won, drawn

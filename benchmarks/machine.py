@@ -1,0 +1,24 @@
+"""What figures were taken on, in words."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+
+import psutil
+
+
+def machine() -> str:
+    """Return what the figures were taken on, in a sentence without its full stop."""
+    processor = "an unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+                break
+    gib = psutil.virtual_memory().total / 2**30
+    return (
+        f"{os.cpu_count()} cores of {processor}, {gib:.0f} GiB, Python"
+        f" {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
+    )

@@ -1,0 +1,260 @@
+"""What PostgreSQL and several nodes cost, beside one server with SQLite in the same run.
+
+    python -m benchmarks.nodes [--quick] [--json FILE] [--page FILE]
+
+200 matches of five in a row are played at one server with SQLite, at one with PostgreSQL, and at
+one, two and three nodes with PostgreSQL, the matches spread over them: with all sides moving at
+once, and at a pace. The database is a throw-away one on this machine, which syncs its commits as
+it does by default; it shares the processors with the servers and the clients, so it is said what
+each of them has spent. Latencies are those from sending a move to its acknowledgement, which comes
+after the sync.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Final
+
+import psutil
+import uvloop
+
+from benchmarks.machine import machine
+from benchmarks.players import Meter, Player, seat_kibitz
+from benchmarks.server import BYTECODE, FIVE, HOST, ROOT, hang_up
+from tests.tools import postgres_server
+
+MATCHES: Final = 200
+PACE: Final = 500
+"""Moves a second of all matches together, in the paced runs."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Which servers play, and on what database."""
+
+    name: str
+    nodes: int = 0
+    """How many nodes; 0 for one server that has the database for itself."""
+    sqlite: bool = False
+
+
+SETUPS: Final = (
+    Setup("one server, SQLite", sqlite=True),
+    Setup("one server, PostgreSQL"),
+    Setup("1 node", 1),
+    Setup("2 nodes", 2),
+    Setup("3 nodes", 3),
+)
+
+
+@dataclass(frozen=True)
+class Load:
+    """One measured stretch of play; CPU is that of all processes of a kind, a move."""
+
+    moves_per_second: float
+    servers_us: float
+    database_us: float
+    """0.0 for SQLite, which is in the server's process."""
+    clients_us: float
+    p50_ms: float
+    p99_ms: float
+
+
+class Servers:
+    """The processes under measurement."""
+
+    def __init__(self, ports: Sequence[int], pids: Sequence[int], database: int | None) -> None:
+        self.ports = ports
+        self._servers = [psutil.Process(pid) for pid in pids]
+        self._database = None if database is None else psutil.Process(database)
+        self._clients = psutil.Process()
+
+    def spent(self) -> tuple[float, float, float]:
+        """Return the seconds of CPU that servers, database and clients have spent so far."""
+        database = 0.0
+        if self._database is not None:
+            workers = [self._database, *self._database.children()]
+            database = sum(map(_cpu, workers))
+        return sum(map(_cpu, self._servers)), database, _cpu(self._clients)
+
+
+def _cpu(process: psutil.Process) -> float:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        times = process.cpu_times()
+        return float(times.user + times.system)
+    return 0.0
+
+
+@contextlib.contextmanager
+def serving(setup: Setup) -> Iterator[Servers]:
+    """Start a setup's database and servers, and end them afterwards."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kibitz-bench-"))
+        database = None
+        address = str(Path(folder) / "kibitz.db")
+        if not setup.sqlite:
+            cluster = stack.enter_context(postgres_server.cluster(settings={}))
+            address, database = cluster.url, cluster.pid
+        started = [
+            stack.enter_context(_server(address, number if setup.nodes else None))
+            for number in range(max(1, setup.nodes))
+        ]
+        yield Servers([port for port, _ in started], [pid for _, pid in started], database)
+
+
+@contextlib.contextmanager
+def _server(database: str, number: int | None) -> Iterator[tuple[int, int]]:
+    """Start a server; yield its port and process id when it lets people in."""
+    command = [sys.executable, "-m", "benchmarks.subject", "--db", database]
+    if number is not None:
+        command += ["--node", f"n{number}"]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | BYTECODE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        words = running.stdout.readline().split()
+        if words[:1] != ["listening"]:
+            raise RuntimeError(f"{' '.join(command)} did not start")
+        try:
+            yield int(words[1]), running.pid
+        finally:
+            running.kill()
+
+
+async def play(setup: Setup, rate: float, seconds: float) -> Load:
+    """Play at `rate` moves a second, 0 for at once, on servers that are started for it."""
+    with serving(setup) as servers:
+        meter = Meter(interval=MATCHES / rate if rate else 0.0)
+        players: list[Player] = []
+        for place, port in enumerate(servers.ports):
+            share = MATCHES * (place + 1) // len(servers.ports) - len(players) // 2
+            await _until_open(port)
+            players += await seat_kibitz(HOST, port, share, meter, FIVE, f"p{place}")
+        await asyncio.sleep(2)
+        meter.reset()
+        meter.running = True
+        before, began = servers.spent(), time.perf_counter()
+        await asyncio.sleep(seconds)
+        meter.running = False
+        lasted, after = time.perf_counter() - began, servers.spent()
+        hang_up(players)
+    at = statistics.quantiles(meter.latencies, n=100)
+    servers_us, database_us, clients_us = (
+        (end - start) / meter.moves * 1e6 for start, end in zip(before, after, strict=True)
+    )
+    return Load(
+        meter.moves / lasted, servers_us, database_us, clients_us, at[49] * 1e3, at[98] * 1e3
+    )
+
+
+async def _until_open(port: int) -> None:
+    """Wait until a node has found that it serves."""
+    request = f"GET /readyz HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n".encode()
+    async with asyncio.timeout(30):
+        while True:
+            reader, writer = await asyncio.open_connection(HOST, port)
+            writer.write(request)
+            status = await reader.readline()
+            writer.close()
+            if b" 200 " in status:
+                return
+            await asyncio.sleep(0.1)
+
+
+def median(loads: Sequence[Load]) -> Load:
+    """Return the median of each figure."""
+    return Load(
+        *(statistics.median(getattr(load, each.name) for load in loads) for each in fields(Load))
+    )
+
+
+async def measure(rate: float, seconds: float, rounds: int) -> dict[str, Load]:
+    """Measure every setup in turn, so many times."""
+    loads: dict[str, list[Load]] = {setup.name: [] for setup in SETUPS}
+    for _ in range(rounds):
+        for setup in SETUPS:
+            loads[setup.name].append(await play(setup, rate, seconds))
+    return {name: median(each) for name, each in loads.items()}
+
+
+def table(title: str, found: dict[str, Load]) -> list[str]:
+    """Return a section of the page."""
+    first = next(iter(found.values()))
+    lines = [
+        f"## {title}",
+        "",
+        "| | moves per second | servers, us per move | database | clients | p50 ms | p99 ms"
+        " | servers and database / SQLite |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, load in found.items():
+        cost = load.servers_us + load.database_us
+        ratio = cost / (first.servers_us + first.database_us)
+        lines.append(
+            f"| {name} | {load.moves_per_second:.0f} | {load.servers_us:.0f}"
+            f" | {load.database_us:.0f} | {load.clients_us:.0f} | {load.p50_ms:.1f}"
+            f" | {load.p99_ms:.1f} | {ratio:.2f} |"
+        )
+    return [*lines, ""]
+
+
+def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
+    """Return the page of the documents."""
+    lines = [
+        "# What PostgreSQL and several nodes cost",
+        "",
+        f"Written by `{command}`. Servers, database and clients were on one machine: {machine()}.",
+        "",
+        f"{MATCHES} matches of five in a row, spread over the servers. Where the processors run"
+        " out, more nodes cannot play more moves; the columns say what each part has cost. A move"
+        " is acknowledged when it is synced.",
+        "",
+    ]
+    for title, found in sections.items():
+        lines += table(title, found)
+    return "\n".join(lines)
+
+
+async def main(quick: bool) -> dict[str, dict[str, Load]]:
+    """Measure everything, printing each section as soon as it is there."""
+    seconds, rounds = (2.0, 1) if quick else (8.0, 3)
+    sections = {}
+    for title, rate in (
+        ("All sides moving at once", 0),
+        (f"{PACE} moves a second", PACE),
+    ):
+        sections[title] = await measure(rate, seconds, rounds)
+        print("\n".join(table(title, sections[title])), flush=True)
+    return sections
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="short runs, one of each")
+    parser.add_argument("--json", type=Path, help="write every figure to a file")
+    parser.add_argument("--page", type=Path, help="write a page of Markdown")
+    given = parser.parse_args()
+    measured = uvloop.run(main(given.quick))
+    if given.json:
+        figures = {
+            title: {name: asdict(load) for name, load in found.items()}
+            for title, found in measured.items()
+        }
+        given.json.write_text(json.dumps(figures, indent=2) + "\n")
+    if given.page:
+        words = "python -m benchmarks.nodes" + (" --quick" if given.quick else "")
+        given.page.write_text(page(words, measured), encoding="utf-8")
