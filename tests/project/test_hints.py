@@ -14,8 +14,8 @@ from kibitz.cli import COMMANDS, kibitz
 ROOT = Path(__file__).parents[2]
 SOURCES = ("protocol", "games", "search", "server", "bots", "arena", "clients", "kibitz")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-FOREIGN = {"--fast", "--test"}
-"""Of an engine in an example, and of Node."""
+FOREIGN = {"--fast"}
+"""Of an engine in an example."""
 SENTENCE = re.compile(r"[a-z]{2,} [a-z(`-]")
 """Words with spaces between them: what a person reads, and no argument of a program."""
 

@@ -1,0 +1,214 @@
+"""Three nodes with URLs of their own on one database, as processes, which all serve.
+
+Clients know one node each. What they ask for is at another one, mostly, and they go there; when
+that is gone they find where it goes on. What they were told is compared with the records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from benchmarks.mnk import GAME
+from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.errors import HelloRefusedError, KickedError, RefusedError
+from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
+from kibitz_protocol.wire.messages import Finished, HallNews, Snapshot
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.storage.location import PostgresURL
+from tests.tools import postgres_server
+from tests.tools.fleet import Fleet, contradictions, fleet_of
+from tests.tools.measurements import ReportFigure
+from tests.tools.postgres_server import PostgresCluster
+from tests.tools.server_process import ServerProcess, drawn_matches
+
+MATCHES = 9
+
+
+@pytest.fixture
+def cluster() -> Iterator[PostgresCluster]:
+    if postgres_server.programs() is None:
+        pytest.skip(postgres_server.SKIPPED)
+    with postgres_server.cluster() as made:
+        yield made
+
+
+@contextlib.contextmanager
+def three_nodes(directory: Path, cluster: PostgresCluster) -> Iterator[list[ServerProcess]]:
+    nodes = []
+    for name in ("a", "b", "c"):
+        (directory / name).mkdir()
+        node = ServerProcess(directory / name)
+        node.options = {"db": cluster.url, "unlimited": True, "node": name, "public_url": node.url}
+        nodes.append(node)
+    try:
+        for node in nodes:
+            node.start()
+        for node in nodes:
+            while node.status("/readyz") != 200:
+                time.sleep(0.05)
+        yield nodes
+    finally:
+        for node in nodes:
+            if node.running:
+                node.terminate()
+
+
+def urls(nodes: list[ServerProcess]) -> list[str]:
+    return [node.url for node in nodes]
+
+
+def owners(cluster: PostgresCluster) -> Counter[str]:
+    """Return how many lobbies each node has."""
+    sql = "SELECT node, count(*) FROM kibitz.stream WHERE kind = 'lobby' GROUP BY node"
+    with psycopg.connect(cluster.url, autocommit=True) as db:
+        return Counter(dict(db.execute(sql).fetchall()))
+
+
+async def untrue(node: ServerProcess, fleet: Fleet) -> list[str]:
+    """Return what the records say against what the fleet was told; any node has them."""
+    records = {
+        match: await asyncio.to_thread(node.page, f"/records/{match}.jsonl")
+        for match in fleet.seats
+    }
+    return contradictions(fleet, GAME, records)
+
+
+async def test_the_matches_of_a_killed_node_go_on_at_the_others(
+    tmp_path: Path, cluster: PostgresCluster
+) -> None:
+    """Each pair has homes at two nodes, and plays where its lobby was opened."""
+    with three_nodes(tmp_path, cluster) as nodes:
+        async with (
+            asyncio.timeout(120),
+            fleet_of(urls(nodes), MATCHES, drawn_matches(5), pause=0.2, spectators=0) as fleet,
+        ):
+            assert owners(cluster) == {"a": 3, "b": 3, "c": 3}
+            await fleet.moved(60)
+            nodes[0].kill()
+            await fleet.finished(MATCHES)
+            assert await untrue(nodes[1], fleet) == []
+            figures = [await asyncio.to_thread(node.metrics) for node in nodes[1:]]
+        assert fleet.moves == MATCHES * 25
+        assert sum(each['kibitz_lobbies_moved_total{how="taken"}'] for each in figures) == 3
+        assert [line for node in nodes[1:] for line in node.error_lines()] == []
+
+
+async def test_a_node_that_is_taken_down_hands_its_lobbies_to_the_others(
+    tmp_path: Path, cluster: PostgresCluster
+) -> None:
+    with three_nodes(tmp_path, cluster) as nodes:
+        async with (
+            asyncio.timeout(120),
+            fleet_of(urls(nodes), MATCHES, drawn_matches(5), pause=0.2, spectators=0) as fleet,
+        ):
+            await fleet.moved(60)
+            began = time.monotonic()
+            await asyncio.to_thread(nodes[0].terminate)
+            await fleet.until(lambda: not owners(cluster)["a"])
+            assert time.monotonic() - began < 8.0  # nobody waits for a heartbeat to expire
+            await fleet.finished(MATCHES)
+            assert await untrue(nodes[2], fleet) == []
+        assert fleet.moves == MATCHES * 25
+
+
+@contextlib.asynccontextmanager
+async def client(url: str, name: str) -> AsyncIterator[Client]:
+    async with Client(url, name=name) as made:
+        yield made
+
+
+async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
+    tmp_path: Path, cluster: PostgresCluster
+) -> None:
+    settings = LobbySettings(
+        name="over there", seats=[OpenSeat()] * 2, programme=[drawn_matches(3)]
+    )
+    with three_nodes(tmp_path, cluster) as nodes:
+        here, there, third = urls(nodes)
+        async with (
+            asyncio.timeout(60),
+            client(here, "Ada") as ada,
+            client(there, "Bob") as bob,
+            client(third, "Eve") as eve,
+        ):
+            await eve.subscribe_hall()
+            done = await ada.host(settings)
+            lobby = done.lobby
+            assert lobby is not None
+            await ada.join(lobby)
+            await bob.join(lobby)  # no node has told of it yet: the database says where it is
+            async with client(third, "Gus") as gus:
+                elsewhere = (await gus.host(settings)).lobby
+                assert elsewhere is not None
+                with pytest.raises(RefusedError) as busy:
+                    await ada.join(elsewhere)
+            assert busy.value.code is Code.ELSEWHERE
+            assert "lobby or a seat here" in busy.value.hint
+            await ada.ready(lobby)
+            await bob.ready(lobby)
+            match = await match_in_hall(eve, lobby)
+            listed = [brief.lobby for brief in (await eve.lobbies()).lobbies]
+            assert lobby in listed
+            await eve.watch(match)
+            async for news in eve.news():
+                if isinstance(news, Snapshot):
+                    assert [seat.name for seat in news.seats] == ["Ada", "Bob"]
+                    break
+            await ada.resign(match)
+            async for news in eve.news():
+                if isinstance(news, Finished):
+                    break
+            async with client(third, "Fay") as fay:
+                await fay.subscribe_hall()
+                await ended_in_hall(fay, match)
+
+
+async def test_a_token_that_is_revoked_counts_nowhere_any_more(
+    tmp_path: Path, cluster: PostgresCluster, report: ReportFigure
+) -> None:
+    with three_nodes(tmp_path, cluster) as nodes, TokenAdmin(PostgresURL(cluster.url)) as admin:
+        issued = [admin.issue(f"owner {number}", kind="bot") for number in range(3)]
+        async with contextlib.AsyncExitStack() as stack:
+            owners = [
+                await stack.enter_async_context(Client(url, token=each.token))
+                for url, each in zip(urls(nodes), issued, strict=True)
+            ]
+            began = time.monotonic()
+            for each in issued:
+                assert await asyncio.to_thread(admin.revoke, each.id)
+            async with asyncio.timeout(5):
+                for owner in owners:
+                    with pytest.raises(KickedError):
+                        async for _ in owner.news():
+                            pass
+            report(f"revoked at three nodes within {time.monotonic() - began:.2f} s")
+        for url, each in zip(urls(nodes)[::-1], issued, strict=True):
+            with pytest.raises(HelloRefusedError):
+                async with Client(url, token=each.token):
+                    pass
+
+
+async def ended_in_hall(watcher: Client, match: str) -> None:
+    """Wait until the hall shows a match as one that is over."""
+    async for news in watcher.news():
+        if isinstance(news, HallNews) and match in [brief.match for brief in news.finished]:
+            return
+
+
+async def match_in_hall(watcher: Client, lobby: str) -> str:
+    """Wait until the hall shows a match of a lobby."""
+    async for news in watcher.news():
+        if isinstance(news, HallNews):
+            for brief in news.matches:
+                if brief.lobby == lobby:
+                    return brief.match
+    raise AssertionError("the news have ended")
