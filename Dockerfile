@@ -13,7 +13,7 @@ COPY clients clients
 COPY kibitz kibitz
 COPY docs/games docs/games
 RUN pip install --no-cache-dir -c constraints.txt hatchling \
- && pip install --no-cache-dir -c constraints.txt --no-build-isolation .
+ && pip install --no-cache-dir -c constraints.txt --no-build-isolation '.[postgres]'
 
 # House bots start with their machine code ready.
 ENV KIBITZ_CACHE=/var/cache/kibitz
