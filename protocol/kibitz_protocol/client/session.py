@@ -278,8 +278,8 @@ class Session:
         # Whether a hello was lost on the way, so that the server may know the name from us.
         self._hello_lost = False
         self._addresses = Addresses()
-        # How often a hello was sent elsewhere since the last welcome, and whether what the session
-        # asks by itself may send it elsewhere: once after each loss of a connection.
+        # How often a hello was sent elsewhere without a pause, and whether what the session asks by
+        # itself may send it elsewhere: once after each loss of a connection.
         self._hops = 0
         self._may_move = False
         # Whether the server has said that it does not know the secret of its last welcome.
@@ -474,7 +474,13 @@ class Session:
         for match in others:
             yield Watch(id=1, match=match)
 
-    def _disconnect(self, now: int, code: int | None, reason: str) -> list[SessionEvent]:
+    def _disconnect(
+        self,
+        now: int,
+        code: int | None,
+        reason: str,
+        choose_address: Callable[[], None] | None = None,
+    ) -> list[SessionEvent]:
         """Wait for the next connection, or end the session where its time is up."""
         if self.state is SessionState.ONLINE:
             self._give_up_at = _deadline_after(now, self._timeouts.away_ms)
@@ -484,7 +490,8 @@ class Session:
             what = reason or "it cannot be reached"
             return self._end(UnreachableError(f"the server stayed away for too long: {what}"))
         else:
-            self._addresses.try_next()
+            (choose_address or self._addresses.try_next)()
+        self._hops = 0
         self._may_move = True
         self._hello_lost = self._hello_lost or self.state is SessionState.GREETING
         self.state, self._since = SessionState.AWAY, now
@@ -620,13 +627,9 @@ class Session:
                 return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
 
     def _on_transient_refusal(self, refused: Refused, now: int) -> list[SessionEvent]:
-        """Say hello again in a while; who was sent here is about to be known here."""
+        """Say hello again in a while, here or at another server."""
         self._not_before = now + (refused.retry_after_ms or 0)
-        redirect = (self._addresses.present, self._addresses.ticket)
-        happened = self._disconnect(now, None, refused.message)
-        if redirect[1] is not None:
-            self._addresses.present, self._addresses.ticket = redirect
-        return happened
+        return self._disconnect(now, None, refused.message, self._addresses.not_let_in)
 
     def _may_come_anew(self) -> bool:
         """Whether to say hello by name where the secret of the last welcome is not known.

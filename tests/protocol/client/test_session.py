@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kibitz_protocol.client.addresses import MOST_TRIES
 from kibitz_protocol.client.errors import (
     ClosedError,
     GarbledError,
@@ -1058,6 +1059,23 @@ def test_a_ticket_is_shown_again_where_its_player_is_not_known_yet(peer: Scripte
     assert peer.session.connect_at >= peer.now + 300
     peer.advance(1_000)
     _come_with_ticket(peer)
+
+
+def test_who_is_never_let_in_where_it_was_sent_asks_at_home_again(online: ScriptedServer) -> None:
+    """The server there has lost its database, and the one here has not heard of it yet."""
+    online.disconnect()
+    for _ in range(MOST_HOPS + 1):
+        assert online.session.address is None
+        online.connect()
+        online.send(_elsewhere(online.expect_request(Hello)))
+        for _ in range(MOST_TRIES):
+            assert online.session.address == THERE
+            online.connect()
+            hello = online.expect_request(Hello, ticket=REDIRECT.ticket)
+            online.send(Refused(re=hello.id, code=Code.UNAVAILABLE, message="it stands by"))
+            assert online.session.connect_at > online.now
+    online.accept_hello()
+    assert online.session.state is SessionState.ONLINE
 
 
 def test_a_ticket_that_comes_too_late_sends_its_player_home(peer: ScriptedServer) -> None:

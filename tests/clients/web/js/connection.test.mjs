@@ -317,6 +317,26 @@ test("a request is not sent to and fro for ever", async () => {
   assert.equal(made.phase, "open");
 });
 
+test("who is never let in where it was sent asks at home again", () => {
+  const { made } = connection();
+  void made.open();
+  for (let round = 0; round < 6; round += 1) {
+    assert.equal(FakeSocket.last.url, URL_);
+    FakeSocket.last.onopen();
+    FakeSocket.last.says(sentElsewhere(FakeSocket.last.take()[0].id));
+    for (let tries = 0; tries < 3; tries += 1) {
+      assert.equal(FakeSocket.last.url, THERE);
+      FakeSocket.last.onopen();
+      const [hello] = FakeSocket.last.take();
+      assert.equal(hello.ticket, "a-ticket");
+      FakeSocket.last.says({ type: "refused", re: hello.id, code: "unavailable", message: "not here" });
+      mock.timers.tick(6_000);
+    }
+  }
+  FakeSocket.last.welcomes();
+  assert.equal(made.phase, "open");
+});
+
 test("a ticket that comes too late sends its player home", () => {
   const { made } = connection();
   void made.open();

@@ -41,6 +41,8 @@ const ANSWER_MS = 30_000;
 const TRANSIENT = new Set(["rate_limited", "unavailable", "internal", "elsewhere"]);
 const AGENT = "kibitz web";
 const MOST_HOPS = 5;
+/** How often a player asks to be let in where it was sent, which may not know it at once. */
+const MOST_TRIES = 3;
 
 export class Refusal extends Error {
   /**
@@ -81,8 +83,10 @@ export class Connection extends EventTarget {
   #others = [];
   /** @type {string | null} what lets this player in where it was sent */
   #ticket = null;
-  /** How often hello was sent elsewhere since the last welcome. */
+  /** How often hello was sent elsewhere without a pause. */
   #hops = 0;
+  /** How often this player was not let in where it was sent. */
+  #tries = 0;
   #store;
   /** @type {Credentials} */
   #hello;
@@ -281,6 +285,7 @@ export class Connection extends EventTarget {
   #follow({ url, ticket }) {
     this.#present = url;
     this.#ticket = ticket;
+    this.#tries = 0;
     this.#drop();
     this.#giveUpSent("it goes on elsewhere");
     this.#connect();
@@ -290,6 +295,7 @@ export class Connection extends EventTarget {
   #wait(reason = "") {
     if (this.phase === "open" && Date.now() - this.#openedAt >= STABLE_MS) this.#failures = 0;
     this.#failures += 1;
+    this.#hops = 0;
     this.#giveUpSent(reason);
     const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
     const pause = bound * (0.5 + Math.random() / 2);
@@ -397,8 +403,10 @@ export class Connection extends EventTarget {
     } else if (answer.type === "refused" && TRANSIENT.has(answer.code)) {
       this.#notBefore = Date.now() + (answer.retry_after_ms ?? 0);
       this.#drop();
-      // Who was sent here is about to be known here; others are let in elsewhere, perhaps.
-      if (!this.#ticket) this.#tryNext();
+      // Who was sent here is about to be known here; others are let in elsewhere, perhaps. A server
+      // that has lost its database lets nobody in, while others still send players there.
+      this.#tries += 1;
+      if (!this.#ticket || this.#tries >= MOST_TRIES) this.#tryNext();
       this.#wait(answer.message);
     } else if (answer.type === "refused" && this.#ticket) {
       this.#drop();
