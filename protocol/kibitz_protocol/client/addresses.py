@@ -7,7 +7,6 @@ from typing import Final
 
 from kibitz_protocol.wire.messages import Redirect
 
-
 MOST_TRIES: Final = 3
 """How often a player asks to be let in where it was sent, which may not know it at once."""
 
