@@ -843,9 +843,7 @@ def _owner_of_stream(tx: Transaction, key: str) -> Result:
     if row is None or row["state"] != "open":
         return found()
     lobby = _by_key(tx).get(row["owner"] or row["key"])
-    return (
-        found() if lobby is None or lobby["node"] is None else found((lobby["key"], lobby["node"]))
-    )
+    return found() if lobby is None else found((lobby["key"], lobby["node"]))
 
 
 @statement("SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s")

@@ -118,8 +118,11 @@ TRANSIENT_REFUSALS: Final = frozenset(
 )
 """Refusals of hello that waiting may cure; all others end the session."""
 
+_POSTPONING: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
+"""Refusals of moves, and of what the session asks by itself, after which that is asked again."""
+
 DEFAULT_RETRY_MS: Final = 1_000
-"""When to repeat what was refused as `rate_limited` without saying when to come back."""
+"""When to repeat what was refused so without saying when to come back."""
 
 MOST_HOPS: Final = 5
 """How often a request, or hello, may be sent elsewhere before that is its answer."""
@@ -647,11 +650,11 @@ class Session:
         """
         moving = pending.requester == "caller" and isinstance(pending.request, Move)
         mine = moving or pending.requester == "session"
-        if refused.code is not Code.RATE_LIMITED or not mine or refused.re == self._hello:
+        if refused.code not in _POSTPONING or not mine or refused.re == self._hello:
             return False
         wait = DEFAULT_RETRY_MS if refused.retry_after_ms is None else refused.retry_after_ms
         self._postponed.append((now + wait, refused.re))
-        if self._throttle is not None:
+        if self._throttle is not None and refused.code is Code.RATE_LIMITED:
             self._throttle.drain(now, wait)
         return True
 

@@ -29,7 +29,7 @@ from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.loading import Loader
 from kibitz_server.directory.match_setup import aborted_result, match_setup, utc_now
-from kibitz_server.directory.other_nodes import Elsewhere, OtherNodes
+from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere, OtherNodes
 from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
@@ -261,14 +261,21 @@ class Directory:
         return [] if self.others is None else self.others.urls
 
     async def find_elsewhere(self, key: str) -> Elsewhere | None:
-        """Return where an open lobby or match is, as the database has it.
+        """Return where an open lobby or match is, as the database has it; None where it is here.
 
-        None where that is no living node with another URL. Raises `StoreError`.
+        None is also what is not open, or set aside. Raises `BetweenNodes`, and `StoreError`.
         """
-        if self.store.nodes is None or self.others is None:
+        nodes, others = self.store.nodes, self.others
+        if nodes is None or others is None or self.quarantine.reason(key) is not None:
             return None
-        owner = await self.store.nodes.owner(key)
-        return None if owner is None else self.others.at(*owner)
+        owner = await nodes.owner(key)
+        if owner is None or key in self.lobbies or key in self.matches:
+            return None
+        lobby, node = owner
+        place = None if node is None else others.at(lobby, node)
+        if place is None:
+            raise BetweenNodes(f"lobby {lobby} changes its node")
+        return place
 
     def add_finished(self, engine: MatchEngine, tail: int) -> MatchRunner:
         """Keep a match for a while that was over before it is asked for."""

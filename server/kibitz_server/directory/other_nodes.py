@@ -43,6 +43,10 @@ class NodeLine(BaseModel):
     """Guests who are connected there."""
 
 
+class BetweenNodes(Exception):
+    """A lobby is open, and no node has it that is alive and has loaded it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
     """A lobby that another node has."""

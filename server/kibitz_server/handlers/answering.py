@@ -11,7 +11,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.directory.archive import RequestDeclined
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import QueueFull
-from kibitz_server.directory.other_nodes import Elsewhere
+from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
@@ -30,6 +30,8 @@ def answer_later(directory: Directory, peer: Peer, request: int, work: Awaitable
             peer.refuse(request, declined.code, str(declined))
         except QueueFull as full:
             peer.refuse(request, Code.RATE_LIMITED, str(full), retry_after_ms=full.retry_after_ms)
+        except BetweenNodes as error:
+            peer.fail(request, Code.UNAVAILABLE, str(error))
         except UnusableDatabase as error:
             LOG.warning("request %d cannot be answered now: %s", request, error)
             peer.fail(request, Code.UNAVAILABLE, "the database cannot be read now")
@@ -59,41 +61,60 @@ def find_match(directory: Directory, peer: Peer, request: int, key: str) -> Matc
 def sent_elsewhere(
     directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
 ) -> bool:
-    """Refuse a request about what another node has, and say where; return whether that is done.
+    """Refuse a request about what is not here, in a cluster, and say where it is.
 
-    Where other nodes serve beside this one, and none has told of it, the database is asked first.
+    Where no node has told of it, the database is asked first. Returns False without a cluster.
     """
     others = directory.others
     if others is None:
         return False
-    place = others.lobby(key) if kind == "lobby" else others.match(key)
-    if place is None and not others.beside:
-        return False
-    player = "" if peer.identity is None else peer.identity.key
 
     async def look_up() -> None:
-        found = await directory.find_elsewhere(key)
-        if found is not None:
-            refuse_elsewhere(directory, peer, player, request, found)
-        elif kind == "lobby":
-            peer.refuse(request, *missing_lobby(directory, key))
-        else:
-            peer.refuse(request, *missing_match(directory, key))
+        if await is_elsewhere(directory, peer, request, key):
+            return
+        missing = missing_lobby if kind == "lobby" else missing_match
+        peer.refuse(request, *missing(directory, key))
 
-    if place is not None:
-        refuse_elsewhere(directory, peer, player, request, place)
-    else:
+    if not told_elsewhere(directory, peer, request, kind, key):
         answer_later(directory, peer, request, look_up())
     return True
 
 
+def told_elsewhere(
+    directory: Directory, peer: Peer, request: int, kind: Literal["lobby", "match"], key: str
+) -> bool:
+    """Refuse a request about what another node has told that it has; return whether one has."""
+    others = directory.others
+    if others is None:
+        return False
+    place = others.lobby(key) if kind == "lobby" else others.match(key)
+    if place is None:
+        return False
+    refuse_elsewhere(directory, peer, request, place)
+    return True
+
+
+async def is_elsewhere(directory: Directory, peer: Peer, request: int, key: str) -> bool:
+    """Refuse a request about what another node has by the database; return whether one has.
+
+    Raises what `Directory.find_elsewhere` does.
+    """
+    place = await directory.find_elsewhere(key)
+    if place is None:
+        return False
+    refuse_elsewhere(directory, peer, request, place)
+    return True
+
+
 def refuse_elsewhere(
-    directory: Directory, peer: Peer, player: str, request: int, place: Elsewhere
+    directory: Directory, peer: Peer, request: int, place: Elsewhere, player: str | None = None
 ) -> None:
     """Refuse a request about a lobby that another node has.
 
-    Who has a lobby or a seat here is not sent away from it.
+    Who has a lobby or a seat here is not sent away from it. `player` is who says hello.
     """
+    if player is None:
+        player = "" if peer.identity is None else peer.identity.key
     stays = directory.registry.is_busy(player)
     ticket = None if stays else directory.tickets.issue(player, place.node.life)
     hint = "you have a lobby or a seat here: leave it, then ask again" if stays else None

@@ -97,7 +97,7 @@ class HelloHandler:
             return False
         place = others.player(player)
         if place is not None:
-            refuse_elsewhere(self._directory, peer, player, hello.id, place)
+            refuse_elsewhere(self._directory, peer, hello.id, place, player)
             return True
         if not others.certain:
             message = "lobbies change their nodes: connect again in a moment"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
@@ -21,8 +21,9 @@ from kibitz_server.directory.jobs import JobQueue
 from kibitz_server.handlers.answering import (
     answer_later,
     find_match,
+    is_elsewhere,
     missing_match,
-    sent_elsewhere,
+    told_elsewhere,
 )
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
@@ -158,25 +159,28 @@ class MatchHandlers:
     def _with_finished(
         self, peer: Peer, request: int, key: str, then: Callable[[MatchRunner], None]
     ) -> None:
-        """Load a match that was over before it is asked for, and go on with it.
+        """Load a match that was over before it is asked for, and go on with it."""
 
-        One that goes on at another node is not loaded; the answer says where it is.
-        """
-        if self._is_elsewhere(peer, request, key):
+        async def load() -> None:
+            if peer.identity is not None:
+                then(await self._archive.finished(peer, peer.identity, key))
+
+        self._answer_here(peer, request, key, load)
+
+    def _answer_here(
+        self, peer: Peer, request: int, key: str, work: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Carry out a request about a match, or say at which node it goes on."""
+        directory = self._directory
+        is_here = key in directory.matches
+        if not is_here and told_elsewhere(directory, peer, request, "match", key):
             return
 
-        async def load(identity: Identity) -> None:
-            then(await self._archive.finished(peer, identity, key))
+        async def carry_out() -> None:
+            if is_here or not await is_elsewhere(directory, peer, request, key):
+                await work()
 
-        if peer.identity is not None:
-            answer_later(self._directory, peer, request, load(peer.identity))
-
-    def _is_elsewhere(self, peer: Peer, request: int, key: str) -> bool:
-        """Refuse a request about a match that runs at another node; return whether it does."""
-        others = self._directory.others
-        if others is None or key in self._directory.matches or others.match(key) is None:
-            return False
-        return sent_elsewhere(self._directory, peer, request, "match", key)
+        answer_later(directory, peer, request, carry_out())
 
     def _comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
@@ -194,22 +198,16 @@ class MatchHandlers:
         match_requests.comment(match, peer, request.id, identity.player, text)
 
     def _report(self, peer: Peer, identity: Identity, request: messages.AskReport) -> None:
-        if self._is_elsewhere(peer, request.id, request.match):
-            return
-
         async def tell() -> None:
             peer.answer(await self._archive.report(peer, identity, request))
 
-        answer_later(self._directory, peer, request.id, tell())
+        self._answer_here(peer, request.id, request.match, tell)
 
     def _history(self, peer: Peer, identity: Identity, request: messages.History) -> None:
-        if self._is_elsewhere(peer, request.id, request.match):
-            return
-
         async def tell() -> None:
             peer.answer(await self._archive.history(peer, identity, request))
 
-        answer_later(self._directory, peer, request.id, tell())
+        self._answer_here(peer, request.id, request.match, tell)
 
 
 def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:

@@ -51,7 +51,7 @@ class SeekHandler:
             return
         elsewhere = self._seek_elsewhere(terms)
         if elsewhere is not None:
-            refuse_elsewhere(self._directory, peer, identity.key, request.id, elsewhere)
+            refuse_elsewhere(self._directory, peer, request.id, elsewhere)
             return
         settings = seeks.seek_settings(identity.player.name, terms)
         problem = self._checks.host_problem(settings, identity, peer)

@@ -259,10 +259,10 @@ class Nodes(Protocol):
         taken. Raises `StoreError`.
         """
 
-    async def owner(self, key: str) -> tuple[str, str] | None:
-        """Return the lobby of an open stream and the name of the node that has it.
+    async def owner(self, key: str) -> tuple[str, str | None] | None:
+        """Return the lobby of an open stream and the name of the node that has it, if any has.
 
-        None where there is no such stream, or no node has it. Raises `StoreError`.
+        None where there is no such stream. Raises `StoreError`.
         """
 
     def owned(self) -> Collection[str]:

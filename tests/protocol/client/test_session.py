@@ -372,6 +372,21 @@ class TestRequests:
         online.send(Done(re=id, seq=1))
         assert online.next_event(Answered).id == id
 
+    def test_a_move_that_cannot_be_taken_now_is_sent_again(self, online: ScriptedServer) -> None:
+        id = _ask(online, _move())
+        online.expect_request(Move)
+        wait = 1_000
+        refused = Refused(
+            re=id, code=Code.UNAVAILABLE, message="it changes its node", retry_after_ms=wait
+        )
+        online.send(refused)
+        other = _ask(online, lambda id: ListGames(id=id))
+        online.expect_request(ListGames, id=other)  # the pace of this connection is not the matter
+        online.advance(wait)
+        online.expect_request(Move, id=id)
+        online.send(Done(re=id, seq=1))
+        assert online.next_event(Answered).id == id
+
     def test_another_request_refused_for_its_pace_is_the_callers_matter(
         self, online: ScriptedServer
     ) -> None:

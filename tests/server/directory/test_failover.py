@@ -48,7 +48,7 @@ class ScriptedNodes:
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         raise AssertionError("the sharing is a test's")
 
-    async def owner(self, key: str) -> tuple[str, str] | None:
+    async def owner(self, key: str) -> tuple[str, str | None] | None:
         raise AssertionError("nobody asks here")
 
     def owned(self) -> Collection[str]:

@@ -113,7 +113,7 @@ SELECT NOT EXISTS (
 _OWNER: Final = """
 SELECT lobby.key, lobby.node FROM stream
     JOIN stream AS lobby ON lobby.key = coalesce(stream.owner, stream.key)
-WHERE stream.key = %s AND stream.state = 'open' AND lobby.node IS NOT NULL"""
+WHERE stream.key = %s AND stream.state = 'open'"""
 
 
 def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
@@ -329,8 +329,8 @@ class PostgresNodes:
 
         return await self._ask(query)
 
-    async def owner(self, key: str) -> tuple[str, str] | None:
-        async def query(db: Connection) -> tuple[str, str] | None:
+    async def owner(self, key: str) -> tuple[str, str | None] | None:
+        async def query(db: Connection) -> tuple[str, str | None] | None:
             row = await (await db.execute(_OWNER, (key,))).fetchone()
             return None if row is None else (row[0], row[1])
 

@@ -184,6 +184,8 @@ async def test_the_owner_of_what_is_open_is_found(url: PostgresURL) -> None:
     await first.flush()
     assert await nodes_of(second).owner("xm1") is None
     assert await nodes_of(second).owner("y") is None
+    execute(url, "UPDATE stream SET node = NULL WHERE key = 'x'")
+    assert await nodes_of(second).owner("x") == ("x", None)
     await closed(first, second)
 
 
