@@ -34,7 +34,7 @@ from tests.tools.simulated_postgres import Database
 
 ROOT = Path(__file__).parents[2]
 FEW_RUNS, MANY_RUNS = 30, 1000
-MOVING_CLIENTS = NodeFaults(resets=0.05, second_sockets=0.02, lobbies=3)
+MOVING_CLIENTS = NodeFaults(resets=0.05, second_sockets=0.02, outages=0.06, lobbies=3)
 SIDE_BY_SIDE = NodeFaults(side_by_side=True, resets=0.02, lobbies=3)
 
 
@@ -155,7 +155,8 @@ def test_a_take_over_without_expiry_is_found_out() -> None:
         finally:
             nodes._expires_s = EXPIRES_S
 
-    assert is_detected("alive", replaced(PostgresNodes, "take", take), kills=0.2)
+    few = {"side_by_side": True, "fault_seconds": 1.0, "lobbies": 1, "games": 1}
+    assert is_detected("alive", replaced(PostgresNodes, "take", take), **few)
 
 
 def test_nodes_that_take_nothing_are_found_out() -> None:
