@@ -69,8 +69,8 @@ async def _serve(
     gc.disable()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    # The writer's thread asks for the interpreter once a commit, and should not wait long.
-    sys.setswitchinterval(0.001)
+    # The writer's thread asks for the interpreter once a commit, and should not wait for it.
+    sys.setswitchinterval(0.0001)
     async with running(config, games, launcher, site) as server:
         # What the start has made stays for good: no collection walks over it, now or later.
         gc.freeze()

@@ -2,8 +2,9 @@
 
 Frames of one turn of the event loop are written together: the first one puts the queue on the
 server's list, and one callback at the end of the turn writes each queue's frames with one call.
-What may be dropped may also wait: of the queues that have nothing else, some are written a turn, so
-that the news of a match with a thousand spectators delays no player by a thousand writes.
+What may be dropped may also wait: of the queues that have nothing else, some are written at a time,
+with pauses, so that the news of a match with a thousand spectators delays no player by a thousand
+writes, neither here nor on the way through the kernel.
 
 While the transport cannot take more (it is *paused*), nothing is written, and every kind of
 news has a policy of its own:
@@ -37,9 +38,14 @@ from kibitz_protocol.wire.messages import Answer, ServerMessage
 from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
-PATIENT_A_TURN = 32
-"""Queues with nothing but droppable frames that are written in one turn of the loop; each is a
-system call, so this is about half a millisecond, and a thousand spectators take 32 turns."""
+PATIENT_AT_ONCE = 8
+"""Queues with nothing but droppable frames that are written without a pause; each is a system call,
+so this is about an eighth of a millisecond."""
+PATIENT_BATCHES = 64
+"""Of more than 512 such queues a share is written without a pause, whatever comes meanwhile:
+so many batches take up most of what waits now."""
+PATIENT_PAUSE_S = 0.001
+"""What a commit needs to get hold of the interpreter: a thousand spectators take 0.1 s."""
 MAX_AWAITED = 16
 """Snapshots that a queue has asked for and not been sent: a match that waits for the disk sends its
 own later, and all of them may be released by one commit."""
@@ -71,7 +77,7 @@ def message_frame(message: Answer | ServerMessage) -> bytes:
 class WriteBatcher:
     """The send queues of a server that have frames to write at the end of this turn of the loop."""
 
-    __slots__ = ("_loop", "_patient", "_ready", "_scheduled")
+    __slots__ = ("_loop", "_patient", "_patient_scheduled", "_ready", "_scheduled")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
@@ -79,31 +85,37 @@ class WriteBatcher:
         self._patient: deque[SendQueue] = deque()
         """Those that may wait for a later turn."""
         self._scheduled = False
+        self._patient_scheduled = False
 
     def add(self, queue: SendQueue) -> None:
         self._ready.append(queue)
-        self._schedule()
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self.flush)
 
     def add_patient(self, queue: SendQueue) -> None:
         """Write a queue in one of the next turns, after those that came before it."""
         self._patient.append(queue)
-        self._schedule()
+        if not self._patient_scheduled:
+            self._patient_scheduled = True
+            self._loop.call_soon(self.flush_patient)
 
     def flush(self) -> None:
-        """Write what every queue has gathered, and what some of the patient ones have."""
+        """Write what every queue has gathered."""
         self._scheduled = False
         filled, self._ready = self._ready, []
         for queue in filled:
             self._write(queue)
-        for _ in range(min(len(self._patient), PATIENT_A_TURN)):
-            self._write(self._patient.popleft())
-        if self._patient:
-            self._schedule()
 
-    def _schedule(self) -> None:
-        if not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self.flush)
+    def flush_patient(self) -> None:
+        """Write what some of the patient queues have, and the others after a pause."""
+        self.flush()  # nobody waits for these
+        waiting = len(self._patient)
+        for _ in range(min(waiting, max(PATIENT_AT_ONCE, waiting // PATIENT_BATCHES))):
+            self._write(self._patient.popleft())
+        self._patient_scheduled = bool(self._patient)
+        if self._patient:
+            self._loop.call_later(PATIENT_PAUSE_S, self.flush_patient)
 
     def _write(self, queue: SendQueue) -> None:
         try:

@@ -7,7 +7,14 @@ from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import MAX_AWAITED, PATIENT_A_TURN, SendQueue, WriteBatcher
+from kibitz_server.net.send_queue import (
+    MAX_AWAITED,
+    PATIENT_AT_ONCE,
+    PATIENT_BATCHES,
+    PATIENT_PAUSE_S,
+    SendQueue,
+    WriteBatcher,
+)
 from tests.server.fakes import FakeLoop, FakeTransport
 
 
@@ -67,26 +74,54 @@ def test_one_callback_serves_all_queues() -> None:
     assert [wire.written for wire in wires] == [b"x"] * 5
 
 
-def test_a_crowd_is_written_some_a_turn_and_a_player_does_not_wait_for_it() -> None:
-    loop, match = FakeLoop(), FakeSource()
-    batcher = WriteBatcher(loop.loop)
-    wires = [FakeTransport() for _ in range(3 * PATIENT_A_TURN)]
-    crowd = [SendQueue(wire, batcher, SendLimits(), lambda: None) for wire in wires]
-    wire = FakeTransport()
-    player = SendQueue(wire, batcher, SendLimits(), lambda: None)
-    for queue in crowd:
-        queue.send_droppable(b"event;", match)
-    loop.run_turn()
-    assert sum(wire.writes for wire in wires) == PATIENT_A_TURN
-    player.send(b"answer;")
-    crowd[-1].send(b"answer;")
-    loop.run_turn()
-    assert wire.written == b"answer;"
-    assert wires[-1].written == b"event;answer;"
-    assert sum(wire.writes for wire in wires) == 2 * PATIENT_A_TURN + 1
-    loop.advance()
-    assert [wire.written for wire in wires[:-1]] == [b"event;"] * (len(wires) - 1)
-    assert sum(wire.writes for wire in wires) == len(wires)
+class Crowd:
+    """The queues of spectators of one match, and a player's."""
+
+    def __init__(self, size: int) -> None:
+        self.loop, self.match = FakeLoop(), FakeSource()
+        batcher = WriteBatcher(self.loop.loop)
+        self.wires = [FakeTransport() for _ in range(size)]
+        self.queues = [SendQueue(wire, batcher, SendLimits(), lambda: None) for wire in self.wires]
+        self.wire = FakeTransport()
+        self.player = SendQueue(self.wire, batcher, SendLimits(), lambda: None)
+
+    def tell(self, frame: bytes) -> None:
+        for queue in self.queues:
+            queue.send_droppable(frame, self.match)
+
+    @property
+    def writes(self) -> int:
+        return sum(wire.writes for wire in self.wires)
+
+
+def test_a_crowd_is_written_with_pauses_and_a_player_does_not_wait_for_it() -> None:
+    crowd = Crowd(3 * PATIENT_AT_ONCE)
+    crowd.tell(b"event;")
+    crowd.player.send(b"turn;")
+    crowd.loop.run_turn()
+    assert crowd.wire.written == b"turn;"
+    assert crowd.writes == PATIENT_AT_ONCE
+    crowd.player.send(b"answer;")
+    crowd.queues[-1].send(b"answer;")
+    crowd.loop.advance()
+    assert crowd.wire.written == b"turn;answer;"
+    assert crowd.wires[-1].written == b"event;answer;"
+    assert crowd.writes == PATIENT_AT_ONCE + 1
+    crowd.loop.advance(PATIENT_PAUSE_S)
+    assert crowd.writes == 2 * PATIENT_AT_ONCE + 1
+    crowd.loop.advance(PATIENT_PAUSE_S)
+    assert [wire.written for wire in crowd.wires[:-1]] == [b"event;"] * (len(crowd.wires) - 1)
+    assert crowd.writes == len(crowd.wires)
+    assert crowd.loop.armed == 0
+
+
+def test_the_greater_a_crowd_the_more_of_it_is_written_between_two_pauses() -> None:
+    crowd = Crowd(4 * PATIENT_AT_ONCE * PATIENT_BATCHES)
+    crowd.tell(b"event;")
+    crowd.loop.run_turn()
+    assert crowd.writes == len(crowd.wires) // PATIENT_BATCHES
+    crowd.loop.advance(3 * PATIENT_BATCHES * PATIENT_PAUSE_S)
+    assert crowd.writes == len(crowd.wires)
 
 
 def test_what_waits_for_its_turn_is_held_back_where_the_peer_pauses() -> None:
