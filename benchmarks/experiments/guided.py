@@ -32,10 +32,12 @@ OPENING = 2
 """Random moves of each player before a game; every opening is played twice, seats exchanged."""
 SEARCHES = ("paranoid", "maxn", "brs", "mpmix", "maxprob", "mcts")
 """The searches that play with more than two seats."""
-MANY = {3: ((0,), (1,), (2,)), 4: ((0, 2),), 6: ((0, 2, 4),)}
-"""By the number of players the seats of one side; the other side has the others."""
+SIX: Sides = ((0, 2, 4),)
+"""The seats of one side at a table of six; the other side has the others, between them."""
+AT_SIX = ("hand", "stragglers", "mobility")
+"""The evaluations that each search is met with there."""
 SHORT = ("champion", "paranoid-hand", "maxn-mobility", "brs-hand", "mpmix-mobility", "mcts-hand")
-"""The opponents with more than two seats of a short run."""
+"""The opponents there of a short run."""
 
 
 @dataclass
@@ -87,22 +89,20 @@ def guided(scale: Scale) -> Measured:
     )
 
 
-def guided_many(scale: Scale) -> Measured:
-    """Play it at tables of three, four and six: half of the seats for one, half for the other."""
-    every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in EVALUATIONS]
-    rows, said = [], []
-    for seats, sides in MANY.items():
-        ahead, names = 0, ("champion", *every) if scale.full else SHORT
-        for name in names:
-            games = scale.choose(12, 200 if name == "champion" else 40)
-            row = _against(name, games, seats, sides)
-            rows.append((str(seats), name, *row.texts))
-            ahead += row.ahead
-        said.append(f"{ahead} of {len(names)} with {seats} players")
+def guided_six(scale: Scale) -> Measured:
+    """Play it at a table of six against each of the other searches: three seats against three."""
+    every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
+    rows, ahead = [], 0
+    for name in ("champion", *every) if scale.full else SHORT:
+        games = scale.choose(12, 200 if name == "champion" else 30)
+        row = _against(name, games, 6, SIX)
+        rows.append((name, *row.texts))
+        ahead += row.ahead
     return Measured(
-        found=f"At {1000 * SECONDS:.0f} ms a move the seats of `{SUBJECT}` come out ahead of the "
-        f"others' beyond the interval against {', '.join(said)}.",
-        heads=("players", "against", *HEADS),
+        found=f"At {1000 * SECONDS:.0f} ms a move three seats of `{SUBJECT}` score {rows[0][3]} "
+        f"({rows[0][4]}) against three of `{rows[0][0]}`, and come out ahead beyond the interval "
+        f"of {ahead} of {len(rows)} opponents.",
+        heads=("against", *HEADS),
         rows=tuple(rows),
     )
 

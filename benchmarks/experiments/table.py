@@ -44,6 +44,12 @@ def _guided() -> Measure:
     return guided.guided
 
 
+def _guided_six() -> Measure:
+    from benchmarks.experiments import guided
+
+    return guided.guided_six
+
+
 def _conspiring() -> Measure:
     from benchmarks.experiments import conspiring
 
@@ -167,6 +173,17 @@ EXPERIMENTS = (
         "search chose in games against itself; `mcts-guided` plays by it, and judges positions as "
         "`mcts-learned` does.",
         _guided,
+    ),
+    ReportExperiment(
+        "checkers-guided-six",
+        "chinese-checkers",
+        "Moves learned from searches, for six players",
+        "None: the report's learning is for two players and three.",
+        "With six players a search of all moves sees few plies of its own, so what it looks at "
+        "first counts for more. The same command with `seats=6` learns from games of six. Every "
+        "other seat is `mcts-guided`, the three between them are one older search, and that side "
+        "is ahead whose seats have the higher mean score.",
+        _guided_six,
     ),
     ReportExperiment(
         "checkers-sooner",

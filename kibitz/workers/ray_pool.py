@@ -9,14 +9,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
-from typing import Any
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from typing import Any, Final
 
 from kibitz.options.workers import SCHEME
 from kibitz.workers.port import Json, PoolError
 from kibitz.workers.process_pool import result_of
 from kibitz.workers.tasks import answer
 from kibitz_arena.runner.block_task import WorkerLostError
+
+CONNECT_S: Final = 5.0
+"""Seconds in which somebody has to listen at the address."""
+JOIN_S: Final = 60.0
+"""Seconds in which the cluster has to take this process in, or let it go; Ray itself waits longer
+than anybody would, and cannot be interrupted."""
 
 
 def carry_out(task: str, given: str) -> str:
@@ -55,15 +63,14 @@ async def ray_pool(address: str) -> AsyncIterator[RayPool]:
     ``ray://auto`` is the cluster that this machine is a node of. Raises `PoolError`.
     """
     ray = _import_ray()
+    where = address.removeprefix(SCHEME)
+    options = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     try:
-        await asyncio.to_thread(
-            ray.init,
-            address.removeprefix(SCHEME),
-            log_to_driver=False,
-            logging_level="ERROR",
-            configure_logging=False,
-        )
-    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        await _require_listener(where)
+        await _in_thread(lambda: ray.init(where, **options))
+    except TimeoutError:
+        raise PoolError(f"{address}: expected a Ray cluster, and none has answered") from None
+    except (OSError, RuntimeError, ValueError) as error:
         raise PoolError(f"{address}: expected a Ray cluster: {_first_line(error)}") from None
     try:
         size = int(ray.cluster_resources().get("CPU", 0))
@@ -71,7 +78,41 @@ async def ray_pool(address: str) -> AsyncIterator[RayPool]:
             raise PoolError(f"{address}: expected a cluster with a processor, got none")
         yield RayPool(ray, size)
     finally:
-        await asyncio.shield(asyncio.to_thread(ray.shutdown))
+        with contextlib.suppress(TimeoutError):  # the end of this process is told as well
+            await asyncio.shield(_in_thread(ray.shutdown))
+
+
+async def _require_listener(where: str) -> None:
+    """Raise `ConnectionError` or `TimeoutError` where nobody listens at ``HOST:PORT``."""
+    host, colon, port = where.rpartition(":")
+    if not colon or not port.isdecimal():
+        return  # Ray knows itself where it is
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    except TimeoutError:
+        raise
+    except (OSError, OverflowError) as error:
+        raise ConnectionError("nobody listens there") from error
+    writer.close()
+
+
+async def _in_thread(call: Callable[[], object]) -> None:
+    """Call something that blocks, in a thread that outlives `JOIN_S` but not this process.
+
+    Raises what it raises, and `TimeoutError`.
+    """
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(call())
+        except Exception as error:  # noqa: BLE001 - it is raised where it was called
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="kibitz-ray", daemon=True).start()
+    async with asyncio.timeout(JOIN_S):
+        await asyncio.wrap_future(done)
 
 
 def _import_ray() -> Any:

@@ -6,6 +6,7 @@ A seed that fails is looked into with ``simulate_nodes(seed, GAME)``: it fails a
 from __future__ import annotations
 
 import dataclasses
+import faulthandler
 import logging
 import os
 import subprocess
@@ -93,6 +94,7 @@ def test_a_seed_is_the_same_world_in_another_process() -> None:
 
 @pytest.mark.slow
 def test_one_history_in_a_thousand_worlds(report: ReportFigure) -> None:
+    faulthandler.cancel_dump_traceback_later()  # it takes longer than a test may that hangs
     faults: Counter[str] = Counter()
     seeds = range(FEW_RUNS, FEW_RUNS + MANY_RUNS)
     worlds = (simulate_nodes(seed, GAME, rates_of(seed)) for seed in seeds)

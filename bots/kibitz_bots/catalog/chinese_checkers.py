@@ -33,8 +33,7 @@ _WEIGHTS = Path(kibitz_search.__file__).parent / "chinese_checkers" / "weights"
 _OWN_MOVES = (GREEDY, IDDFS)
 """The searches that look at the own moves only."""
 _ALL_MOVES = (MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(10), mcts(10))
-_GUIDED = mcts(10, epsilon=0.05, plies=2)
-"""Monte Carlo search for learned priors: the better its guesses, the less chance helps them."""
+_GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
 _SLOW = ("vacant", "mobility", "race")
 """Evaluations with a record of their own; the others share one, and so their machine code."""
 
@@ -49,6 +48,12 @@ def _phased() -> type[Search]:
     from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
 
     return PhasedChineseCheckers
+
+
+def _guided_search() -> type[Search]:
+    from kibitz_search.chinese_checkers.guided import GuidedMcts
+
+    return GuidedMcts
 
 
 def _guided_weights() -> Evaluation:
@@ -124,12 +129,12 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/mcts-guided",
         "tries lines of play out by learned moves, judged as mcts-learned does",
-        EngineSpec(_GUIDED.load, _guided_weights),
+        EngineSpec(_guided_search, _guided_weights),
         _GUIDED.parameters,
         algorithm="mcts",
         evaluation="guided",
-        seats=(2,),  # there are no priors for more
-        weights=(_WEIGHTS / "guided-2.json",),
+        seats=(2, 6),  # there are priors for these
+        weights=(_WEIGHTS / "guided-2.json", _WEIGHTS / "guided-6.json"),
     ),
     Personality(
         f"{_GAME}/champion",

@@ -195,9 +195,9 @@ def maxprob(lead: float) -> Algorithm:
 def mcts(
     lead: float,
     *,
-    plies: int = 6,
-    epsilon: float = 0.2,
-    widen: float = 1.0,
+    plies: int | None = 6,
+    epsilon: float | None = 0.2,
+    widen: float | None = 1.0,
     explore: float | None = 0.3,
 ) -> Algorithm:
     """Return Monte Carlo tree search with these defaults; see `mcts_options`."""

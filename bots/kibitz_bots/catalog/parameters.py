@@ -87,15 +87,17 @@ def scale(usual: float) -> Parameter:
 def mcts_options(
     lead: float,
     *,
-    plies: int = 6,
-    epsilon: float = 0.2,
-    widen: float = 1.0,
+    plies: int | None = 6,
+    epsilon: float | None = 0.2,
+    widen: float | None = 1.0,
     explore: float | None = 0.3,
 ) -> tuple[Parameter, ...]:
     """Return the parameters of Monte Carlo tree search, `lead` being the usual `scale`.
 
-    With `explore` None it is 0.3, and 0.15 with five seats or six.
+    With `explore` None it is 0.3, and 0.15 with five seats or six. The others that are None follow
+    from the number of seats as well, as the search says.
     """
+    seats = "; without it as fits the number of seats"
     return (
         SEED,
         TIME,
@@ -111,9 +113,28 @@ def mcts_options(
             example=0.2 if explore is None else None,
         ),
         Parameter("history", float, 1.0, "how much it trusts what did well elsewhere"),
-        Parameter("widen", float, widen, "how soon it considers more actions; 0 for all at once"),
-        Parameter("plies", int, plies, "plies of a playout before it is judged"),
-        Parameter("epsilon", float, epsilon, "the part of random actions in playouts, 0 to 1"),
+        Parameter(
+            "widen",
+            float,
+            widen,
+            "how soon it considers more actions; 0 for all at once"
+            + (seats if widen is None else ""),
+            example=1.0 if widen is None else None,
+        ),
+        Parameter(
+            "plies",
+            int,
+            plies,
+            "plies of a playout before it is judged" + (seats if plies is None else ""),
+            example=6 if plies is None else None,
+        ),
+        Parameter(
+            "epsilon",
+            float,
+            epsilon,
+            "the part of random actions in playouts, 0 to 1" + (seats if epsilon is None else ""),
+            example=0.1 if epsilon is None else None,
+        ),
         Parameter("implicit", float, 0.0, "the part of the evaluation in every mean, 0 to 1"),
         scale(lead),
     )

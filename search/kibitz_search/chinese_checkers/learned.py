@@ -24,7 +24,7 @@ from kibitz_search.training.weights import WeightsFile
 
 SEATS = (2, 4)
 """The numbers of seats with an array of their own."""
-GUIDED = (2,)
+GUIDED = (2, 6)
 """The numbers of seats with priors of moves; a file of them repeats the array, so it is whole."""
 
 

@@ -54,6 +54,69 @@ async def test_ray_that_is_not_installed_is_a_sentence(monkeypatch: pytest.Monke
             pass
 
 
+class StandInRay:
+    """What is used of Ray to join a cluster, which a test decides about."""
+
+    def __init__(self, init: Callable[[], object]) -> None:
+        self._init = init
+        self.shutdowns = 0
+
+    def init(self, where: str, **options: object) -> None:
+        self._init()
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 2.0}
+
+    def remote(self, **options: object) -> Callable[[object], object]:
+        return lambda function: function
+
+    def shutdown(self) -> None:
+        self.shutdowns += 1
+
+
+async def join(monkeypatch: pytest.MonkeyPatch, address: str, ray: StandInRay) -> int:
+    """Join a cluster and leave it; return how many workers it has."""
+    monkeypatch.setattr(ray_pool, "_import_ray", lambda: ray)
+    async with ray_pool.ray_pool(address) as pool:
+        return pool.size
+
+
+async def test_a_cluster_is_joined_and_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    listener = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    ray = StandInRay(lambda: None)
+    assert await join(monkeypatch, f"ray://127.0.0.1:{port}", ray) == 2
+    assert await join(monkeypatch, "ray://auto", ray) == 2
+    assert ray.shutdowns == 2
+    listener.close()
+
+
+async def test_an_address_where_nobody_listens_is_a_sentence_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ray would ask again for many minutes, and hear of no Ctrl-C meanwhile."""
+    ray = StandInRay(threading.Event().wait)
+    with pytest.raises(PoolError, match=r"1:1: expected a Ray cluster: nobody listens there$"):
+        await join(monkeypatch, "ray://127.0.0.1:1", ray)
+
+
+async def test_a_cluster_that_does_not_answer_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ray_pool, "JOIN_S", 0.05)
+    ray = StandInRay(threading.Event().wait)
+    with pytest.raises(PoolError, match="and none has answered"):
+        await join(monkeypatch, "ray://auto", ray)
+
+
+async def test_a_cluster_that_refuses_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init() -> None:
+        raise ConnectionError("no cluster here\nand a long story")
+
+    with pytest.raises(PoolError, match=r"expected a Ray cluster: no cluster here$"):
+        await join(monkeypatch, "ray://auto", StandInRay(init))
+
+
 async def test_a_frame_is_read_as_it_was_written() -> None:
     stream = asyncio.StreamReader()
     stream.feed_data(encode({"a": 1.1}) + encode({"b": "é"})[:-1])
