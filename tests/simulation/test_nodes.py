@@ -21,6 +21,7 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.mnk import GAME
+from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.failover import Failover
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.postgres import nodes as postgres_nodes
@@ -187,6 +188,16 @@ def test_a_lease_by_the_nodes_own_clock_is_found_out() -> None:
 
     lease = patch.object(PostgresNodes, "first", property(first))
     assert is_detected("serve", lease, cuts=0.2)
+
+
+def test_a_node_that_does_not_look_up_what_others_have_is_found_out() -> None:
+    """A player comes with a ticket to a node whose lobbies were taken while it stood still."""
+
+    async def find_elsewhere(directory: Directory, key: str) -> None:
+        return None
+
+    planted = replaced(Directory, "find_elsewhere", find_elsewhere)
+    assert is_detected("was told that there is no", planted, side_by_side=True, freezes=0.15)
 
 
 def test_a_clock_that_runs_while_its_server_stands_still_is_found_out() -> None:

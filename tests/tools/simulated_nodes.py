@@ -18,7 +18,8 @@ commit or the look at which it is:
 * a lobby that is taken from a node whose heart beats, or served by two nodes at once;
 * a lobby of a dead node that is not taken though somebody lives;
 * a node that is awake and goes on with what was taken from it, or steps down without a word;
-* a turn that was charged while its server stood still.
+* a turn that was charged while its server stood still;
+* a player who is told that there is no such lobby or match, which is open.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import re
 import types
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -82,6 +84,7 @@ TAKEN_S = 7.0
 """Seconds in which a lobby has to be taken that nobody alive owns."""
 CHARGED_MS = 3_000
 """More than a player of these runs thinks about a turn, and its messages are under way."""
+_MISSING = re.compile(rb"no (?:running )?(?:match|lobby) '([^']+)'")
 EPOCH_S = 1_900_000_000
 
 
@@ -378,6 +381,17 @@ class NodesSimulation(Simulation):
     def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
         """A node that cannot read how a match ended cannot say what became of a move either."""
         return refused.code is not Code.UNAVAILABLE and super().declines(refused, actor)
+
+    def trace_message(self, actor: SimulatedClient, way: str, data: bytes) -> None:
+        super().trace_message(actor, way, data)
+        missing = _MISSING.search(data)
+        if missing is not None:
+            self._judge_missing(actor, missing[1].decode())
+
+    def _judge_missing(self, actor: SimulatedClient, key: str) -> None:
+        rows = self.database.tables["stream"].values()
+        if any(row["key"] == key and row["state"] == "open" for row in rows):
+            self.wrong(f"{actor.name} was told that there is no {key}, which is open")
 
     def count(self, fault: str) -> None:
         self.faults[fault] = self.faults.get(fault, 0) + 1
