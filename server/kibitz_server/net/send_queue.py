@@ -77,7 +77,7 @@ def message_frame(message: Answer | ServerMessage) -> bytes:
 class WriteBatcher:
     """The send queues of a server that have frames to write at the end of this turn of the loop."""
 
-    __slots__ = ("_loop", "_patient", "_patient_scheduled", "_ready", "_scheduled")
+    __slots__ = ("_loop", "_patient", "_pausing", "_ready", "_scheduled")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
@@ -85,37 +85,42 @@ class WriteBatcher:
         self._patient: deque[SendQueue] = deque()
         """Those that may wait for a later turn."""
         self._scheduled = False
-        self._patient_scheduled = False
+        self._pausing = False
+        """Whether the patient ones wait for the end of a pause."""
 
     def add(self, queue: SendQueue) -> None:
         self._ready.append(queue)
-        if not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self.flush)
+        self._schedule()
 
     def add_patient(self, queue: SendQueue) -> None:
         """Write a queue in one of the next turns, after those that came before it."""
         self._patient.append(queue)
-        if not self._patient_scheduled:
-            self._patient_scheduled = True
-            self._loop.call_soon(self.flush_patient)
+        if not self._pausing:
+            self._schedule()
 
     def flush(self) -> None:
-        """Write what every queue has gathered."""
+        """Write what every queue has gathered, and, but in a pause, what some patient ones have."""
         self._scheduled = False
         filled, self._ready = self._ready, []
         for queue in filled:
             self._write(queue)
-
-    def flush_patient(self) -> None:
-        """Write what some of the patient queues have, and the others after a pause."""
-        self.flush()  # nobody waits for these
+        if self._pausing:
+            return
         waiting = len(self._patient)
         for _ in range(min(waiting, max(PATIENT_AT_ONCE, waiting // PATIENT_BATCHES))):
             self._write(self._patient.popleft())
-        self._patient_scheduled = bool(self._patient)
         if self._patient:
-            self._loop.call_later(PATIENT_PAUSE_S, self.flush_patient)
+            self._pausing = True
+            self._loop.call_later(PATIENT_PAUSE_S, self._end_pause)
+
+    def _end_pause(self) -> None:
+        self._pausing = False
+        self.flush()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self.flush)
 
     def _write(self, queue: SendQueue) -> None:
         try:
