@@ -36,7 +36,7 @@ SIX: Sides = ((0, 2, 4),)
 """The seats of one side at a table of six; the other side has the others, between them."""
 AT_SIX = ("hand", "stragglers", "mobility")
 """The evaluations that each search is met with there."""
-SHORT = ("champion", "paranoid-hand", "maxn-mobility", "brs-hand", "mpmix-mobility", "mcts-hand")
+SHORT = ("champion", "mpmix-mobility")
 """The opponents there of a short run."""
 
 
@@ -94,7 +94,7 @@ def guided_six(scale: Scale) -> Measured:
     every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
     rows, ahead = [], 0
     for name in ("champion", *every) if scale.full else SHORT:
-        games = scale.choose(12, 200 if name == "champion" else 30)
+        games = scale.choose(10, 200 if name == "champion" else 30)
         row = _against(name, games, 6, SIX)
         rows.append((name, *row.texts))
         ahead += row.ahead

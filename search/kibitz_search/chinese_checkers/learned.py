@@ -6,6 +6,8 @@ here for the numbers of seats where its seats were ahead in more than half of th
 `plan_games` against ``stragglers`` beyond the 95% interval, with openings that it was not trained
 on: with two seats in 619 of 1,000, with four, two against two, in 119 of 200. With six, three
 against three, that of 24 generations was ahead in 99 of 200, and is not here.
+
+The priors lie in ``weights/guided-2.json`` and ``guided-6.json`` (`prior_learning`).
 """
 
 from __future__ import annotations
