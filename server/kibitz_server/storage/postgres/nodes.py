@@ -317,6 +317,11 @@ class PostgresNodes:
             return taken
 
         taken = await self._ask(query)
+        # What this node takes back, and never knew that it had lost, it has as it was before.
+        owned = self._store.owned_lobbies()
+        stale = {lobby.key: lobby.former for lobby, _, _ in taken if lobby.key in owned}
+        if stale:
+            self._store.lobbies_lost(stale)
         for lobby, number, matches in taken:
             self._store.lobby_taken(lobby.key, number, matches)
         return [lobby for lobby, _, _ in taken]

@@ -237,6 +237,32 @@ async def test_a_lobby_that_was_lost_can_be_taken_back(url: PostgresURL) -> None
     await first.close()
 
 
+async def test_who_takes_back_what_it_did_not_know_that_it_had_lost_steps_down_first(
+    url: PostgresURL,
+) -> None:
+    """It stood still while another node had the lobby, which is dead as well by now."""
+    first, second = node(url, "a"), node(url, "b")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    lost: list[Mapping[str, str | None]] = []
+    nodes_of(first).on_lost = lost.append
+    execute(url, "UPDATE stream SET node = 'gone' WHERE key = 'lobby'")
+    await take(second)
+    await nodes_of(second).leave()
+    assert [(each.key, each.former) for each in await take(first)] == [("lobby", "b")]
+    assert lost == [{"lobby": "b"}]
+    assert await take(first) == []
+    assert lost == [{"lobby": "b"}]
+    found = (await first.reload(["m1"]))["m1"]
+    assert isinstance(found, Stored)
+    waiter = RecordingWaiter()
+    appended(first, found.stream, 1, waiter)
+    await first.flush()
+    assert waiter.told == [4]
+    await second.close()
+    await first.close()
+
+
 async def test_a_take_over_whose_answer_was_lost_is_heard_of(url: PostgresURL) -> None:
     first, second = node(url, "a"), node(url, "b")
     lobby_with_match(first, RecordingWaiter())
