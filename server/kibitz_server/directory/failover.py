@@ -153,6 +153,8 @@ class Failover:
         LOG.warning("node %s stands by: %s", self._nodes.name, why)
         self._loaded = False
         for peer in list(self._connections.peers):
+            if peer.identity is None:
+                continue  # a page is answered, and who says hello now hears that nobody is let in
             peer.close(SERVICE_RESTART, f"this node stands by: {why}")
 
     async def _take(self) -> bool:

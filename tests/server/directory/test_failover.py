@@ -90,7 +90,8 @@ class Taken:
 
 
 class RecordingPeer:
-    def __init__(self) -> None:
+    def __init__(self, identity: object = "somebody") -> None:
+        self.identity = identity
         self.closed: list[tuple[int, str]] = []
 
     def close(self, code: int, reason: str) -> None:
@@ -107,9 +108,9 @@ class RecordingSharing:
         self.loading.append(sorted(loading))
 
 
-class OnePeer:
-    def __init__(self, peer: RecordingPeer) -> None:
-        self.peers: Collection[Peer] = [cast(Peer, peer)]
+class FewPeers:
+    def __init__(self, *peers: RecordingPeer) -> None:
+        self.peers: Collection[Peer] = [cast(Peer, peer) for peer in peers]
 
     def peer_of(self, player: str) -> Peer | None:
         return None
@@ -118,7 +119,7 @@ class OnePeer:
 class Scene:
     def __init__(self) -> None:
         self.nodes, self.store, self.taken = ScriptedNodes(), ScriptedStore(), Taken()
-        self.peer = RecordingPeer()
+        self.peer, self.page = RecordingPeer(), RecordingPeer(None)
         self.sharing = RecordingSharing()
         self.moved: Counter[Literal["taken", "lost"]] = Counter()
         self.failover = Failover(
@@ -127,7 +128,7 @@ class Scene:
             self.taken,
             Registry(),
             self.taken,
-            OnePeer(self.peer),
+            FewPeers(self.peer, self.page),
             self.sharing,
             self.moved,
         )
@@ -238,6 +239,7 @@ async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() ->
     with pytest.raises(UnusableDatabase):
         await scene.failover.look()
     assert scene.peer.closed == [(1012, "this node stands by: it does not reach its database")]
+    assert scene.page.closed == []  # whoever asks for a page is answered
     scene.nodes.away = False
     await scene.failover.look()
     assert scene.failover.serving
