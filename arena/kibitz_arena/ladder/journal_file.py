@@ -1,14 +1,12 @@
-"""The journal's file: opened by one process at a time, on the disk after every write."""
+"""The journal of a ladder: its file, and the state that it tells."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self
 
-from filelock import FileLock, Timeout
-
-from kibitz_arena.journal import JournalError
 from kibitz_arena.ladder.config import Ladder
 from kibitz_arena.ladder.journal import (
     Entry,
@@ -19,7 +17,7 @@ from kibitz_arena.ladder.journal import (
     require_same_ladder,
 )
 from kibitz_arena.ladder.state import LadderState
-from kibitz_arena.runner.journal_file import append_durably, sync_folder
+from kibitz_arena.runner.append_file import open_append_file
 
 
 class LadderJournal:
@@ -36,25 +34,17 @@ class LadderJournal:
         it is that of another ladder.
         """
         self.path = path
-        self._lock = FileLock(f"{path}.lock")
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise JournalError(
-                f"{path} is open already: another process keeps this ladder"
-            ) from None
-        try:
-            self._file, reading = _open(path, ladder)
-            try:
-                self.state = LadderState.fold(ladder, reading.entries)
-            except BaseException:
-                self._file.close()
-                raise
-        except BaseException:
-            self._lock.release()
-            raise
-        self.torn = reading.torn
+        header = encode_line(make_header(ladder))
+        self._file, found = open_append_file(
+            path, partial(_parse, ladder), header, "another process keeps this ladder"
+        )
+        self.torn = found.torn
         """The half line that was cut off, empty where the end was whole."""
+        try:
+            self.state = LadderState.fold(ladder, found.entries)
+        except BaseException:
+            self.close()
+            raise
 
     def fold(self, *entries: Entry) -> bytes:
         """Fold entries into the state and return the lines that `write` has to be given next.
@@ -67,7 +57,7 @@ class LadderJournal:
 
     def write(self, lines: bytes) -> None:
         """Append lines and wait for the disk; may be called in a thread."""
-        append_durably(self._file, lines)
+        self._file.append(lines)
 
     def append(self, *entries: Entry) -> None:
         """Fold entries in, write them down, and wait for the disk."""
@@ -76,7 +66,6 @@ class LadderJournal:
     def close(self) -> None:
         """Let others have the journal."""
         self._file.close()
-        self._lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -90,20 +79,9 @@ class LadderJournal:
         self.close()
 
 
-def _open(path: Path, ladder: Ladder) -> tuple[BinaryIO, ParsedJournal]:
-    """Return the file, open at its end, and what its whole lines say."""
-    file = path.open("a+b", buffering=0)
-    try:
-        file.seek(0)
-        reading = parse(file.read())
-        if reading.header is not None:
-            require_same_ladder(reading.header, ladder)
-        if reading.torn:
-            file.truncate(reading.length)
-        if reading.header is None:
-            append_durably(file, encode_line(make_header(ladder)))
-            sync_folder(path.parent)
-    except BaseException:
-        file.close()
-        raise
-    return file, reading
+def _parse(ladder: Ladder, data: bytes) -> ParsedJournal:
+    """Read a journal; raises `JournalError` where it is that of another ladder."""
+    found = parse(data)
+    if found.header is not None:
+        require_same_ladder(found.header, ladder)
+    return found

@@ -9,5 +9,6 @@ services           what starts servers and entrants, as Protocols
 concurrency        how many games at the same time, by measured latency
 records            a record of each game, and reports of faults
 directory          the tournament's directory; `journal_file` and `publish` write into it
+append_file        a journal's file: one writer, on the disk after every append
 progress           what a person sees meanwhile
 """

@@ -1,25 +1,23 @@
-"""The journal's file: opened by one process at a time, on the disk after every append."""
+"""The journal of an event: its file, and the progress that it tells."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, TypeVar
-
-from filelock import FileLock, Timeout
+from typing import Self, TypeVar
 
 from kibitz_arena.journal import (
     Entry,
-    JournalError,
     ParsedJournal,
     encode_line,
     make_header,
     parse,
     require_same_tournament,
 )
+from kibitz_arena.runner.append_file import open_append_file
 from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
@@ -44,20 +42,14 @@ class Journal:
         `JournalMismatchError` where its event is not this one.
         """
         self.path = path
-        self._lock = FileLock(f"{path}.lock")
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise JournalError(f"{path} is open already: another arena runs this event") from None
-        try:
-            self._file, reading = _open_journal(path, tournament)
-        except BaseException:
-            self._lock.release()
-            raise
-        self.torn = reading.torn
+        header = encode_line(make_header(tournament))
+        self._file, found = open_append_file(
+            path, partial(_parse, tournament), header, "another arena runs this event"
+        )
+        self.torn = found.torn
         """The half line that was cut off, empty where the end was whole."""
         try:
-            self.state = TournamentState.fold(tournament, reading.entries, schedule)
+            self.state = TournamentState.fold(tournament, found.entries, schedule)
         except BaseException:
             self.close()
             raise
@@ -82,12 +74,11 @@ class Journal:
                     self.state.apply(entry)
                     lines.append(encode_line(entry))
         finally:
-            append_durably(self._file, b"".join(lines))
+            self._file.append(b"".join(lines))
 
     def close(self) -> None:
         """Let others have the journal."""
         self._file.close()
-        self._lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -101,38 +92,9 @@ class Journal:
         self.close()
 
 
-def _open_journal(path: Path, tournament: Tournament) -> tuple[BinaryIO, ParsedJournal]:
-    """Return the file, open at its end, and what its whole lines say."""
-    file = path.open("a+b", buffering=0)
-    try:
-        file.seek(0)
-        reading = parse(file.read())
-        if reading.header is not None:
-            require_same_tournament(reading.header, tournament)
-        if reading.torn:
-            file.truncate(reading.length)
-        if reading.header is None:
-            append_durably(file, encode_line(make_header(tournament)))
-            sync_folder(path.parent)
-    except BaseException:
-        file.close()
-        raise
-    return file, reading
-
-
-def append_durably(file: BinaryIO, data: bytes) -> None:
-    """Append `data` whole and wait for the disk."""
-    left = memoryview(data)
-    while left:
-        left = left[file.write(left) :]
-    os.fsync(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the disk knows the file's name, where folders can be opened at all."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _parse(tournament: Tournament, data: bytes) -> ParsedJournal:
+    """Read a journal; raises `JournalMismatchError` where its event is not this one."""
+    found = parse(data)
+    if found.header is not None:
+        require_same_tournament(found.header, tournament)
+    return found
