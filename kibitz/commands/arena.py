@@ -140,7 +140,10 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
             state = run(_run(runner, resume))
         else:
             runner, state = run(_run_on_workers(tournament, directory, services, display, given))
-    except (JournalError, PoolError) as error:
+    except PoolError as error:
+        echo(f"Error: {error}", err=True)
+        sys.exit(EXIT_UNABLE)
+    except JournalError as error:
         raise click.ClickException(str(error)) from None
     finally:
         display.close()

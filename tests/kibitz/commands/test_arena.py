@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 
 from kibitz.cli import kibitz
 from kibitz.commands.arena import arena
+from kibitz.workers.port import PoolError
 from kibitz_arena.config import load
 from kibitz_arena.tournament import Entrant, EntrantLimits, StopRule, Tournament
 
@@ -134,3 +137,17 @@ def test_the_file_of_the_page_is_an_event() -> None:
     assert {entrant.source for entrant in event.entrants} == {"bot", "stdio"}
     assert event.limits.memory == 2**30
     assert event.anchors == {"random": 0.0}
+
+
+def test_an_event_whose_workers_are_not_to_be_had_ends_with_what_is_said_of_that(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def nobody(where: str) -> AsyncIterator[object]:
+        raise PoolError(f"{where}: expected a Ray cluster: nobody listens there")
+        yield
+
+    monkeypatch.setattr("kibitz.commands.arena.worker_pool", nobody)
+    done = CliRunner().invoke(kibitz, ["arena", "cup.yaml", "--workers", "ray://there:1"])
+    assert done.exit_code == 2
+    assert "Error: ray://there:1: expected a Ray cluster: nobody listens there" in done.output
