@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import ValidationError
@@ -123,7 +124,7 @@ def turn_message(turn: Turn) -> dict[str, Any]:
         "legal": None if turn.listed is None else list(turn.listed),
         "legal_rule": turn.rule,
         "ms": turn.budget.ms,
-        "clocks": [clock.model_dump(mode="json") for clock in turn.clocks],
+        "clocks": [asdict(clock) for clock in turn.clocks],
         "refused": turn.refusal,
     }
 

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
 from typing import Any, Final
 
@@ -181,7 +182,10 @@ class _Contents:
         if paint := paint_between(before, after):
             step["paint"] = paint
         if event.clocks is not None:
-            step["clocks"] = [clock.model_dump(exclude_defaults=True) for clock in event.clocks]
+            step["clocks"] = [
+                {name: left for name, left in asdict(clock).items() if left}
+                for clock in event.clocks
+            ]
         return step
 
     @functools.cached_property

@@ -7,9 +7,11 @@ deep nesting, giant integers and lone surrogates through to code that does not e
 from __future__ import annotations
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from kibitz_protocol.wire.explain import explain
 from kibitz_protocol.wire.messages import ClientMessage, ServerMessage
+from kibitz_protocol.wire.records import Entry, Moved
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import RequestId
 
@@ -70,6 +72,27 @@ def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
 def encode(message: BaseModel) -> bytes:
     """Write a message, absent fields left out."""
     return message.__pydantic_serializer__.to_json(message, exclude_none=True, by_alias=True)
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """Write an entry of a log: what `encode` does, and a move, which most are, in half the time."""
+    if type(entry) is not Moved or entry.comment is not None:
+        return encode(entry)
+    return (
+        b'{"seq":%d,"at_ms":%d,"kind":"move","ply":%d,"seat":%d,"action":%b,"elapsed_ms":%d'
+        b',"allowance_ms":%d,"wait_ms":%d%b%b}'
+    ) % (
+        entry.seq,
+        entry.at_ms,
+        entry.ply,
+        entry.seat,
+        to_json(entry.action),
+        entry.elapsed_ms,
+        entry.allowance_ms,
+        entry.wait_ms,
+        b"" if entry.lag_ms is None else b',"lag_ms":%d' % entry.lag_ms,
+        b"" if entry.id is None else b',"id":%d' % entry.id,
+    )
 
 
 def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int) -> DecodeError:

@@ -6,7 +6,7 @@ Towards the server unknown fields are refused (`Strict`); our clients tolerate t
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool, StrictInt
 
@@ -57,25 +57,23 @@ Options: TypeAlias = Annotated[dict[FieldName, Scalar | _Several], Field(max_len
 """A game's options: a flat JSON object that the game's own `Options` model validates next."""
 
 
-def _without_nulls(sent: object) -> object:
+def without_nulls(sent: Any) -> Any:
     """Leave out the fields of a flat object that are null, which means the same."""
     if isinstance(sent, dict) and None in sent.values():
         return {name: value for name, value in sent.items() if value is not None}
     return sent
 
 
-SentAction: TypeAlias = Annotated[
-    Action,
-    BeforeValidator(
-        _without_nulls,
-        json_schema_input_type=Annotated[dict[FieldName, Scalar | None], Field(max_length=8)],
-    ),
-]
-"""An action as a client may send it: a field that is null is left out."""
+SentAction: TypeAlias = Annotated[dict[FieldName, Scalar | None], Field(max_length=8)]
+"""An action as a client may send it: a field that is null counts as left out.
+
+Whoever reads it leaves it out (`without_nulls`). A validator in Python that did it here would be a
+fifth of what reading a move costs.
+"""
 SentOptions: TypeAlias = Annotated[
     Options,
     BeforeValidator(
-        _without_nulls,
+        without_nulls,
         json_schema_input_type=Annotated[
             dict[FieldName, Scalar | _Several | None], Field(max_length=32)
         ],

@@ -11,9 +11,11 @@ from collections.abc import Collection
 from typing import Any
 
 from kibitz_protocol.wire.messages import LobbyChanged
+from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
+_NOTHING = {name: field.default for name, field in LobbyChanged.model_fields.items()}
 _COUNTS = ("state", "round", "spectators", "planned", "done", "void")
 
 
@@ -41,7 +43,9 @@ class ToldLobby:
         changes |= self._changed_members(state, connected)
         changes |= self._changed_standings(state)
         changes |= self._changed_trouble(state)
-        return LobbyChanged(lobby=state.id, **changes) if changes else None
+        return (
+            construct(LobbyChanged, _NOTHING | {"lobby": state.id} | changes) if changes else None
+        )
 
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
         counts = (state.phase, state.round, spectators, state.planned, state.done, state.void)

@@ -28,6 +28,7 @@ from kibitz_protocol.wire.messages import (
 )
 from kibitz_protocol.wire.records import Player, Result
 from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.lobby import commands, entries
 from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
@@ -149,11 +150,13 @@ class LobbyRunner:
 
     def match_started(self, brief: MatchBrief) -> None:
         """Tell everybody that a match of this lobby has begun."""
-        self.news.broadcast(MatchStarted(lobby=self.key, match=brief))
+        values = {"type": "match_started", "lobby": self.key, "match": brief}
+        self.news.broadcast(construct(MatchStarted, values))
 
     def match_ended(self, brief: MatchBrief, result: Result) -> None:
         """Tell everybody that a match of this lobby is over, and count its result."""
-        self.news.broadcast(MatchEnded(lobby=self.key, match=brief))
+        values = {"type": "match_ended", "lobby": self.key, "match": brief}
+        self.news.broadcast(construct(MatchEnded, values))
         self.command(commands.MatchFinished(brief.match, result))
 
     def match_lost(self, match: str, result: Result) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from kibitz_protocol.wire.lobbies import Standing, standing_order
 from kibitz_protocol.wire.records import Cause, Player, Result
 from kibitz_protocol.wire.shares import beaten_share, seat_outcome
+from kibitz_protocol.wire.unchecked import construct
 
 
 @dataclass
@@ -55,13 +56,14 @@ class StandingsTable:
 
     def _line(self, player: Player) -> Standing:
         tally = self.tallies.get(player.player, Tally())
-        return Standing(
-            player=player.player,
-            name=player.name,
-            played=tally.played,
-            wins=tally.wins,
-            draws=tally.draws,
-            losses=tally.losses,
-            points=round(tally.points, 6),
-            causes=dict(tally.causes),
-        )
+        values = {
+            "player": player.player,
+            "name": player.name,
+            "played": tally.played,
+            "wins": tally.wins,
+            "draws": tally.draws,
+            "losses": tally.losses,
+            "points": round(tally.points, 6),
+            "causes": dict(tally.causes),
+        }
+        return construct(Standing, values)

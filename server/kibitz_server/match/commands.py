@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from kibitz_protocol.wire.records import Cause, Comment, Entry, Player, Result
 from kibitz_protocol.wire.refusals import Code
-from kibitz_protocol.wire.values import Action
+from kibitz_protocol.wire.values import SentAction
 from kibitz_server.match.visibility import EntryView
 
 # --- commands -----------------------------------------------------------------------------
@@ -22,7 +22,7 @@ class Play(NamedTuple):
     seat: int
     id: int
     ply: int
-    action: Action
+    action: SentAction
     comment: Comment | None = None
     rtt_ms: int = 0
 

@@ -29,10 +29,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
 
-from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.messages import Finished, Move
+from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
@@ -61,7 +61,7 @@ from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import SendQueue, message_frame
+from kibitz_server.net.send_queue import SendQueue
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.pending import HeldRequest, PendingQueue, Release, Request
 from kibitz_server.storage.port import Store
@@ -453,7 +453,7 @@ class MatchRunner:
     def _append(self, append: Append, peer: Peer | None, now: int, command: Command | None) -> None:
         """Write an entry, and hold back the news of it."""
         entry, view, answered = append
-        line = encode(entry)
+        line = encode_entry(entry)
         self._context.store.append(self.stream, entry.seq, line, self)
         told: Release
         if answered is None or peer is None or command is None:
@@ -597,7 +597,7 @@ class MatchRunner:
         snapshot = engine.views.snapshot(seat, why, seat, left)
         peer.send_queue.send(engine.views.snapshot_frame(snapshot, seat, peer.views))
         if state.result is not None:
-            peer.send(self._finished_message(peer.views))
+            peer.send_queue.send(self._finished_frame(peer.views))
         elif state.to_act == seat:
             self._resend_turn(peer)
 
@@ -647,7 +647,7 @@ class MatchRunner:
 
     def _announce_end(self) -> None:
         self.spectators.publish_rest()
-        frame = cache(lambda wanted: message_frame(self._finished_message(wanted)))
+        frame = cache(self._finished_frame)
         for peer in self.seats.subscribers:
             if peer is not None:
                 peer.send_queue.send(frame(peer.views))
@@ -655,8 +655,8 @@ class MatchRunner:
         self._cancel_timer()
         self._context.match_over(self)
 
-    def _finished_message(self, wanted: WantedViews) -> Finished:
-        return self.engine.views.finished(f"/records/{self.key}.jsonl", wanted)
+    def _finished_frame(self, wanted: WantedViews) -> bytes:
+        return self.engine.views.finished_frame(f"/records/{self.key}.jsonl", wanted)
 
     # --- the timer --------------------------------------------------------------------------
 

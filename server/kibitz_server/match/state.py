@@ -8,7 +8,7 @@ just made and one that comes out of a log meet, so a restored match is the live 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Self, assert_never
 
 from pydantic_core import from_json, to_json
@@ -41,7 +41,7 @@ from kibitz_protocol.wire.records import (
     Setup,
 )
 from kibitz_protocol.wire.unchecked import without_fields_set
-from kibitz_protocol.wire.values import Action
+from kibitz_protocol.wire.values import Scalar, without_nulls
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
 from kibitz_server.match.saved_state import Absence, SavedState
 
@@ -361,7 +361,7 @@ class MatchState:
         self.game.forfeit(trial, seat)
         return bool(trial.tobytes() != self.game_state.tobytes())
 
-    def decode(self, action: Action) -> int:
+    def decode(self, action: Mapping[str, Scalar | None]) -> int:
         model: type[Model] = self.game.Move
         return self.game.decode(self.game_state, _read_move(model, to_json(action)))
 
@@ -375,7 +375,7 @@ class MatchState:
 @functools.lru_cache(maxsize=4096)
 def _read_move(model: type[Model], text: bytes) -> Model:
     """Read a move; a game's few moves come again and again, and they are frozen."""
-    return model.from_wire(from_json(text))
+    return model.from_wire(without_nulls(from_json(text)))
 
 
 def _rules_of(game: Game, setup: Setup) -> Game:

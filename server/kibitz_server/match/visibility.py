@@ -37,7 +37,7 @@ from kibitz_games.core.drawing import paint_between, stage_of
 from kibitz_games.core.game import Game, Model, State
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.clocks import Clock, clocks_json, until_flag
-from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
@@ -212,7 +212,7 @@ class EntryView:
 
     def entry_json(self, viewer: Viewer) -> bytes:
         """Return the entry as `viewer` may see it, as JSON."""
-        return encode(redact(self.entry, viewer, self.hidden))
+        return encode_entry(redact(self.entry, viewer, self.hidden))
 
     def paint(self, viewer: Viewer) -> Paint | None:
         """Return what the entry changed in the drawing for `viewer`, None where that is nothing."""
@@ -277,7 +277,7 @@ class EntryView:
     def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
         entry = redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
-            line = encode(entry)
+            line = encode_entry(entry)
         after, clocks = self.after, self.clocks
         seen = b""
         if told is not None:
@@ -530,6 +530,25 @@ class MatchViews:
             "record": record,
         }
         return construct(Finished, values)
+
+    def finished_frame(self, record: str, wanted: WantedViews = "turn") -> bytes:
+        """Return `finished` framed; an open game's view is written without its model."""
+        state = self.state
+        if state.game.info.hidden or state.result is None:
+            return text_frame(encode(self.finished(record, wanted)))
+        lobby = state.setup.lobby
+        return text_frame(
+            b'{"type":"finished","match":"%b"%b,"seq":%d,"result":%b,"view":%b,"seed":%b,"record":%b}'
+            % (
+                state.setup.match.encode(),
+                b"" if lobby is None else b',"lobby":"%b"' % lobby.encode(),
+                state.seq,
+                encode(state.result),
+                self.present().json(REFEREE),
+                to_json(state.setup.seed),
+                to_json(record),
+            )
+        )
 
 
 @lru_cache(maxsize=256)

@@ -221,7 +221,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "match.deadline": (absences, "next_due", ("leave_match",)),
     "match.view": (Grid, "view", ("move", "resign", "rejoin")),
     "match.your_turn": (Grid, "legal", ("move", "rejoin")),
-    "match.encode": (match_runner, "encode", MATCH_ENTRIES),
+    "match.encode": (match_runner, "encode_entry", MATCH_ENTRIES),
     "match.publish": (visibility, "depends_on_viewer", ("move", "comment", "resign")),
     "hall.look": (Hall, "_look", ("subscribe",)),
     "match.brief": (MatchRunner, "brief", ("resign", "list_matches")),

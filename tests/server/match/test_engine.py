@@ -303,6 +303,14 @@ def test_nobody_pays_for_the_time_before_a_turn_is_open() -> None:
     assert match.state.clocks == [Clock(main_ms=9_500), Clock(main_ms=9_900)]
 
 
+def test_a_field_of_an_action_that_is_null_counts_as_left_out() -> None:
+    shell = grid()
+    (append,) = shell.match.handle(Play(0, 1, 0, {"x": 0, "y": 0, "z": None}), shell.now).effects
+    assert isinstance(append, Append)
+    assert isinstance(append.entry, Moved)
+    assert append.entry.action == {"x": 0, "y": 0}
+
+
 def test_opening_an_open_turn_again_changes_nothing() -> None:
     shell = grid(clock="10+0")
     before = shell.match.deadline

@@ -681,7 +681,7 @@ def test_a_match_is_never_ahead_of_its_log(
     peer = play.lines["p1"].peer
     peer.unanswered |= {2, 3}
     with monkeypatch.context() as patch:
-        patch.setattr(runner_module, "encode", lambda entry: 1 // 0)
+        patch.setattr(runner_module, "encode_entry", lambda entry: 1 // 0)
         play.move(1, id=2)
     # The table carries out nothing more, tells what is in the log, and is given back then.
     assert not play.move(1, id=3)
