@@ -190,7 +190,7 @@ class EntryView:
     alike: bool
     """Whether it looks the same to every viewer."""
     _frames: dict[tuple[Viewer, str | None], bytes] = field(default_factory=dict)
-    _changes: dict[Viewer, bytes] = field(default_factory=dict)
+    _changes: dict[Viewer, bytes] | None = None
 
     def view(self, viewer: Viewer) -> Fields | None:
         """Return the view of `viewer` right after the entry, None where it changed nothing."""
@@ -204,6 +204,8 @@ class EntryView:
 
     def change_json(self, viewer: Viewer) -> bytes:
         """Return `change` as JSON, empty where that is nothing."""
+        if self._changes is None:
+            self._changes = {}
         written = self._changes.get(viewer)
         if written is None:
             change = self.change(viewer)
@@ -252,15 +254,6 @@ class EntryView:
         if frame is None:
             frame = self._frames[key] = text_frame(self._json(viewer, told, line))
         return frame
-
-    def seat_frames(
-        self, wanted: Iterable[WantedViews | None], line: bytes = b""
-    ) -> list[bytes | None]:
-        """Return the frame for each seat, by what its player wants of it; None for nobody."""
-        return [
-            None if each is None else self.frame(seat, each, line)
-            for seat, each in enumerate(wanted)
-        ]
 
     def spectator_frames(
         self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
