@@ -15,9 +15,11 @@ PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constrai
 PYTEST := $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --durations=10
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
 
-# What lies about in the caller's environment is none of ours.
+# What lies about in the caller's environment is none of ours. Bytecode is kept whatever it says:
+# each of the processes that the tests start would compile all its modules otherwise.
 unexport PYTHONPATH
 unexport PYTHONHOME
+unexport PYTHONDONTWRITEBYTECODE
 export PYTHONNOUSERSITE := 1
 export PYTHONWARNINGS :=
 
@@ -28,7 +30,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all compiled test-compiled lint format schema web-types web-check docs bench experiments clean anew
+.PHONY: help demo test test-all compiled test-compiled warm lint ruff mypy imports format schema web-types web-check docs bench experiments clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -80,12 +82,22 @@ test-compiled: $(COMPILED)/.made
 compiled: $(COMPILED)/.made
 	@echo "to install it: pip install `ls build/wheel/*.whl`"
 
-lint: $(VENV)/.dev
+# What the sets of tests compile before they start; `make -j2 lint warm` does both at once.
+warm: $(VENV)/.dev
+	$(IN_VENV) -m tests.tools.warm_cache fast
+	$(IN_VENV) -m tests.tools.warm_cache e2e
+
+lint: ruff mypy imports web-check
+
+ruff: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
 	$(IN_VENV) -m ruff format --check
+
+mypy: $(VENV)/.dev
 	$(IN_VENV) -m mypy
+
+imports: $(VENV)/.dev
 	$(VENV)/bin/lint-imports
-	@$(MAKE) --no-print-directory web-check
 
 format: $(VENV)/.dev
 	$(IN_VENV) -m ruff check --fix

@@ -36,9 +36,9 @@ def python(machine: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def make(machine: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def make(machine: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [shutil.which("make") or "make", "--no-print-directory", *words]
-    environment = {"PATH": str(machine / "bin")}
+    environment = {"PATH": str(machine / "bin"), **variables}
     return subprocess.run(
         command, cwd=machine, env=environment, capture_output=True, text=True, timeout=60
     )
@@ -132,16 +132,29 @@ def test_what_tests_run_is_compiled_before_they_start(
     assert last < done.stdout.index("-m pytest")
 
 
-@pytest.mark.e2e
-def test_a_machine_without_a_compiler_of_c_is_told_what_is_missing(machine: Path) -> None:
+def environment_made(machine: Path, python: str) -> None:
+    """Leave behind what `make` takes for its environment, with a script in the place of Python."""
     (machine / ".venv").mkdir()
-    (machine / "hatch_build.py").touch()
     for stamp in (".home", ".run", ".dev"):
         (machine / ".venv" / stamp).write_text(str(machine))
     sound = machine / ".venv" / "bin" / "python"
     sound.parent.mkdir()
-    sound.write_text("#!/bin/sh\nexit 0\n")
+    sound.write_text(f"#!/bin/sh\n{python}\n")
     sound.chmod(0o755)
+
+
+@pytest.mark.e2e
+def test_bytecode_is_kept_whatever_the_caller_has_in_its_environment(machine: Path) -> None:
+    script = 'case "$*" in *mypy*) echo "bytecode is ${PYTHONDONTWRITEBYTECODE-kept}";; esac'
+    environment_made(machine, script)
+    done = make(machine, "mypy", "SOURCES=", PYTHONDONTWRITEBYTECODE="1")
+    assert "bytecode is kept" in done.stdout.splitlines(), done.stdout + done.stderr
+
+
+@pytest.mark.e2e
+def test_a_machine_without_a_compiler_of_c_is_told_what_is_missing(machine: Path) -> None:
+    environment_made(machine, "exit 0")
+    (machine / "hatch_build.py").touch()
     done = make(machine, "compiled", "SOURCES=")
     assert done.returncode != 0
     assert "a compiler of C is needed" in done.stderr

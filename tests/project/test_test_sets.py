@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 
 from kibitz_bots.catalog import PERSONALITIES
 from kibitz_games.compiled import kernels
+from tests import conftest
 from tests.tools import profiles, warm_cache
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +30,23 @@ def test_an_unmarked_test_cannot_start_a_process() -> None:
     ):
         with pytest.raises(pytest.fail.Exception, match="is marked e2e"):
             start()
+
+
+def test_garbage_collections_of_tests_pass_over_what_was_collected() -> None:
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 20_000
+
+
+def test_the_longest_tests_begin_and_the_others_keep_their_order() -> None:
+    paths = ["arena/b", "simulation/a", "arena/a", "e2e/web/c"]
+    items: list[Any] = [SimpleNamespace(path=conftest.HERE / path) for path in paths]
+    conftest.pytest_collection_modifyitems(items)
+    assert [str(item.path.relative_to(conftest.HERE)) for item in items] == [
+        "simulation/a",
+        "e2e/web/c",
+        "arena/b",
+        "arena/a",
+    ]
 
 
 async def test_nor_can_it_from_a_coroutine() -> None:
@@ -79,4 +100,9 @@ def test_a_set_that_is_complete_is_not_compiled_again(
 
 def test_continuous_integration_runs_lint_tests_and_processes() -> None:
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert lines[-1] == "make lint test test-e2e"
+    assert lines[-4:] == [
+        "make .venv/.dev",
+        "make --jobs=2 --output-sync lint warm",
+        "wait",
+        "make test test-e2e",
+    ]
