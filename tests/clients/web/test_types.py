@@ -57,7 +57,7 @@ def test_a_field_that_may_be_absent_is_optional_and_never_null() -> None:
     ]
 
 
-@pytest.mark.e2e
+@pytest.mark.slow  # `make lint` runs the same command
 @pytest.mark.skipif(not TSC.is_file(), reason="typescript is not installed (`make web-check`)")
 def test_the_modules_have_no_type_errors() -> None:
     command = ["node", str(TSC), "--project", str(CHECKS)]

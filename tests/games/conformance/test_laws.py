@@ -45,7 +45,7 @@ def test_laws(game: Game, options: Model, seats: int) -> None:
         seats=[seats],
         seeds=[1],
         spellings=cases.spellings(game.info.name),
-        plies=100,
+        plies=min(100, profiles.examples(500)),  # to their end: test_plays_end_by_max_plies
     )
     assert plies > 0
 
