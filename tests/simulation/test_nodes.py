@@ -164,8 +164,9 @@ def test_a_take_over_without_expiry_is_found_out() -> None:
         finally:
             nodes._expires_s = EXPIRES_S
 
-    few = {"side_by_side": True, "nodes": 2, "fault_seconds": 1.0, "lobbies": 1, "games": 1}
-    assert is_detected("alive", replaced(PostgresNodes, "take", take), **few)
+    planted = replaced(PostgresNodes, "take", take)
+    few: Any = {"nodes": 2, "fault_seconds": 1.0, "lobbies": 1, "games": 1}
+    assert is_detected("alive", planted, side_by_side=True, **few)
 
 
 def test_nodes_that_take_nothing_are_found_out() -> None:
