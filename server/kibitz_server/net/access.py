@@ -138,11 +138,11 @@ class AccessPolicy:
         """Return where a request comes from that arrived from `address`."""
         local = is_loopback(address)
         if not self.is_proxy(address):
-            return ClientAddress(address, local and not _is_forwarded(headers))
+            return ClientAddress(address, local and not is_forwarded(headers))
         ways = [_x_forwarded_for(headers), _forwarded(headers)]
         clients = {self._client(hops, address) for hops in ways if hops}
         if not clients:
-            return ClientAddress(address, local and not _is_forwarded(headers))
+            return ClientAddress(address, local and not is_forwarded(headers))
         if len(clients) > 1:  # the proxy wrote one of the headers, and the client the other one
             return ClientAddress(address, False)
         client = clients.pop()
@@ -190,6 +190,14 @@ def network(text: str) -> Network:
         ) from None
 
 
+def is_forwarded(headers: Headers) -> bool:
+    """Whether a request says that it came through a proxy."""
+    names = {name.lower() for name, _ in headers.raw_items()}
+    return bool(names & {"forwarded", "via", "x-real-ip"}) or any(
+        name.startswith("x-forwarded") for name in names
+    )
+
+
 def _host(headers: Headers) -> str:
     given = headers.get_all("Host")
     if len(given) != 1:
@@ -211,13 +219,6 @@ def _is_browser(headers: Headers) -> bool:
     agents = headers.get_all("User-Agent")
     return any(name in headers for name in _BROWSERS_ONLY) or any(
         agent.startswith("Mozilla/") for agent in agents
-    )
-
-
-def _is_forwarded(headers: Headers) -> bool:
-    names = {name.lower() for name, _ in headers.raw_items()}
-    return bool(names & {"forwarded", "via", "x-real-ip"}) or any(
-        name.startswith("x-forwarded") for name in names
     )
 
 

@@ -27,6 +27,7 @@ def parse_address(text: str) -> Address | None:
     return mapped or address
 
 
+@lru_cache(maxsize=1024)
 def is_loopback(text: str) -> bool:
     address = parse_address(text)
     return address is not None and address.is_loopback

@@ -22,17 +22,17 @@ from asyncio import AbstractEventLoop, Transport
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Protocol
 
 from websockets.datastructures import Headers
 from websockets.exceptions import SecurityError
 from websockets.http11 import Request, Response
-from websockets.server import ServerProtocol
 
 from kibitz_server.net import http
 from kibitz_server.net.access import AccessPolicy, BadHeader
 from kibitz_server.net.addresses import address_group
 from kibitz_server.net.downloads import Downloads
+from kibitz_server.net.handshakes import KnownHandshakes, bearer_token, handshake_response
 from kibitz_server.net.http_checks import forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
 from kibitz_server.net.rate_limit import RateLimiter, RateLimits
@@ -69,6 +69,8 @@ class HttpContext(Protocol):
     def pages(self) -> http.PageSource: ...
     @property
     def site(self) -> Site | None: ...
+    @property
+    def handshakes(self) -> KnownHandshakes: ...
     @property
     def rate_limits(self) -> RateLimits: ...
     @property
@@ -107,8 +109,8 @@ class HttpConnection(Protocol):
     def expect_request(self, patience_s: float) -> None:
         """Another request may come within some seconds; then `HttpExchange.end_idle`."""
 
-    def open_websocket(self, request: Request, response: bytes, rest: bytes) -> None:
-        """Answer, and read frames from now on: `rest` has come already."""
+    def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
+        """Answer, and read frames from now on: `rest` has come already, and `bearer` before."""
 
     def leave(self, patience_s: float) -> None:
         """Heed nothing more; the other side has some seconds to take what is written."""
@@ -199,6 +201,10 @@ class HttpExchange:
         head, rest, self._data = self._data[:end], self._data[end:], b""
         self._answered = True
         self._context.turns.spend(self._context.rate_limits.http)
+        known = None if self._connection.proxied else self._context.handshakes.find(head)
+        if known is not None:
+            self._upgrade_again(*known, rest)
+            return
         try:
             request = parse_request(head)
         except SecurityError:
@@ -215,16 +221,25 @@ class HttpExchange:
         if page is not None:
             self.reply(page, head=request.method == "HEAD")
         elif "Upgrade" in request.headers:
-            self._upgrade(request, rest)
+            self._upgrade(request, head, rest)
         else:
             self._serve_page(request, alone=not rest)
 
-    def _upgrade(self, request: Request, rest: bytes) -> None:
+    def _upgrade(self, request: Request, head: bytes, rest: bytes) -> None:
         response = handshake_response(request)
-        if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
-            self._connection.open_websocket(request, response.serialize(), rest)
-        else:
+        if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._write(response)
+            return
+        self._context.handshakes.remember(head, request)
+        self._connection.open_websocket(bearer_token(request), response.serialize(), rest)
+
+    def _upgrade_again(self, path: str, response: bytes, rest: bytes) -> None:
+        """Open a websocket for a head that one was opened for before, if it can be paid for."""
+        page = self._charge(path)
+        if page is None:
+            self._connection.open_websocket(None, response, rest)
+        else:
+            self.reply(page)
 
     def _refusal_page(self, request: Request) -> http.Page | None:
         """Return the page that says why a request is not served. Raises `BadHeader`."""
@@ -384,16 +399,6 @@ def _wants_another(request: Request) -> bool:
     options = ",".join(headers.get_all("Connection")).lower().replace(" ", "").split(",")
     has_body = "Content-Length" in headers or "Transfer-Encoding" in headers
     return request.protocol == "HTTP/1.1" and "close" not in options and not has_body
-
-
-_NEGOTIATOR: Any = ServerProtocol(logger=LOG)
-"""Answers handshakes. It keeps nothing of one that the next would be answered by."""
-
-
-def handshake_response(request: Request) -> Response:
-    """Return the answer to who wants a websocket: 101, or why it cannot be."""
-    response: Response = _NEGOTIATOR.accept(request)
-    return response
 
 
 def half_close(transport: Transport) -> None:

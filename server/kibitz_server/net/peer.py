@@ -39,7 +39,6 @@ from typing import Protocol, cast
 
 from websockets.frames import CloseCode as Standard
 from websockets.frames import Opcode
-from websockets.http11 import Request
 
 from kibitz_protocol.wire.codec import DecodeError, decode_request
 from kibitz_protocol.wire.messages import (
@@ -60,6 +59,7 @@ from kibitz_server.net.addresses import is_loopback
 from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.frames import FrameReader, Kind, close_frame, ping_frame
 from kibitz_server.net.guest_networks import GuestNetworks
+from kibitz_server.net.handshakes import KnownHandshakes
 from kibitz_server.net.http_exchange import HttpExchange, half_close
 from kibitz_server.net.rate_limit import Bucket, ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
@@ -134,6 +134,7 @@ class PeerContext:
     """The websocket addresses of other servers, whose pages are those of this one."""
     access: AccessPolicy = field(default_factory=AccessPolicy)
     """Which requests are served, by their headers."""
+    handshakes: KnownHandshakes = field(default_factory=KnownHandshakes)
     downloads: Downloads = field(default_factory=Downloads)
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     """Addresses that are counted as many people."""
@@ -426,11 +427,11 @@ class Peer(asyncio.Protocol):
         """Another request may come within some seconds."""
         self._context.timeouts.connected(self, patience_s)
 
-    def open_websocket(self, request: Request, response: bytes, rest: bytes) -> None:
+    def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
         """Answer, and read frames from now on: `rest` has come already."""
         self._exchange = None
         self._frames = FrameReader()
-        self.bearer = _bearer_token(request)
+        self.bearer = bearer
         self.transport.write(response)
         self._context.timeouts.opened(self)
         if rest:
@@ -581,8 +582,3 @@ class Peer(asyncio.Protocol):
 @lru_cache(maxsize=1)  # all pings of one check are of one moment
 def _ping_frame(payload: bytes) -> bytes:
     return ping_frame(payload)
-
-
-def _bearer_token(request: Request) -> str | None:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and token else None
