@@ -25,6 +25,7 @@ from typing import Literal, TypeAlias
 from kibitz_protocol.wire.messages import Hello
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import Code
+from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.accounts.identity import (
     TOKEN_PREFIX,
     Identity,
@@ -253,7 +254,7 @@ class Accounts:
             raise Denied(Code.NAME_INVALID, str(error)) from None
         looks = skeleton(name)
         self._require_free(name, looks)
-        player = Player(player=new_key("g"), name=name, kind=hello.kind)
+        player = construct(Player, {"player": new_key("g"), "name": name, "kind": hello.kind})
         return Admission(Identity(player, account=False, skeleton=looks), new_secret(), fresh=True)
 
     def _require_free(self, name: str, looks: str) -> None:

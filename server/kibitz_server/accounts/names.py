@@ -48,6 +48,8 @@ _LEET = str.maketrans("435897", "aesbgt")
 _MAX_DIGITS = 2
 """Digits after a reserved word that make no name of it: ``admin 7``; ``admin 2024`` is somebody."""
 _PUNCTUATION = frozenset(" ._-")
+_PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
+"""What nearly all names are, each character of which is allowed."""
 _MAX_MARKS = 2
 """More marks than this on one letter reach into the lines above and below."""
 _INVISIBLE = frozenset(
@@ -86,7 +88,7 @@ def claim(name: str) -> str:
     """Normalise a name that somebody asks for: as `normalise`, and one that may be given away."""
     text = normalise(name)
     spellings = set(_spellings(text))
-    if any(spelling.startswith(_canonical_spelling(HOUSE_PREFIX)) for spelling in spellings):
+    if any(spelling.startswith(_house_spelling()) for spelling in spellings):
         raise BadName(f"names that begin with {HOUSE_PREFIX!r} are for house bots: {text!r}")
     if any(_reserved_pattern().fullmatch(spelling) for spelling in spellings):
         raise BadName(f"nobody is called {text!r} here, which could be taken for the operator")
@@ -104,6 +106,8 @@ def house_name(personality: str, number: int) -> str:
 @lru_cache(maxsize=4096)  # the readings of one name have most of theirs in common
 def skeleton(name: str) -> str:
     """Return the text that `name` has in common with all names that look like it."""
+    if name.isascii():
+        return name.translate(_ascii_skeletons())
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
     return "".join(_skeleton_of_char(char) for char in text)
 
@@ -124,17 +128,21 @@ def _refuse_mixture(text: str) -> None:
 def _spellings(text: str) -> Iterator[str]:
     """Yield what a name may be read as: without punctuation, and without a number around it."""
     letters = "".join(char for char in text if char not in _PUNCTUATION)
-    yield _canonical_spelling(letters)
-    for start in range(_MAX_DIGITS + 1):
-        for end in range(_MAX_DIGITS + 1):
-            before, after = letters[:start], letters[len(letters) - end :]
-            if (before + after).isdecimal():
-                yield _canonical_spelling(letters[start : len(letters) - end])
+    before = [n for n in range(_MAX_DIGITS + 1) if not n or letters[:n].isdecimal()]
+    after = [n for n in range(_MAX_DIGITS + 1) if not n or letters[-n:].isdecimal()]
+    for start in before:
+        for end in after:
+            yield _canonical_spelling(letters[start : len(letters) - end])
 
 
 def _canonical_spelling(letters: str) -> str:
     """Return a text that spellings of a word with digits or look-alikes have in common."""
     return skeleton(letters.translate(_LEET))
+
+
+@cache
+def _house_spelling() -> str:
+    return _canonical_spelling(HOUSE_PREFIX)
 
 
 @cache
@@ -145,6 +153,8 @@ def _reserved_pattern() -> re.Pattern[str]:
 
 
 def _refuse_characters(text: str) -> None:
+    if _PLAIN.fullmatch(text):
+        return
     marks = 0
     for index, char in enumerate(text):
         category = unicodedata.category(char)
@@ -166,6 +176,12 @@ def _allowed(char: str, category: str) -> bool:
 def _skeleton_of_char(char: str) -> str:
     looks = _confusables()
     return looks.get(char) or looks.get(char.casefold()) or char.casefold()
+
+
+@cache
+def _ascii_skeletons() -> Mapping[int, str]:
+    """Return the table by which `str.translate` makes the skeleton of an ASCII text."""
+    return {code: _skeleton_of_char(chr(code)) for code in range(128)}
 
 
 @cache

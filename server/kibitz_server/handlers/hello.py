@@ -6,6 +6,7 @@ from typing import Final
 
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
 from kibitz_protocol.wire.refusals import CloseCode, Code
+from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import MAX_FRAME
 from kibitz_server.accounts.accounts import Admission, Denied
 from kibitz_server.accounts.identity import Identity
@@ -114,21 +115,21 @@ class HelloHandler:
             for match in self._directory.registry.matches_of(key)
             if match.unfinished_for(key)
         ]
-        peer.answer(
-            Welcome(
-                re=request,
-                version=version,
-                player=key,
-                name=identity.player.name,
-                kind=identity.player.kind,
-                resume=admission.resume,
-                server=self._directory.name,
-                limits=self._limits,
-                seats=unfinished,
-                lobbies=[lobby.key for lobby in lobbies if key in lobby.engine.state.members],
-                nodes=self._directory.other_urls(),
-            )
-        )
+        values: dict[str, object] = {
+            "re": request,
+            "type": "welcome",
+            "version": version,
+            "player": key,
+            "name": identity.player.name,
+            "kind": identity.player.kind,
+            "resume": admission.resume,
+            "server": self._directory.name,
+            "limits": self._limits,
+            "seats": unfinished,
+            "lobbies": [lobby.key for lobby in lobbies if key in lobby.engine.state.members],
+            "nodes": self._directory.other_urls(),
+        }
+        peer.answer(construct(Welcome, values))
         for lobby in lobbies:
             lobby.command(Connected(key))
             lobby.news.send_whole(peer, key)

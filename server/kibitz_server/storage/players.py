@@ -13,14 +13,20 @@ from kibitz_server.storage.statements import Statements
 from kibitz_server.storage.streams import Waiter
 
 TOKENS_A_QUERY = 500
-INSERT_PLAYER = (
-    "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_COLUMNS = (
+    "player (key, name, skeleton, kind, account, secret, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-"""A name that was taken beside the running server in the same moment does not fail a batch."""
+_INSERT_ACCOUNT = f"INSERT INTO {_COLUMNS} ON CONFLICT DO NOTHING"
+_PUT_GUEST = (
+    f"INSERT OR IGNORE INTO {_COLUMNS} ON CONFLICT (skeleton) DO UPDATE SET key = excluded.key,"
+    " name = excluded.name, kind = excluded.kind, secret = excluded.secret,"
+    " created = excluded.created WHERE account = 0"
+)
+"""A new guest takes the row of the one who had its name before, so that neither is lost without the
+other. A name that an account was given in the same moment, beside the running server, stays the
+account's and fails no batch."""
+_PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
 _SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
-_FREE_NAME = "DELETE FROM player WHERE skeleton = ? AND key <> ? AND account = 0"
-"""Written with a new guest, so that neither is lost without the other."""
 
 
 class SQLitePlayers:
@@ -59,17 +65,10 @@ class SQLitePlayers:
         return void
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        self._statements.execute_unhurried(_FREE_NAME, (guest.skeleton, guest.key))
-        self._statements.execute_unhurried(INSERT_PLAYER, _values(guest, secret), waiter)
+        self._statements.execute_unhurried(_PUT_GUEST, _values(guest, secret), waiter)
 
     def put_house_bot(self, bot: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        self._statements.execute(
-            "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET secret = excluded.secret",
-            _values(bot, secret),
-            waiter,
-        )
+        self._statements.execute(_PUT_HOUSE_BOT, _values(bot, secret), waiter)
 
     def note_seen(self, key: str, now: int) -> None:
         sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
@@ -138,7 +137,7 @@ class _SQLiteRegistration:
         self._db.execute("UPDATE player SET skeleton = NULL WHERE key = ?", (key,))
 
     def add_account(self, account: PlayerRow) -> None:
-        self._db.execute(INSERT_PLAYER, _values(account, None))
+        self._db.execute(_INSERT_ACCOUNT, _values(account, None))
 
     def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
         cursor = self._db.execute(

@@ -115,6 +115,11 @@ def test_ascii_letters_and_digits_collide_only_as_they_look() -> None:
     assert [look for look in classes.values() if len(look) > 1] == ["il1", "o0"]
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_an_ascii_name_has_the_skeleton_that_it_has_before_other_letters(text: str) -> None:
+    assert skeleton(f"{text}ж") == skeleton(text) + skeleton("ж")
+
+
 @pytest.mark.parametrize("name", ["house", "House of Cards", "hοuse 1", "HOUSE greedy", "h0use"])
 def test_nobody_claims_the_name_of_a_house_bot(name: str) -> None:
     with pytest.raises(BadName, match="house bots"):
