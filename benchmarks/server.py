@@ -82,6 +82,8 @@ LASTING = Programme("five-in-a-row", {"first": "seat-0", "size": 19}, draws=True
 STAR = Programme("chinese-checkers", {})
 SIX_STAR = Programme("chinese-checkers", {}, seats=6)
 WATCHED_MOVES_PER_SECOND = 4
+SETTLING_S = 10.0
+"""After so long spectators are pinged as often as ever after, which is a part of what they cost."""
 
 
 # --- the servers ----------------------------------------------------------------------------------
@@ -339,6 +341,7 @@ async def deliveries(
         players = await seat(server, 1, meter, DRAWN)
         alone = await measure(server, 1, meter, seconds)
         async with crowd(name, server.port, watchers, first_match(players), views) as watching:
+            await asyncio.sleep(SETTLING_S)
             watched, delivered = await measure_watched(server, 1, meter, seconds, watching)
         hang_up(players)
     extra = watched.cpu_us_per_move - alone.cpu_us_per_move
@@ -366,7 +369,7 @@ def first_match(players: Sequence[Player]) -> str:
 
 
 async def spectators(quick: bool) -> Figures:
-    seconds = 5 if quick else 8  # the first pings to a crowd are a part of it
+    seconds = 5 if quick else 8
     names: tuple[ServerName, ...] = ("sansio", "kibitz") if quick else ("reference", *LAYERS)
     rows: Figures = {name: await deliveries(name, 1000, seconds) for name in names}
     rows["kibitz, drawing"] = await deliveries("kibitz", 1000, seconds, "drawn")

@@ -45,9 +45,13 @@ from kibitz_protocol.wire.messages import (
     Answer,
     Capabilities,
     ClientMessage,
+    Join,
     Move,
+    Ready,
     Redirect,
     Refused,
+    Rejoin,
+    Seek,
     ServerMessage,
 )
 from kibitz_protocol.wire.refusals import HINTS, CloseCode, Code
@@ -70,6 +74,8 @@ from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 
 LOG = logging.getLogger("kibitz.net")
+_OF_PLAYERS = frozenset({Join, Seek, Ready, Rejoin})
+"""What is asked for before a seat is taken; who only watches, or asks, has no time to lose."""
 RETRY_AFTER_MS = 1000
 """When to ask again for what could not be carried out just now."""
 
@@ -150,8 +156,8 @@ class Peer(asyncio.Protocol):
         "_context",
         "_exchange",
         "_frames",
-        "_has_asked",
-        "_over_limit",
+                "_over_limit",
+        "_plays",
         "_reported_gone",
         "_waiting",
         "address",
@@ -180,8 +186,8 @@ class Peer(asyncio.Protocol):
         """Reads what comes on the websocket."""
         self._waiting: Callable[[], None] | None = None
         """What waits for a later turn of the loop; nothing is read meanwhile."""
-        self._has_asked = False
-        """Whether it does more than say hello, so that its round trip will matter."""
+        self._plays = False
+        """Whether it has come to play, so that its round trip will matter."""
         self._over_limit = False
         """Whether the last charge was refused, so that even moves are paid for."""
         self._reported_gone = False
@@ -534,7 +540,7 @@ class Peer(asyncio.Protocol):
 
     def _handle_pong(self, data: bytes | bytearray) -> None:
         if self.round_trip.pong(data, self._context.clock()):
-            self._context.timeouts.ponged(self, soon=self._has_asked and self.round_trip.is_new)
+            self._context.timeouts.ponged(self, soon=self._plays and self.round_trip.is_new)
         else:  # nobody asked for it
             self.charge(self._context.rate_limits.control, 0)
 
@@ -553,8 +559,8 @@ class Peer(asyncio.Protocol):
     def _handle_request(self, message: ClientMessage) -> None:
         if self.charge(self._context.rate_limits.cost(type(message)), message.id):
             self.unanswered.add(message.id)
-            if self.identity is not None and not self._has_asked:
-                self._has_asked = True
+            if type(message) in _OF_PLAYERS and self.identity is not None and not self._plays:
+                self._plays = True
                 self._context.timeouts.begin_measuring(self)
             self._context.handler.request(self, message)
 

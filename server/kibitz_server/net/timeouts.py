@@ -40,8 +40,8 @@ class TimeoutConfig:
     hello_s: float = 10
     ping_every_s: float = 10
     ping_soon_s: float = 0.5
-    """The time between the first pings of who does more than say hello: they measure the round trip
-    before it matters."""
+    """The time between the first pings of who has come to play: they measure the round trip before
+    it matters."""
     pong_s: float = 18
     """Long, for a machine that is short of processors may let a healthy client wait for seconds; a
     host that is gone is noticed by TCP before (`app.server.USER_TIMEOUT_MS`)."""

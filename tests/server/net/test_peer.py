@@ -951,19 +951,31 @@ def test_a_line_that_has_become_slower_is_noticed() -> None:
     assert line.peer.rtt_ms == 90
 
 
-def test_a_new_connection_is_pinged_soon_again_until_it_is_known() -> None:
+def test_who_comes_to_play_is_pinged_soon_again_until_it_is_known() -> None:
     rig = PeerRig()
     line = opened(rig)
     line.peer.greeted(ADA)
     rig.loop.advance(1.1)
     assert not line.transport.written  # who only says hello
-    line.send(type="list_games", id=1)
+    line.send(type="join", id=1, lobby="L1")
     for _ in range(SAMPLES):
         line.feed(client_frame(ping_of(line), Opcode.PONG))
         rig.loop.advance(1.1)
     assert not line.transport.written
     rig.loop.advance(10)
     assert line.transport.written
+
+
+def test_who_only_watches_is_pinged_as_seldom_as_who_says_nothing() -> None:
+    rig = PeerRig()
+    line = opened(rig)
+    line.peer.greeted(ADA)
+    line.send(type="list_games", id=1)
+    line.send(type="watch", id=2, match="m1")
+    for _ in range(3):
+        rig.loop.advance(9)
+        assert not line.transport.written
+        pong_after(rig, line, 0.08)
 
 
 def test_a_pong_that_nobody_asked_for_measures_nothing() -> None:
