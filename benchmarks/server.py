@@ -75,10 +75,8 @@ KIBITZ: tuple[ServerName, ServerName] = ("kibitz", "compiled")
 Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
-DRAWN = Programme("five-in-a-row", {"first": "seat-0"}, draws=True)
-"""Matches of 100 moves, in which nobody wins."""
 LASTING = Programme("five-in-a-row", {"first": "seat-0", "size": 19}, draws=True)
-"""Matches of 361 moves, a minute and a half at the pace of what is watched."""
+"""Matches of 361 moves in which nobody wins, a minute and a half at the pace of what is watched."""
 STAR = Programme("chinese-checkers", {})
 SIX_STAR = Programme("chinese-checkers", {}, seats=6)
 WATCHED_MOVES_PER_SECOND = 4
@@ -338,7 +336,7 @@ async def deliveries(
     """
     with subject(name) as server:
         meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
-        players = await seat(server, 1, meter, DRAWN)
+        players = await seat(server, 1, meter, LASTING)
         alone = await measure(server, 1, meter, seconds)
         async with crowd(name, server.port, watchers, first_match(players), views) as watching:
             await asyncio.sleep(SETTLING_S)

@@ -156,7 +156,7 @@ class Peer(asyncio.Protocol):
         "_context",
         "_exchange",
         "_frames",
-                "_over_limit",
+        "_over_limit",
         "_plays",
         "_reported_gone",
         "_waiting",
