@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -30,36 +32,48 @@ def construct(model: type[_M], values: dict[str, Any]) -> _M:
     return made
 
 
-def without_fields_set(model: _M) -> _M:
-    """Return a model with the same values that does not keep which of its fields were given.
-
-    For models that are many and stay: that set takes two kilobytes once there are 19 fields.
-    """
-    return construct(type(model), model.__dict__)
-
-
 def all_without_fields_set(model: _M) -> _M:
-    """Do the same for a model and every model in it; those that are equal become one object.
+    """Return an equal model that, with every model in it, does not keep which fields were given.
 
-    Settings of lobbies differ in little: clocks, rules of conduct and seats are mostly the same.
+    For models that are many and stay: that set takes two kilobytes once there are 19 fields. What
+    is equal in several becomes one object, for settings of lobbies differ in little: clocks, seats
+    and programmes are mostly the same.
     """
-    return construct(type(model), {name: _slim(each) for name, each in model.__dict__.items()})
-
-
-def _slim(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return _shared(all_without_fields_set(value))
-    return [_slim(each) for each in value] if isinstance(value, list) else value
-
-
-def _shared(model: BaseModel) -> BaseModel:
-    """Return the first model that was equal to this one, if that is still known."""
-    try:
-        return _first_equal(model)
-    except TypeError:  # it has a list or a dict in it, and cannot be compared quickly
+    if model.__pydantic_fields_set__ is _NO_FIELDS_SET:
         return model
+    return construct(type(model), {name: _shared(each) for name, each in model.__dict__.items()})
 
 
-@lru_cache(maxsize=1024)
-def _first_equal(model: BaseModel) -> BaseModel:
-    return model
+def _shared(value: Any) -> Any:
+    """Return the first model, list or dict that was equal to this one, if that is still known."""
+    kinds: tuple[type, ...] = (type(value),)
+    if isinstance(value, BaseModel):
+        value = all_without_fields_set(value)
+    elif isinstance(value, list):
+        value = [_shared(each) for each in value]
+        kinds += tuple(map(type, value))
+    elif not isinstance(value, dict):
+        return value
+    # By their JSON: for Python 1, 1.0 and True are equal.
+    return _first_equal(_Keyed((*kinds, sha256(to_json(value)).digest()), value))
+
+
+class _Keyed:
+    """A value that is equal to those with the same key."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, key: tuple[object, ...], value: Any) -> None:
+        self._key = key
+        self.value = value
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Keyed) and self._key == other._key
+
+
+@lru_cache(maxsize=64)  # what many have in common stays, what only one has goes soon
+def _first_equal(keyed: _Keyed) -> Any:
+    return keyed.value

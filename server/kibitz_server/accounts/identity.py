@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.storage.port import PlayerRow
 
 TOKEN_PREFIX = "kb_"
@@ -28,8 +29,8 @@ class Identity:
 
 def identity_of(row: PlayerRow) -> Identity:
     """Return who stands in a row of the database."""
-    player = Player.model_validate({"player": row.key, "name": row.name, "kind": row.kind})
-    return Identity(player, row.account, row.skeleton)
+    values = {"player": row.key, "name": row.name, "kind": row.kind}
+    return Identity(construct(Player, values), row.account, row.skeleton)
 
 
 def row_of(identity: Identity) -> PlayerRow:

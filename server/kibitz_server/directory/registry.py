@@ -32,9 +32,9 @@ class Registry:
         lists, and of those that do not."""
         self.ended_here: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
         """Those of lobbies that stand in lists which were played here, and not at another node."""
-        self._memberships: dict[str, set[str]] = {}
-        """The lobbies that each player hosts or is a member of."""
-        self._seats: dict[str, set[str]] = {}
+        self._memberships: dict[str, tuple[str, ...]] = {}
+        """The lobbies that each player hosts or is a member of; few, for which sets are large."""
+        self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches that each player has, or had, a seat at."""
 
     # --- matches ----------------------------------------------------------------------------
@@ -55,7 +55,7 @@ class Registry:
 
     def add_seat(self, player: str, match: MatchRunner) -> None:
         """Note that a player has a seat at a running match."""
-        self._seats.setdefault(player, set()).add(match.key)
+        _add(self._seats, player, match.key)
 
     def remove_seat(self, player: str, match: MatchRunner) -> None:
         """Note that a player has none any more."""
@@ -125,7 +125,7 @@ class Registry:
 
     def add_membership(self, player: str, lobby: LobbyRunner) -> None:
         """Note that a player hosts a lobby or is a member of it."""
-        self._memberships.setdefault(player, set()).add(lobby.key)
+        _add(self._memberships, player, lobby.key)
 
     def remove_membership(self, player: str, lobby: LobbyRunner) -> None:
         """Note that a player has nothing to do with a lobby any more."""
@@ -145,9 +145,15 @@ class Registry:
         return bool(self._memberships.get(player) or self._seats.get(player))
 
 
-def _discard(sets: dict[str, set[str]], player: str, key: str) -> None:
-    keys = sets.get(player)
-    if keys is not None:
-        keys.discard(key)
-        if not keys:
-            del sets[player]
+def _add(keys_of: dict[str, tuple[str, ...]], player: str, key: str) -> None:
+    keys = keys_of.get(player, ())
+    if key not in keys:
+        keys_of[player] = (*keys, key)
+
+
+def _discard(keys_of: dict[str, tuple[str, ...]], player: str, key: str) -> None:
+    kept = tuple(each for each in keys_of.get(player, ()) if each != key)
+    if kept:
+        keys_of[player] = kept
+    else:
+        keys_of.pop(player, None)

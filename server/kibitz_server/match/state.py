@@ -40,7 +40,7 @@ from kibitz_protocol.wire.records import (
     Returned,
     Setup,
 )
-from kibitz_protocol.wire.unchecked import without_fields_set
+from kibitz_protocol.wire.unchecked import all_without_fields_set
 from kibitz_protocol.wire.values import Scalar, without_nulls
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
 from kibitz_server.match.saved_state import Absence, SavedState
@@ -88,7 +88,7 @@ class MatchState:
             options = game.Options.from_wire(setup.options)
             state = game.start(options, seats, setup.deal)
         self.game = game
-        self.setup = without_fields_set(setup)
+        self.setup = all_without_fields_set(setup)
         self.game_state: State = state
         self.seq = 0
         self.at_ms = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.records import Conduct
@@ -40,9 +42,23 @@ def test_models_that_differ_stay_apart() -> None:
     assert two.programme[0].time_control.main_ms == 61_000
 
 
-def test_models_with_options_are_not_shared() -> None:
-    """A dict has no hash, so each keeps its own."""
+def test_lists_and_options_that_are_equal_are_shared_with_what_they_are_in() -> None:
     one = all_without_fields_set(settings("one", 60_000))
-    two = all_without_fields_set(settings("one", 60_000))
-    assert one.programme[0] is not two.programme[0]
-    assert one.programme[0] == two.programme[0]
+    two = all_without_fields_set(settings("two", 60_000))
+    assert one.programme[0] is two.programme[0]
+    assert one.seats is two.seats
+
+
+@pytest.mark.parametrize("size", [True, "1", [1]])
+def test_options_that_python_takes_for_equal_stay_apart(size: object) -> None:
+    whole = ProgrammeItem(game="toy", options={"size": 1})
+    other = ProgrammeItem(game="toy", options={"size": size})  # type: ignore[dict-item]
+    one, two = map(all_without_fields_set, (whole, other))
+    assert one.model_dump_json() == whole.model_dump_json()
+    assert two.model_dump_json() == other.model_dump_json()
+    assert type(two.options["size"]) is type(size)
+
+
+def test_a_model_that_is_kept_already_is_not_made_again() -> None:
+    one = all_without_fields_set(settings("one", 60_000))
+    assert all_without_fields_set(one) is one
