@@ -64,7 +64,7 @@ def test_one_history_whatever_happens_to_the_nodes() -> None:
 def test_a_seed_is_a_world_whatever_the_clocks_of_the_nodes_say() -> None:
     """Nothing that anybody is sent depends on them, nor when it is sent."""
     right = NodeFaults(wrong_clocks=False)
-    for seed in (8, 29):
+    for seed in (1, 29):
         wrong = simulate_nodes(seed, GAME)
         assert wrong.taken > 0
         assert {node.wrong_s for node in wrong.nodes} != {0}
