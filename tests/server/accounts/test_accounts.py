@@ -272,10 +272,34 @@ async def test_a_name_taken_in_the_same_moment_fails_no_batch(
 ) -> None:
     guest = desk.hello("Ada")
     with TokenAdmin(path) as register:
-        register.issue("ada", "bot")
+        issued = register.issue("ada", "bot")
     desk.accounts.save(guest)
     await desk.store.flush()
     assert desk.store.healthy
+    assert desk.hello(token=issued.token).identity.key == issued.player.player
+
+
+async def test_a_guest_whose_name_an_account_took_is_written_again_without_harm(
+    desk: AccountsScenario, path: Path
+) -> None:
+    """As after a commit whose answer was lost: the guest is on the disk already."""
+    guest = await desk.guest("Ada")
+    with TokenAdmin(path) as register:
+        issued = register.issue("ada", "bot")
+    desk.accounts.save(guest)
+    await desk.store.flush()
+    assert desk.store.healthy
+    assert desk.hello(token=issued.token).identity.key == issued.player.player
+    assert desk.hello(resume=guest.resume).identity.key == guest.identity.key
+
+
+async def test_a_row_that_cannot_be_fails_nobody_else_s_batch(desk: AccountsScenario) -> None:
+    guest = await desk.guest("Ada")
+    twice = Identity(guest.identity.player, account=False, skeleton=skeleton("Bob"))
+    desk.accounts.save(Admission(twice, "another secret"))
+    await desk.store.flush()
+    assert desk.store.healthy
+    assert desk.hello(resume=guest.resume).identity.key == guest.identity.key
 
 
 async def test_a_name_that_was_free_stays_with_its_new_owner_though_a_batch_is_lost(
