@@ -152,6 +152,8 @@ class Failover:
             return
         LOG.warning("node %s stands by: %s", self._nodes.name, why)
         self._loaded = False
+        for match in self._registry.matches.values():
+            match.await_all()
         for peer in list(self._connections.peers):
             if peer.identity is None:
                 continue  # a page is answered, and who says hello now hears that nobody is let in

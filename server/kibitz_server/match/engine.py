@@ -197,6 +197,15 @@ class MatchEngine:
             self._due = self._next_due()
         return self.deadline
 
+    def close_turn(self) -> int | None:
+        """Stop the clock of the open turn, as if it had not been opened; return the deadline.
+
+        It is the server that keeps the seat from answering: what it has thought is not charged.
+        """
+        self._opened_at = self._flag_at = None
+        self._due = self._next_due()
+        return self.deadline
+
     @property
     def deadline(self) -> int | None:
         """The caller's time at which `tick` has something to do, None while it has not."""

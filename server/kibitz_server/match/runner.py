@@ -183,9 +183,22 @@ class MatchRunner:
             seat for seat, peer in enumerate(self.seats.peers) if peer is None
         )
 
+    def await_all(self) -> None:
+        """Open no turn before its player has come back: the server sends everybody away.
+
+        The turn that is open begins anew then, as after a restart.
+        """
+        self.seats.unclaim()
+        self._sent_turn = -1
+        try:
+            self._deadline = self.engine.close_turn()
+        except Exception:
+            LOG.exception("the turn of match %s cannot be closed", self.key)
+            recover(self)
+
     def resume(self) -> None:
         """Go on after a restart, where nobody is connected yet."""
-        self.seats.unclaimed = frozenset(range(len(self.seats.peers)))
+        self.seats.unclaim()
         self._finish_interrupted()
         state = self.engine.state
         for seat in self.seats.unclaimed:
@@ -199,6 +212,7 @@ class MatchRunner:
         When it was given back because something raised, the match ends here.
         """
         self.broken = former.broken
+        self.seats.unclaimed = former.seats.unclaimed
         self._finish_interrupted()
         for seat, peer in enumerate(former.seats.peers):
             if peer is not None and not peer.leaving:

@@ -17,7 +17,8 @@ class SeatPeers:
         self.subscribers: list[Peer | None] = [None] * seats
         """Who is told what happens: those of `peers` that have had their snapshot."""
         self.unclaimed: frozenset[int] = NO_SEATS
-        """Seats that nobody has come back to since a restart: no turn is opened for them."""
+        """Seats that nobody has come back to since the server was started, or sent everybody away:
+        no turn is opened for them."""
 
     def seat_of(self, peer: Peer) -> int | None:
         """Return the seat whose commands come on this connection."""
@@ -33,6 +34,10 @@ class SeatPeers:
         self.subscribers[seat] = None
         self.mark_claimed(seat)
         return None if former is None or former.leaving else former
+
+    def unclaim(self) -> None:
+        """Nobody is here, or will be in a moment: no turn is opened before somebody comes back."""
+        self.unclaimed = frozenset(range(len(self.peers)))
 
     def mark_claimed(self, seat: int) -> None:
         """Somebody has the seat: its turns are opened."""

@@ -11,6 +11,7 @@ import pytest
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.entries import ENTRY, TakenOver
+from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.port import HallExchange, Store, TakenLobby, TakeOverEntry
@@ -93,9 +94,11 @@ class RecordingPeer:
     def __init__(self, identity: object = "somebody") -> None:
         self.identity = identity
         self.closed: list[tuple[int, str]] = []
+        self.happened: list[str] = []
 
     def close(self, code: int, reason: str) -> None:
         self.closed.append((code, reason))
+        self.happened.append("a socket is closed")
 
 
 class RecordingSharing:
@@ -116,8 +119,20 @@ class FewPeers:
         return None
 
 
+class RunningMatch:
+    """A match whose server sends its players away."""
+
+    def __init__(self, key: str, happened: list[str]) -> None:
+        self.key = key
+        self._happened = happened
+
+    def await_all(self) -> None:
+        self._happened.append(f"{self.key} waits")
+
+
 class Scene:
     def __init__(self) -> None:
+        self.registry = Registry()
         self.nodes, self.store, self.taken = ScriptedNodes(), ScriptedStore(), Taken()
         self.peer, self.page = RecordingPeer(), RecordingPeer(None)
         self.sharing = RecordingSharing()
@@ -126,7 +141,7 @@ class Scene:
             self.nodes,
             cast(Store, self.store),
             self.taken,
-            Registry(),
+            self.registry,
             self.taken,
             FewPeers(self.peer, self.page),
             self.sharing,
@@ -243,3 +258,17 @@ async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() ->
     scene.nodes.away = False
     await scene.failover.look()
     assert scene.failover.serving
+
+
+async def test_turns_wait_for_who_is_sent_away_from_before_its_socket_is_closed() -> None:
+    scene = Scene()
+    scene.nodes.turn = True
+    await scene.failover.look()
+    happened = scene.peer.happened
+    for key in ("x-1-1", "x-1-2"):
+        scene.registry.matches[key] = cast(MatchRunner, RunningMatch(key, happened))
+    scene.nodes.away, scene.nodes.first = True, False
+    for _ in range(2):
+        with pytest.raises(UnusableDatabase):
+            await scene.failover.look()
+    assert happened == ["x-1-1 waits", "x-1-2 waits", "a socket is closed"]

@@ -318,6 +318,19 @@ def test_opening_an_open_turn_again_changes_nothing() -> None:
     assert shell.match.deadline == before
 
 
+def test_nobody_pays_for_what_was_thought_about_a_turn_that_the_server_has_closed() -> None:
+    match = MatchEngine.new(Grid(), setup(Grid(), clock="10+0"))
+    match.open_turn(0)
+    assert match.close_turn() is None
+    assert match.tick(60_000).effects == []
+    assert match.left_ms(60_000) == 10_000
+    assert match.open_turn(60_000) == 70_000 + ALLOWANCE_CAP_MS
+    (append,) = match.handle(Play(0, 1, 0, {"x": 0, "y": 0}), 60_400).effects
+    assert isinstance(append, Append)
+    assert isinstance(append.entry, Moved)
+    assert (append.entry.elapsed_ms, append.entry.wait_ms) == (400, 60_000)
+
+
 def test_the_timer_waits_for_the_allowance_too() -> None:
     shell = grid(clock="move=1")
     assert shell.match.deadline == shell.now + 1_000 + ALLOWANCE_CAP_MS

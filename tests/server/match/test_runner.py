@@ -899,6 +899,52 @@ def test_a_match_that_a_restart_begins_charges_nobody_who_is_not_back() -> None:
     assert play.move(0)
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_who_is_sent_away_by_the_server_pays_for_nothing_until_it_is_back(lost: bool) -> None:
+    """It does not reach its database; what was not written there may be lost as well."""
+    play = Scenario(clock="5+0", conduct=Conduct(grace_ms=30_000))
+    play.begin()
+    loop = play.context.rig.loop
+    loop.advance(1)
+    play.runner.await_all()
+    for line in play.lines.values():
+        play.runner.disconnected(line.peer)
+    if lost:
+        play.log_store.lines["m1"][1:] = []
+        play.log_store.fail(WriteFailed("it is away"))
+        play.runner = reloaded(play)
+        play.match = play.runner.engine
+    play.log_store.commit()
+    loop.advance(20)
+    play.lines["p0"] = play.another(0)
+    requests.rejoin(play.runner, play.lines["p0"].peer, "p0", Rejoin(id=1, match="m1"))
+    play.log_store.commit()
+    turn = play.received(0)[-1]
+    assert (turn["type"], turn["ply"], turn["left_ms"]) == ("your_turn", 0, 5000)
+    loop.advance(1)
+    assert play.move(0)
+    play.log_store.commit()
+    entries = map(read_entry, play.log_store.lines["m1"][1:])
+    assert [entry.elapsed_ms for entry in entries if isinstance(entry, Moved)] == [1000]
+
+
+def test_a_move_that_was_on_its_way_opens_no_turn_of_who_is_sent_away() -> None:
+    play = Scenario(clock="5+0", conduct=Conduct(grace_ms=30_000))
+    play.begin()
+    play.move(0)
+    play.runner.await_all()
+    for line in play.lines.values():
+        play.runner.disconnected(line.peer)
+    play.log_store.commit()
+    loop = play.context.rig.loop
+    loop.advance(20)
+    play.lines["p1"] = play.another(1)
+    requests.rejoin(play.runner, play.lines["p1"].peer, "p1", Rejoin(id=1, match="m1"))
+    play.log_store.commit()
+    turn = play.received(1)[-1]
+    assert (turn["type"], turn["ply"], turn["left_ms"]) == ("your_turn", 1, 5000)
+
+
 def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     play = Scenario(conduct=Conduct(grace_ms=30_000))
     play.begin()
