@@ -282,7 +282,8 @@ class Session:
         self._hello_lost = False
         self._addresses = Addresses()
         # How often a hello was sent elsewhere without a pause, and whether what the session asks by
-        # itself may send it elsewhere: once after each loss of a connection.
+        # itself may send it elsewhere: once after each loss of a connection, wherever hello was
+        # sent, for who sends it there may not know yet who has its lobby now.
         self._hops = 0
         self._may_move = False
         # Whether the server has said that it does not know the secret of its last welcome.
@@ -509,7 +510,6 @@ class Session:
         if self.state is SessionState.ONLINE:
             self._give_up_at = _deadline_after(now, self._timeouts.away_ms)
         self._addresses.follow(redirect)
-        self._may_move = False
         self.state, self._since, self.connect_at = SessionState.AWAY, now, now
         self._clear_connection_state()
         lost = [Unanswered(id, "it goes on elsewhere") for id in self._requests.drop_unrepeatable()]
@@ -518,8 +518,7 @@ class Session:
     def _may_follow(self, pending: PendingRequest) -> bool:
         """Whether to go where a request was sent: not for ever, and for own requests once."""
         if pending.requester != "caller":
-            allowed, self._may_move = self._may_move, False
-            return allowed and pending.requester == "session"
+            return self._may_move and pending.requester == "session"
         pending.hops += 1
         return pending.hops <= MOST_HOPS
 
@@ -595,7 +594,7 @@ class Session:
             self._requests.pop(answer.re)
             return self._on_hello_answer(answer, now)
         if isinstance(answer, Refused) and answer.redirect and self._may_follow(pending):
-            pending.sent = False
+            pending.sent = self._may_move = False
             return self._follow(answer.redirect, now)
         self._requests.pop(answer.re)
         happened = self._apply_answer(pending.request, answer)

@@ -1144,6 +1144,29 @@ def test_what_was_watched_is_followed_once_and_then_given_up(online: ScriptedSer
     assert online.session.state is SessionState.ONLINE
 
 
+def test_a_seat_is_followed_from_where_hello_was_sent_to_by_who_did_not_know_better(
+    peer: ScriptedServer,
+) -> None:
+    """A server that stood still sends a player to where its lobby was before."""
+    peer.accept_hello()
+    peer.send(_snapshot("m1", 1, you=0))
+    peer.disconnect()
+    peer.connect()
+    peer.send(_elsewhere(peer.expect_request(Hello)))
+    _come_with_ticket(peer)
+    rejoin = peer.expect_request(Rejoin, match="m1")
+    onward = Redirect(url="ws://onward.example.org", ticket="a-ticket-to-onward")
+    moved = Refused(re=rejoin.id, code=Code.ELSEWHERE, message="it moved", redirect=onward)
+    peer.send(moved)
+    assert peer.session.address == "ws://onward.example.org"
+    peer.connect()
+    _welcome(peer, peer.expect_request(Hello, ticket="a-ticket-to-onward"))
+    again = peer.expect_request(Rejoin, match="m1")
+    peer.send(moved.model_copy(update={"re": again.id}))  # not to and fro
+    assert peer.session.state is SessionState.ONLINE
+    peer.events.clear()
+
+
 def test_what_cannot_be_asked_twice_is_unanswered_by_a_move_to_another_server(
     online: ScriptedServer,
 ) -> None:
