@@ -22,12 +22,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import psycopg
 from psycopg import errors as sqlstate
 
-from kibitz_server.storage.postgres import hall_lines
+from kibitz_server.storage.postgres import hall_lines, notifications
 from kibitz_server.storage.postgres import nodes as postgres_nodes
 from tests.tools.virtual_time import Scheduler, TimerHandle
 
@@ -70,6 +71,14 @@ class Commit:
     after: Mapping[Place, Row | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What NOTIFY sends (`psycopg.Notify`)."""
+
+    channel: str
+    payload: str
+
+
 class Transaction:
     """What a session has changed and locked, and not committed."""
 
@@ -79,7 +88,9 @@ class Transaction:
         self.failed = False
         self.over = False
         self.writes: dict[Place, Row | None] = {}
-        self.notifies = False
+        self.notices: dict[Notice, None] = {}
+        """What it notifies others of, the same once (as NOTIFY does)."""
+        self.listens: set[str] = set()
         self.waits_for: Collection[Transaction] = ()
         self._snapshot: dict[str, dict[Key, Row]] | None = None
 
@@ -237,9 +248,11 @@ class Database:
         if transaction.writes and self.on_commit is not None:
             self.on_commit(Commit(node, before, transaction.writes))
         self.release(transaction)
-        if transaction.notifies:
+        for notice in transaction.notices:
             for session in self.sessions:
-                self.scheduler.call_after(self.delay(0.01), session.notify)
+                if notice.channel in session.listens:
+                    tell = partial(session.notify, notice)
+                    self.scheduler.call_after(self.delay(0.01), tell)
 
     def release(self, transaction: Transaction) -> None:
         """Let go of all locks, and let those go on who have waited for them."""
@@ -270,7 +283,8 @@ class Session:
         self.ended = ""
         """Why nothing can be asked any more."""
         self.on_ended: Callable[[str], None] | None = None
-        self.on_notify: Callable[[], None] | None = None
+        self.on_notify: Callable[[Notice], None] | None = None
+        self.listens: set[str] = set()
         self.advisory: set[tuple[Any, ...]] = set()
         self._idle_ends = idle_ends
         self._transaction: Transaction | None = None
@@ -322,9 +336,9 @@ class Session:
         if self.on_ended is not None:
             self.on_ended(reason)
 
-    def notify(self) -> None:
+    def notify(self, notice: Notice) -> None:
         if self.on_notify is not None and not self.ended:
-            self.on_notify()
+            self.on_notify(notice)
 
     def _go_on(self) -> None:
         if self.ended or self._blocked or self._busy or not self._queue:
@@ -410,6 +424,7 @@ class Session:
         if not transaction.explicit:
             self._transaction = None
             self._database.commit(transaction, self.node)
+            self.listens |= transaction.listens
         return result
 
     def _commit_now(self) -> Result:
@@ -482,14 +497,21 @@ def _advisory_lock(tx: Transaction, number: int) -> Result:
     return Result()
 
 
-@statement("SELECT pg_notify(%s, '')")
-def _notify(tx: Transaction, channel: str) -> Result:
-    tx.notifies = True
+@statement("SELECT pg_notify(%s, '')", hall_lines._TELL)
+def _notify(tx: Transaction, channel: str, payload: str = "") -> Result:
+    tx.notices[Notice(channel, payload)] = None
     return Result()
 
 
-@statement("LISTEN kibitz_accounts")
-def _listen(tx: Transaction) -> Result:
+@statement(f"LISTEN {notifications.ACCOUNTS}")
+def _listen_for_accounts(tx: Transaction) -> Result:
+    tx.listens.add(notifications.ACCOUNTS)
+    return Result()
+
+
+@statement(f"LISTEN {notifications.HALL}")
+def _listen_for_lines(tx: Transaction) -> Result:
+    tx.listens.add(notifications.HALL)
     return Result()
 
 

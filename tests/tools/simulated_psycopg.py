@@ -15,7 +15,15 @@ from typing import Any, Self, cast
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from tests.tools.simulated_postgres import Database, MustWait, Request, Result, Session, Values
+from tests.tools.simulated_postgres import (
+    Database,
+    MustWait,
+    Notice,
+    Request,
+    Result,
+    Session,
+    Values,
+)
 from tests.tools.virtual_time import Scheduler, VirtualTaskLoop
 
 GIVEN_UP_S = 5.0
@@ -110,8 +118,9 @@ class AsyncConnection:
         self._waiting: list[asyncio.Future[list[Result]]] = []
         self._gathered: list[tuple[str, Values, Cursor]] | None = None
         self._notified: asyncio.Event = asyncio.Event()
+        self._notices: list[Notice] = []
         session.on_ended = lambda reason: link.carry(lambda: self._soon(self._broken, reason))
-        session.on_notify = lambda: link.carry(lambda: self._soon(self._notified.set))
+        session.on_notify = lambda each: link.carry(lambda: self._soon(self._hear, each))
 
     async def execute(self, sql: str, values: Values = ()) -> Cursor:
         if self._gathered is not None:
@@ -213,11 +222,18 @@ class AsyncConnection:
     def _soon(self, call: Callable[..., None], *args: object) -> None:
         self._loop.call_soon(call, *args)
 
-    async def wait_notified(self) -> None:
+    def _hear(self, notice: Notice) -> None:
+        self._notices.append(notice)
+        self._notified.set()
+
+    async def next_notice(self) -> Notice:
         await self._notified.wait()
         if self.closed:
             raise psycopg.OperationalError("the connection is closed")
-        self._notified.clear()
+        notice = self._notices.pop(0)
+        if not self._notices:
+            self._notified.clear()
+        return notice
 
 
 class _Pipeline:
@@ -265,13 +281,13 @@ class _Notifications:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> None:
+    async def __anext__(self) -> Notice:
         if self._over:
             raise StopAsyncIteration
         self._over = True
         try:
             async with asyncio.timeout(self._timeout):
-                await self._db.wait_notified()
+                return await self._db.next_notice()
         except TimeoutError:
             raise StopAsyncIteration from None
 

@@ -32,6 +32,9 @@ from kibitz_server.storage.streams import Stored
 LOG = logging.getLogger("kibitz.directory")
 LOOK_S: Final = 0.5
 """Seconds between two looks for whose turn it is, and for lobbies that nobody owns."""
+READ_PAUSE_S: Final = 0.1
+"""Seconds after other nodes' lines were read because of a notification until they are read because
+of another one: ten times a second at most, however many nodes write."""
 MOST_AT_ONCE: Final = 20
 """Lobbies that are taken in one transaction."""
 SERVICE_RESTART: Final = 1012
@@ -67,6 +70,8 @@ class Sharing(Protocol):
 
     async def exchange(self, loading: Collection[str] = ()) -> None: ...
 
+    async def read(self) -> None: ...
+
 
 class Failover:
     """Takes up lobbies, and steps down from them."""
@@ -95,7 +100,10 @@ class Failover:
         """Whether this node has every lobby that is open."""
         self._waiting: dict[str, TakenLobby] = {}
         """Lobbies that were taken and are not loaded yet."""
+        self._lines_written = asyncio.Event()
+        """Set when another node has written lines since they were read last."""
         nodes.on_lost = self.step_down
+        nodes.on_lines_written = self._lines_written.set
 
     @property
     def serving(self) -> bool:
@@ -113,7 +121,34 @@ class Failover:
                 LOG.warning("lobbies of other nodes cannot be looked for: %s", error)
             except Exception:
                 LOG.exception("lobbies of other nodes cannot be taken up")
-            await asyncio.sleep(LOOK_S)
+            await self._read_until(asyncio.get_running_loop().time() + LOOK_S)
+
+    async def _read_until(self, due: float) -> None:
+        """Wait, and read lines of other nodes meanwhile as they say that they have written some."""
+        loop = asyncio.get_running_loop()
+        while not self._recovery.draining and await self._told_before(due):
+            await self._read()
+            await asyncio.sleep(max(0.0, min(READ_PAUSE_S, due - loop.time())))
+
+    async def _told_before(self, due: float) -> bool:
+        """Wait for a notification; return whether one has come in time."""
+        if asyncio.get_running_loop().time() >= due:
+            return False
+        try:
+            async with asyncio.timeout_at(due):
+                await self._lines_written.wait()
+        except TimeoutError:
+            return False
+        self._lines_written.clear()
+        return True
+
+    async def _read(self) -> None:
+        try:
+            await self._sharing.read()
+        except StoreError as error:
+            LOG.warning("lines of other nodes cannot be read: %s", error)
+        except Exception:
+            LOG.exception("lines of other nodes cannot be taken up")
 
     async def look(self) -> None:
         """Serve, with every lobby that is to be had, or stand by, and tell the others.

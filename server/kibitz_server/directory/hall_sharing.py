@@ -86,14 +86,23 @@ class HallSharing:
         if plies_due:
             self._plies_at = self._seconds()
         self._written = {
-            key: made if key in lines else self._written[key]
-            for key, made in made_of.items()
-            if key not in found.missing
+            key: made if key in lines else self._written[key] for key, made in made_of.items()
         }
-        self._tickets.synchronize(found.ticket_key, found.life, found.now_ms)
         self._take_up(found)
 
+    async def read(self) -> None:
+        """Read what the others have, and write nothing.
+
+        Else nodes would answer each other's lines with their own. After an error nothing is read
+        before the next exchange, which is of everything. Raises `StoreError`.
+        """
+        if not self._nodes.needs_all:
+            self._take_up(await self._nodes.exchange({}))
+
     def _take_up(self, found: HallExchange) -> None:
+        for key in found.missing:
+            self._written.pop(key, None)
+        self._tickets.synchronize(found.ticket_key, found.life, found.now_ms)
         known = {brief.match for brief in self._registry.finished_briefs(None)}
         for brief in self._others.apply(found):
             if brief.match not in known:

@@ -225,6 +225,8 @@ class Nodes(Protocol):
     Nothing is written there from then on. Who waits for entries of them is told afterwards
     (`lost(OwnedElsewhere)`).
     """
+    on_lines_written: Callable[[], None] | None
+    """Called when another node says that it has written lines. That may be lost on the way."""
 
     @property
     def name(self) -> str: ...
@@ -272,7 +274,8 @@ class Nodes(Protocol):
         """Write lines about what this node has, by their keys, and read what others wrote since.
 
         None stands for a line that is gone. Where the last exchange failed, or was long ago,
-        `lines` has to be all that there are: `needs_all`. Raises `StoreError`.
+        `lines` has to be all that there are: `needs_all`. Without lines it only reads. Raises
+        `StoreError`.
         """
 
     @property

@@ -3,7 +3,7 @@
 A line is text under a key. A node writes its lines in one transaction after the other, each with
 the next number of a sequence, so whoever has read a node's lines up to a number misses none. A
 line that is gone is left as a row without text for `KEPT_S`; who reads after a longer pause, or
-after an error, reads everything.
+after an error, reads everything. With the lines goes a notification, once for all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 
 from kibitz_server.storage.port import HallExchange, OtherNode
 from kibitz_server.storage.postgres.connection import Connection
+from kibitz_server.storage.postgres.notifications import HALL
 
 KEPT_S: Final = 300
 LONG_AGO_S: Final = 60.0
@@ -33,6 +34,7 @@ _END_OTHERS: Final = """
 UPDATE hall_line SET line = NULL, change = number.change, written = clock_timestamp()
 FROM (SELECT nextval('hall_change') AS change) AS number
 WHERE node = %(name)s AND line IS NOT NULL AND key <> ALL(%(keys)s)"""
+_TELL: Final = "SELECT pg_notify(%s, %s)"
 _PURGE: Final = """
 DELETE FROM hall_line WHERE node = %(name)s AND line IS NULL
     AND written < clock_timestamp() - make_interval(secs => %(kept_s)s)"""
@@ -86,8 +88,9 @@ class HallLines:
         """See `port.Nodes`; raises `psycopg.Error`."""
         whole, self._exchanged_at = self.needs_all, None
         seen = {} if whole else self._seen
-        async with db.transaction():
-            await self._write(db, lines, whole=whole)
+        if lines or whole:
+            async with db.transaction():
+                await self._write(db, lines, whole=whole)
         async with db.transaction():
             await db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             found = await self._read(db, seen, whole=whole)
@@ -104,6 +107,7 @@ class HallLines:
         if lines:
             await db.execute(_PURGE, {"name": self._name, "kept_s": KEPT_S})
             await db.execute(_WRITE, values)
+        await db.execute(_TELL, (HALL, self._name))
 
     async def _read(self, db: Connection, seen: dict[str, int], *, whole: bool) -> HallExchange:
         mine = {"name": self._name, "expires_s": self._expires_s}

@@ -226,6 +226,7 @@ class PostgresNodes:
         expires_s: float = EXPIRES_S,
     ) -> None:
         self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
+        self.on_lines_written: Callable[[], None] | None = None
         self.identity = identity
         self._turn = False
         """Whether it was this node's turn at the last heartbeat."""
@@ -347,6 +348,11 @@ class PostgresNodes:
     @property
     def needs_all(self) -> bool:
         return self._lines.needs_all
+
+    def lines_written(self, name: str) -> None:
+        """Note that a node of this name says that it has written lines."""
+        if name != self.name and self.on_lines_written is not None:
+            self.on_lines_written()
 
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         return await self._ask(lambda db: self._lines.exchange(db, lines))

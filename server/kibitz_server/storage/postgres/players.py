@@ -4,15 +4,13 @@ A hello is answered without waiting, so a running server keeps them in memory: a
 kilobyte each. What it writes itself it knows after the commit. What the operator changes beside
 it (`PostgresTokenRegister`) has a number in the column `change`, in the order of the commits, for
 they are made under a lock; the server reads what is newer than the last that it saw, when it is
-notified and every `POLL_S` anyway. Where nodes share the database, what a node writes is numbered
-in the same way, and read by the others.
+notified (`notifications`) and twice a second anyway. Where nodes share the database, what a node
+writes is numbered in the same way, and read by the others.
 """
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-import logging
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final, Protocol, Self
 
@@ -26,16 +24,12 @@ from kibitz_server.storage.postgres.connection import (
     Connection,
     SyncConnection,
     connect,
-    connect_async,
     describe,
 )
+from kibitz_server.storage.postgres.notifications import ACCOUNTS
 from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK, migrate
 from kibitz_server.storage.streams import Waiter
 
-LOG = logging.getLogger("kibitz.store")
-POLL_S = 0.5
-RETRY_S = 1.0
-CHANNEL = "kibitz_accounts"
 _PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _PLAYERS = "SELECT key, name, kind, account, skeleton, created, secret, change FROM player"
 _TOKENS = "SELECT hash, player, expires, revoked, change FROM token"
@@ -51,7 +45,7 @@ IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,)
 """Lets numbers that are drawn after it in a transaction follow the order of the commits."""
 READS: Final = 5
 """Times that changes are read again at once, where own writes overtake the reading."""
-_TELL: Final = Statement("SELECT pg_notify(%s, '')", (CHANNEL,))
+_TELL: Final = Statement("SELECT pg_notify(%s, '')", (ACCOUNTS,))
 
 
 class Writer(Protocol):
@@ -174,23 +168,6 @@ class PostgresPlayers:
 
     # --- what the operator changes ----------------------------------------------------------
 
-    async def watch(self, url: PostgresURL) -> None:
-        """Take up what is changed beside the server, until it is cancelled."""
-        while True:
-            try:
-                db = await connect_async(url)
-                try:
-                    await db.execute(f"LISTEN {CHANNEL}")
-                    while True:
-                        await self.take_up(db)
-                        async for _ in db.notifies(timeout=POLL_S, stop_after=1):
-                            pass
-                finally:
-                    await db.close()
-            except (psycopg.Error, OSError) as error:
-                LOG.warning("accounts cannot be looked at, it is tried again: %s", error)
-                await asyncio.sleep(RETRY_S)
-
     async def take_up(self, db: Connection) -> None:
         """Read what was changed since the last time.
 
@@ -244,7 +221,7 @@ class PostgresTokenRegister:
             with self._db.transaction():
                 self._db.execute("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
                 made = change(_PostgresRegistration(self._db))
-                self._db.execute(f"NOTIFY {CHANNEL}")
+                self._db.execute(f"NOTIFY {ACCOUNTS}")
             return made
         except psycopg.Error as error:
             raise UnusableDatabase(describe(self._url, error)) from error

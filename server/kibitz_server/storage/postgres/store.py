@@ -52,6 +52,7 @@ from kibitz_server.storage.postgres.connection import (
 )
 from kibitz_server.storage.postgres.expiry import PostgresExpiry
 from kibitz_server.storage.postgres.nodes import PostgresNodes, enter
+from kibitz_server.storage.postgres.notifications import watch
 from kibitz_server.storage.postgres.players import IN_ORDER, PostgresPlayers
 from kibitz_server.storage.postgres.schema import NODE_LOCKS, SERVER_LOCK, migrate
 from kibitz_server.storage.streams import (
@@ -137,7 +138,8 @@ class PostgresStore:
             raise
         self._readers = Readers(url)
         self.expiry = PostgresExpiry(self, self._readers, self.players.forget)
-        self._watch = [loop.create_task(self.players.watch(url))]
+        lines_written = None if self.nodes is None else self.nodes.lines_written
+        self._watch = [loop.create_task(watch(url, self.players.take_up, lines_written))]
         if self.nodes is not None:
             self._watch.append(loop.create_task(self.nodes.run()))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 
 import pytest
 
+from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.port import HallExchange
 from kibitz_server.storage.postgres import hall_lines
@@ -212,3 +214,77 @@ async def test_lobbies_of_a_dead_node_are_left_to_those_that_stand_by_for_it(
     expire(url, "b")
     assert [each.key for each in await take(other)] == ["x"]  # nobody stands by any more
     await closed(first, other)
+
+
+# --- notifications --------------------------------------------------------------------------------
+
+
+class Heard(asyncio.Queue[str]):
+    """Who was told that others have written lines, in that order."""
+
+    def __init__(self, *stores: PostgresStore) -> None:
+        super().__init__()
+        for each in stores:
+            nodes = nodes_of(each)
+            nodes.on_lines_written = lambda name=nodes.name: self.put_nowait(name)
+
+    async def next(self, count: int) -> list[str]:
+        """Return the next ones, sorted, as many as have to come."""
+        async with asyncio.timeout(20):
+            return sorted([await self.get() for _ in range(count)])
+
+
+async def listening(url: PostgresURL, *stores: PostgresStore) -> None:
+    """Return when every node has heard something on its connection for notifications."""
+    heard = Heard(*stores)
+    left = {nodes_of(each).name for each in stores}
+    while left:
+        execute(url, "SELECT pg_notify('kibitz_hall', 'another')")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.2):
+                while left:
+                    left.discard(await heard.get())
+
+
+async def test_the_others_are_told_once_of_all_lines_that_were_written(url: PostgresURL) -> None:
+    first, second, third = own(url, "a"), own(url, "b"), own(url, "c")
+    await listening(url, first, second, third)
+    heard = Heard(first, second, third)
+    await nodes_of(first).exchange({"node a": b"here", "node a more": b"more"})
+    assert await heard.next(2) == ["b", "c"]
+    await exchange(second)  # the first one writes, be it nothing
+    assert await heard.next(2) == ["a", "c"]
+    for _ in range(3):
+        assert not lines_of(await exchange(second))  # who only reads tells nobody
+    await nodes_of(third).exchange({"node c": b"here"})
+    assert await heard.next(2) == ["a", "b"]
+    assert heard.empty()
+    await closed(first, second, third)
+
+
+async def test_lines_that_could_not_be_written_are_not_told_of(url: PostgresURL) -> None:
+    first, second = own(url, "a"), own(url, "b")
+    await exchange(first)
+    await listening(url, second)
+    heard = Heard(second)
+    execute(url, "ALTER TABLE hall_line ADD CHECK (line <> 'bad')")
+    with pytest.raises(UnusableDatabase):
+        await nodes_of(first).exchange({"node a": b"bad"})
+    await nodes_of(first).exchange({"node a": b"good"})
+    assert await heard.next(1) == ["b"]
+    assert lines_of(await exchange(second)) == {"node a": ("a", b"good")}
+    assert heard.empty()
+    await closed(first, second)
+
+
+async def test_a_node_listens_again_when_its_connection_was_lost(url: PostgresURL) -> None:
+    """What it was not told of meanwhile it reads with its next look."""
+    first, second = own(url, "a"), own(url, "b")
+    await listening(url, second)
+    query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%'"
+    await exchange(second)
+    execute(url, query)
+    await nodes_of(first).exchange({"node a": b"here"})
+    assert lines_of(await exchange(second)) == {"node a": ("a", b"here")}
+    await listening(url, second)
+    await closed(first, second)

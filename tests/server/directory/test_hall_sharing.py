@@ -1,0 +1,198 @@
+"""What a node tells the others, and hears of them, every time it looks and when it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, cast
+
+import pytest
+
+from kibitz_server.accounts.tickets import Tickets
+from kibitz_server.directory import failover
+from kibitz_server.directory.failover import EndedMatches, Failover, Peers, Restorer
+from kibitz_server.directory.hall_sharing import HallSharing
+from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
+from kibitz_server.directory.registry import Registry
+from kibitz_server.storage.location import PostgresURL
+from kibitz_server.storage.port import HallExchange, Nodes, OtherNode
+from kibitz_server.storage.postgres.store import PostgresStore
+from tests.server.storage.conformance.engines import RecordingWaiter, written
+from tests.server.storage.postgres.test_nodes import node, nodes_of
+from tests.tools import postgres_server
+
+HERE, THERE = "ws://here.example.org", "ws://there.example.org"
+OTHER = OtherNode("b", THERE, True, "life-b")
+
+
+class ScriptedNodes:
+    """What a node is told of the others is what a test says."""
+
+    name = "a"
+
+    def __init__(self) -> None:
+        self.needs_all = True
+        self.written: list[dict[str, bytes | None]] = []
+        self.lobbies: list[str] = []
+        self.missing: frozenset[str] = frozenset()
+        self.lines: tuple[tuple[str, str, bytes | None], ...] = ()
+
+    def owned(self) -> Collection[str]:
+        return self.lobbies
+
+    async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
+        self.written.append(dict(lines))
+        whole, self.needs_all = self.needs_all, False
+        found, self.lines = self.lines, ()
+        return HallExchange((OTHER,), found, whole, True, self.missing, "life-a", b"key", 0)
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.nodes = ScriptedNodes()
+        self.others = OtherNodes(HERE, lambda: 0.0)
+        self.connected: list[str] = []
+        self.sharing = HallSharing(
+            cast(Nodes, self.nodes),
+            Registry(),
+            self.others,
+            Tickets(lambda: 0.0),
+            cast(Any, self),
+            lambda: 0.0,
+        )
+
+    @property
+    def players(self) -> Collection[str]:
+        return self.connected
+
+
+async def test_what_has_changed_is_written_and_what_has_not_is_not() -> None:
+    scene = Scene()
+    await scene.sharing.exchange()
+    scene.nodes.lobbies = ["x"]
+    await scene.sharing.exchange()
+    await scene.sharing.exchange()
+    scene.nodes.lobbies = []
+    await scene.sharing.exchange()
+    x = LobbyLine(lobby="x").model_dump_json().encode()
+    own = NodeLine().model_dump_json().encode()
+    assert scene.nodes.written == [{node_key("a"): own}, {"x": x}, {}, {"x": None}]
+
+
+async def test_who_is_told_of_lines_reads_them_and_writes_nothing() -> None:
+    scene = Scene()
+    await scene.sharing.exchange()
+    scene.nodes.lobbies = ["x"]
+    line = LobbyLine(lobby="y", players=["p1"])
+    scene.nodes.lines = (("y", "b", line.model_dump_json().encode()),)
+    await scene.sharing.read()
+    place = scene.others.player("p1")
+    assert place is not None
+    assert (place.lobby, place.node) == ("y", OTHER)
+    assert scene.nodes.written[1:] == [{}]
+
+
+async def test_nothing_is_read_before_everything_is_written() -> None:
+    """Its lines of before an error may be gone: the next look writes all of them."""
+    scene = Scene()
+    await scene.sharing.read()
+    assert scene.nodes.written == []
+    await scene.sharing.exchange()
+    await scene.sharing.read()
+    assert len(scene.nodes.written) == 2
+
+
+async def test_a_line_that_is_found_missing_is_written_again() -> None:
+    scene = Scene()
+    scene.nodes.lobbies = ["x"]
+    await scene.sharing.exchange()
+    await scene.sharing.exchange()
+    scene.nodes.missing = frozenset({"x"})
+    await scene.sharing.read()
+    scene.nodes.missing = frozenset()
+    await scene.sharing.exchange()
+    await scene.sharing.exchange()
+    assert [sorted(each) for each in scene.nodes.written[1:]] == [["x"], [], ["x"], []]
+
+
+# --- on a database --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def url() -> Iterator[PostgresURL]:
+    if not postgres_server.ADDRESS and postgres_server.programs() is None:
+        pytest.skip(postgres_server.SKIPPED)
+    with postgres_server.server_url() as server, postgres_server.database(server) as made:
+        yield made
+
+
+class HearingNodes(OtherNodes):
+    """Tells a test that something was read."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, asyncio.get_running_loop().time)
+        self.heard = asyncio.Event()
+
+    def apply(self, found: HallExchange) -> Any:
+        ended = super().apply(found)
+        self.heard.set()
+        return ended
+
+
+class SharingNode:
+    """One that shows others what it has, and does nothing else."""
+
+    draining = False
+    peers: Collection[Any] = ()
+    players: Collection[str] = ()
+
+    def __init__(self, url: PostgresURL, name: str) -> None:
+        address = f"ws://{name}.example.org"
+        self.store: PostgresStore = node(url, name, address)
+        self.others = HearingNodes(address)
+        registry, time = Registry(), asyncio.get_running_loop().time
+        self.sharing = HallSharing(
+            nodes_of(self.store), registry, self.others, Tickets(time), self, time
+        )
+        self.failover = Failover(
+            nodes_of(self.store),
+            self.store,
+            cast(Restorer, self),
+            registry,
+            cast(EndedMatches, self),
+            cast(Peers, self),
+            self.sharing,
+        )
+
+    async def until_known(self, lobby: str) -> None:
+        while self.others.lobby(lobby) is None:
+            self.others.heard.clear()
+            await self.others.heard.wait()
+
+
+@pytest.mark.e2e
+async def test_a_line_is_seen_before_the_next_look(
+    url: PostgresURL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is a day away: it is the notification that brings it."""
+    monkeypatch.setattr(failover, "LOOK_S", 86_400.0)
+    first, second = SharingNode(url, "a"), SharingNode(url, "b")
+    await first.sharing.exchange()  # the second one is there
+    looking = asyncio.create_task(second.failover.run())
+    await second.others.heard.wait()
+    for number in range(20):  # it may not listen yet to the first ones, which are lost then
+        written(first.store, f"x{number}", 0, RecordingWaiter())
+        await first.store.flush()
+        await first.sharing.exchange()
+        try:
+            async with asyncio.timeout(1.0):
+                await second.until_known(f"x{number}")
+        except TimeoutError:
+            continue
+        break
+    else:
+        pytest.fail("no line was heard of")
+    assert second.others.lobby("x0") is not None  # what was not told of is read all the same
+    looking.cancel()
+    await first.store.close()
+    await second.store.close()
