@@ -18,7 +18,12 @@ import pytest
 
 from benchmarks.mnk import GAME
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import HelloRefusedError, KickedError, RefusedError
+from kibitz_protocol.client.errors import (
+    HelloRefusedError,
+    KickedError,
+    RefusedError,
+    UnansweredError,
+)
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
 from kibitz_protocol.wire.messages import Finished, HallNews, Snapshot
 from kibitz_protocol.wire.refusals import Code
@@ -27,6 +32,7 @@ from kibitz_server.storage.location import PostgresURL
 from tests.tools import postgres_server
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
+from tests.tools.node_group import until
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches
 
@@ -42,12 +48,17 @@ def cluster() -> Iterator[PostgresCluster]:
 
 
 @contextlib.contextmanager
-def three_nodes(directory: Path, cluster: PostgresCluster) -> Iterator[list[ServerProcess]]:
+def three_nodes(
+    directory: Path, cluster: PostgresCluster, names: str = "abc", *, unlimited: bool = True
+) -> Iterator[list[ServerProcess]]:
+    """Run nodes, three if nothing else is said."""
     nodes = []
-    for name in ("a", "b", "c"):
+    for name in names:
         (directory / name).mkdir()
         node = ServerProcess(directory / name)
-        node.options = {"db": cluster.url, "unlimited": True, "node": name, "public_url": node.url}
+        node.options = {"db": cluster.url, "node": name, "public_url": node.url}
+        if unlimited:
+            node.options["unlimited"] = True
         nodes.append(node)
     try:
         for node in nodes:
@@ -195,6 +206,64 @@ async def test_a_token_that_is_revoked_counts_nowhere_any_more(
             with pytest.raises(HelloRefusedError):
                 async with Client(url, token=each.token):
                     pass
+
+
+async def test_the_lobbies_that_an_account_may_open_are_counted_over_all_nodes(
+    tmp_path: Path, cluster: PostgresCluster
+) -> None:
+    settings = LobbySettings(
+        name="one of many", seats=[OpenSeat()] * 2, programme=[drawn_matches(3)]
+    )
+    with (
+        three_nodes(tmp_path, cluster, "ab", unlimited=False) as nodes,
+        TokenAdmin(PostgresURL(cluster.url)) as admin,
+    ):
+        token = admin.issue("ada", kind="bot").token
+        here, there = urls(nodes)
+        async with (
+            asyncio.timeout(90),
+            Client(here, token=token) as ada,
+            Client(there, token=token) as also_ada,
+            client(here, "Eve") as eve,
+            client(there, "Fay") as fay,
+        ):
+            await eve.subscribe_hall()
+            await fay.subscribe_hall()
+            for _ in range(5):
+                await ada.host(settings)
+            await lobbies_in_hall(fay, 5)
+            opened = [(await also_ada.host(settings)).lobby for _ in range(3)]
+            await lobbies_in_hall(eve, 8)
+            for each in (ada, also_ada):
+                with pytest.raises(RefusedError) as refused:
+                    await each.host(settings)
+                assert refused.value.code is Code.LIMIT
+                assert "8 lobbies of yours" in str(refused.value)
+            nodes[0].kill()
+            await until(lambda: owners(cluster)["b"] == 8, 20, "b has taken the lobbies of a")
+            assert "8 lobbies of yours" in str(await answer(also_ada, settings))
+            assert opened[0] is not None
+            await also_ada.close_lobby(opened[0])
+            assert await answer(also_ada, settings) is None
+
+
+async def answer(host: Client, settings: LobbySettings) -> RefusedError | None:
+    """Return how a lobby is refused, by a server that its host may just have to come back to."""
+    while True:
+        try:
+            await host.host(settings)
+        except RefusedError as refused:
+            return refused
+        except UnansweredError:
+            continue
+        return None
+
+
+async def lobbies_in_hall(watcher: Client, count: int) -> None:
+    """Wait until the hall shows so many lobbies."""
+    async for news in watcher.news():
+        if isinstance(news, HallNews) and len(news.lobbies) == count:
+            return
 
 
 async def ended_in_hall(watcher: Client, match: str) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from kibitz_server.accounts.identity import is_guest
 from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
 from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.settings import house_seats
 from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.port import HallExchange, Nodes
@@ -37,9 +37,11 @@ class _MadeOf:
 class Players(Protocol):
     """What is needed of the connections."""
 
-    @property
-    def players(self) -> Collection[str]:
-        """The keys of the players who are connected."""
+    def spenders(self) -> list[str]:
+        """Return the players who have a part of their rates here."""
+
+    def share_rates(self, elsewhere: Mapping[str, int]) -> None:
+        """Divide rates of players by the nodes where they are."""
 
 
 class HallSharing:
@@ -109,6 +111,7 @@ class HallSharing:
                 self._registry.note_finished(brief, listed=True)
         for key in self._registry.lobbies:
             self._others.forget(key)
+        self._connections.share_rates(self._others.present_at)
 
     def _is_due(self, key: str, made: _MadeOf, *, plies_due: bool) -> bool:
         former = self._written.get(key)
@@ -133,7 +136,7 @@ class HallSharing:
         """Return what the lines are made of that there are to be, by their keys."""
         own = self._node_line()
         ended = [brief.match for brief in own.finished]
-        made_of = {node_key(self._nodes.name): _MadeOf((ended, own.guests))}
+        made_of = {node_key(self._nodes.name): _MadeOf((ended, own.players))}
         if not self._others.beside:
             return made_of
         for key in {*self._nodes.owned(), *matches, *self._registry.lobbies}.difference(loading):
@@ -158,11 +161,12 @@ class HallSharing:
             order = {"order": lobby.stream.number}
             line.brief = lobby_brief(state).model_copy(update=order)
             line.listed = state.settings.listed
+            line.host, line.house_seats = state.host.player, house_seats(state.settings)
         return line.model_dump_json().encode()
 
     def _node_line(self) -> NodeLine:
-        guests = sorted(filter(is_guest, self._connections.players))
-        return NodeLine(finished=list(self._registry.ended_here), guests=guests)
+        players = self._connections.spenders() if self._others.beside else []
+        return NodeLine(finished=list(self._registry.ended_here), players=players)
 
 
 def _players(lobby: LobbyRunner | None, matches: Sequence[MatchRunner]) -> list[str]:

@@ -7,7 +7,8 @@ for the time of the last exchange: after `STALE_S` nothing is certain any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +29,10 @@ class LobbyLine(BaseModel):
     """None for a lobby that is closed or set aside, and of which only matches go on."""
     listed: bool = False
     """Whether lists show it, and its matches, to anybody."""
+    host: str = ""
+    """The key of its host, for whom it counts while it is open ..."""
+    house_seats: int = 0
+    """... with its seats for house bots."""
     players: list[str] = []
     """The keys of its host, its members and its running matches' seats."""
     matches: list[MatchBrief] = []
@@ -39,8 +44,8 @@ class NodeLine(BaseModel):
 
     finished: list[MatchBrief] = []
     """The listed matches that ended there last, the oldest first."""
-    guests: list[str] = []
-    """Guests who are connected there."""
+    players: list[str] = []
+    """Who is connected there, or was until a moment ago: see `Connections.spenders`."""
 
 
 class BetweenNodes(Exception):
@@ -72,7 +77,10 @@ class OtherNodes:
         self._node_lines: dict[str, NodeLine] = {}
         self._lobbies_of: dict[str, set[str]] = {}
         self._lobby_of_match: dict[str, str] = {}
-        self._guests: set[str] = set()
+        self._present_at: Counter[str] = Counter()
+        """At how many living nodes players are."""
+        self._counted: set[str] | None = None
+        """The nodes whose players are counted there; None where that has to be done anew."""
         self._settled = False
         self._heard_at = float("-inf")
 
@@ -92,14 +100,17 @@ class OtherNodes:
                 ended += self._put_node(node, text)
             else:
                 self._put_lobby(key, node, text)
-        self._guests = {
-            guest
-            for node, line in self._node_lines.items()
-            if self._is_alive(node)
-            for guest in line.guests
-        }
+        self._count_players()
         self._settled, self._heard_at = found.settled, self._seconds()
         return ended
+
+    def _count_players(self) -> None:
+        """Count where players are, unless nothing of that has changed."""
+        alive = set(filter(self._is_alive, self._node_lines))
+        if alive != self._counted:
+            self._counted = alive
+            lines = (self._node_lines[node] for node in alive)
+            self._present_at = Counter(player for line in lines for player in line.players)
 
     def _forget_all(self) -> None:
         self._lines.clear()
@@ -110,6 +121,8 @@ class OtherNodes:
         former = self._node_lines.get(node, NodeLine())
         line = NodeLine() if text is None else NodeLine.model_validate_json(text)
         self._node_lines[node] = line
+        if line.players != former.players:
+            self._counted = None
         known = {brief.match for brief in former.finished}
         return [brief for brief in line.finished if brief.match not in known]
 
@@ -178,8 +191,21 @@ class OtherNodes:
         return Elsewhere(lobby, found)
 
     def is_busy(self, player: str) -> bool:
-        """Whether a player has a lobby or a seat elsewhere, or is connected there as a guest."""
-        return player in self._lobbies_of or player in self._guests
+        """Whether a player has a lobby or a seat elsewhere, or is connected there."""
+        return player in self._lobbies_of or player in self._present_at
+
+    @property
+    def present_at(self) -> Mapping[str, int]:
+        """At how many other nodes players are connected: a new mapping whenever that changes."""
+        return self._present_at
+
+    def hosted_by(self, player: str) -> list[LobbyLine]:
+        """Return the lines of open lobbies elsewhere that a player hosts.
+
+        Those of a dead node count as well: they are open, and somebody is about to take them.
+        """
+        lines = (self._lines[key][1] for key in self._lobbies_of.get(player, ()))
+        return [line for line in lines if line.host == player]
 
     def listed(self) -> Iterator[LobbyLine]:
         """Yield the lines of lobbies at living nodes that lists show to anybody."""

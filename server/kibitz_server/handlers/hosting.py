@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pydantic import ValidationError
 
 from kibitz_games.core.game import GameError, InvalidSetup
 from kibitz_protocol import printable
-from kibitz_protocol.wire.lobbies import Arrangement, HouseSeat, LobbySettings, ProgrammeItem
+from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
+from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.settings import (
     SettingsProblem,
     house_bots_problem,
+    house_seats,
     item_problem,
     settings_problem,
 )
@@ -51,26 +53,46 @@ class HostingChecks:
         )
 
     def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
-        """Say which limit another lobby of these settings would be beyond."""
+        """Say which limit another lobby of these settings would be beyond.
+
+        The player's own hold over all nodes; the others are about this machine.
+        """
         everybodys = list(self._directory.lobbies.values())
-        own = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
         address = counted_address(peer)
-        near = [lobby for lobby in everybodys if address is not None and lobby.address == address]
-        quotas, bots = self._connections.address_quotas(peer), _house_seats(settings)
-        for lobbies, most, most_bots, whose in (
+        mine = [each for each in everybodys if each.engine.state.host.player == identity.key]
+        near = [each for each in everybodys if address is not None and each.address == address]
+        own = [*_house_seats(mine), *self._house_seats_elsewhere(identity)]
+        quotas, bots = self._connections.address_quotas(peer), house_seats(settings)
+        for seats, most, most_bots, whose in (
             (own, quotas.lobbies, quotas.house_bots, "of yours"),
-            (near, quotas.lobbies_an_address, quotas.house_bots_an_address, "of your address"),
-            (everybodys, quotas.lobbies_in_all, quotas.house_bots_in_all, "on this server"),
+            (
+                _house_seats(near),
+                quotas.lobbies_an_address,
+                quotas.house_bots_an_address,
+                "of your address",
+            ),
+            (
+                _house_seats(everybodys),
+                quotas.lobbies_in_all,
+                quotas.house_bots_in_all,
+                "on this server",
+            ),
         ):
-            if len(lobbies) >= most:
-                return f"{len(lobbies)} lobbies {whose} are open, which is the limit"
-            there = sum(_house_seats(lobby.engine.state.settings) for lobby in lobbies)
+            if len(seats) >= most:
+                return f"{len(seats)} lobbies {whose} are open, which is the limit"
+            there = sum(seats)
             if bots and there + bots > most_bots:
                 return (
                     f"{there} house bots {whose} have seats, and with {bots} more it would be"
                     f" more than {most_bots}, which is the limit"
                 )
         return None
+
+    def _house_seats_elsewhere(self, identity: Identity) -> list[int]:
+        """Return the house seats of each lobby that the player has open at other nodes."""
+        others, here = self._directory.others, self._directory.lobbies
+        lines = [] if others is None else others.hosted_by(identity.key)
+        return [line.house_seats for line in lines if line.lobby not in here]
 
     def _game_problem(self, item: ProgrammeItem, path: str) -> SettingsProblem | None:
         """Say why there is no such match; its start is tried, as only the game knows that."""
@@ -114,6 +136,6 @@ class HostingChecks:
         return None
 
 
-def _house_seats(settings: LobbySettings) -> int:
-    """Return for how many seats a lobby has a process of the server."""
-    return sum(isinstance(seat, HouseSeat) for seat in settings.seats)
+def _house_seats(lobbies: Iterable[LobbyRunner]) -> list[int]:
+    """Return for how many seats each lobby has a process of the server."""
+    return [house_seats(lobby.engine.state.settings) for lobby in lobbies]

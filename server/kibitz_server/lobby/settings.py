@@ -31,6 +31,11 @@ class PersonalityCatalog(Protocol):
     def seats(self, personality: str) -> Sequence[int]: ...
 
 
+def house_seats(settings: LobbySettings) -> int:
+    """Return for how many seats a lobby has a process of the server."""
+    return sum(isinstance(seat, HouseSeat) for seat in settings.seats)
+
+
 def settings_problem(
     settings: LobbySettings, balanced: Collection[str] = ()
 ) -> SettingsProblem | None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net.addresses import address_group
 from kibitz_server.net.guest_networks import GuestNetwork, GuestNetworks, rate_of_people
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.rate_limit import RateLimits, SharedBuckets
+from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 
 CONNECTIONS_A_PERSON = 8
 """Connections of one address for each of its people, in a guest network: bots and open pages."""
+LEAST_REQUESTS = 30.0
+"""Room in the bucket of a player at however many nodes: more than any request costs."""
+LEAST_COMMENTS = 1.0
+"""The same for comments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +78,38 @@ class Connections:
         self._account_buckets: SharedBuckets[str] = SharedBuckets(rate_limits.account)
         self._player_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments)
         self._address_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments_an_address)
+        self._elsewhere: Mapping[str, int] = {}
+        """At how many other nodes players are as well."""
         self._all_closed: asyncio.Future[None] | None = None
+
+    # --- rates of players -------------------------------------------------------------------
+
+    def spenders(self) -> list[str]:
+        """Return the players who have a part of their rates here.
+
+        That is who is connected, and who has asked for so much that it has not come back yet: who
+        goes from node to node takes what it has spent along.
+        """
+        now = self._loop.time()
+        buckets = (self._account_buckets, self._player_comments)
+        return sorted({key for each in buckets for key in each.in_use_or_missing(now)})
+
+    def share_rates(self, elsewhere: Mapping[str, int]) -> None:
+        """Divide rates of players by the nodes where they are: at how many others is given."""
+        former, self._elsewhere = self._elsewhere, elsewhere
+        now = self._loop.time()
+        for player in former.keys() | elsewhere.keys():
+            if former.get(player) != elsewhere.get(player):
+                self._account_buckets.set_rate(player, self._account_rate(player), now)
+                self._player_comments.set_rate(player, self._comment_rate(player), now)
+
+    def _account_rate(self, player: str) -> Rate:
+        nodes = 1 + self._elsewhere.get(player, 0)
+        return self.rate_limits.account.divided(nodes, LEAST_REQUESTS)
+
+    def _comment_rate(self, player: str) -> Rate:
+        nodes = 1 + self._elsewhere.get(player, 0)
+        return self.rate_limits.comments.divided(nodes, LEAST_COMMENTS)
 
     def charge_comment(self, peer: Peer, identity: Identity) -> int:
         """Charge a player and an address for a comment.
@@ -82,7 +117,8 @@ class Connections:
         Return 0, or, where one of them has said too much, after how many milliseconds it may go on.
         """
         now = self._loop.time()
-        waits = [self._player_comments.charge(identity.key, now)]
+        player = identity.key
+        waits = [self._player_comments.charge(player, now, self._comment_rate(player))]
         address = counted_address(peer)
         if not waits[0] and address is not None:
             limits, people = self.rate_limits, self._guest_networks.people(peer.address)
@@ -184,7 +220,8 @@ class Connections:
     def greeted(self, peer: Peer, identity: Identity) -> None:
         """A connection has said whose it is."""
         peer.greeted(identity)
-        peer.share_bucket(self._account_buckets.acquire(identity.key, self._loop.time()))
+        now, rate = self._loop.time(), self._account_rate(identity.key)
+        peer.share_bucket(self._account_buckets.acquire(identity.key, now, rate))
         self._by_player.setdefault(identity.key, []).append(peer)
         self._count_guest(peer, identity, 1)
 

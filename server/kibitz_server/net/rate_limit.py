@@ -10,6 +10,10 @@ bottom of it the connection is closed.
          0 ... -burst       requests are refused, rate_limited
             below -burst    the connection is closed
 
+Where nodes serve side by side, a player's rates are divided among those where it is, so that they
+hold over all of them. The moment at which a node hears that a player is elsewhere as well changes
+the rate of its bucket, and nothing else is to be done: no request costs more because of it.
+
 A move that answers a turn is free, for turns come no faster than the server opens them: a bot
 in a hundred fast matches is no flood. What a move costs when it is refused is asked for after.
 """
@@ -32,6 +36,10 @@ class Rate:
 
     per_second: float
     burst: float
+
+    def divided(self, parts: int, least: float) -> Rate:
+        """Return one of equal parts, in whose bucket there is room for `least` all the same."""
+        return Rate(self.per_second / parts, max(self.burst / parts, min(self.burst, least)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +94,11 @@ class Bucket:
         self._level = self.level(now) - cost
         return self._level
 
+    def set_rate(self, rate: Rate, now: float) -> None:
+        """Go on at another rate: what was taken, and has not come back yet, stays taken."""
+        self._level = self.level(now) - self.rate.burst + rate.burst
+        self.rate = rate
+
 
 class SharedBuckets(Generic[K]):
     """Buckets that connections share, each kept for as long as it is in use or not full again.
@@ -110,10 +123,22 @@ class SharedBuckets(Generic[K]):
         found = self._used.get(key)
         return 0 if found is None else found[1]
 
+    def in_use_or_missing(self, now: float) -> list[K]:
+        """Return the keys of the buckets that are in use, or not full again."""
+        idle = [key for key, each in self._idle.items() if each.level(now) < each.rate.burst]
+        return [*self._used, *idle]
+
+    def set_rate(self, key: K, rate: Rate, now: float) -> None:
+        """Let the bucket of `key`, if there is one, go on at another rate."""
+        bucket, _ = self._used.get(key, (self._idle.get(key), 0))
+        if bucket is not None:
+            bucket.set_rate(rate, now)
+
     def acquire(self, key: K, now: float, rate: Rate | None = None) -> Bucket:
         """Return the bucket of `key`; it is in use until `release`.
 
-        `rate` is the key's own, where it has one; it is to be the same each time.
+        `rate` is the key's own, where it has one; it is to be the same each time, but for what
+        `set_rate` makes of it.
         """
         bucket, users = self._used.get(key, (None, 0))
         if bucket is None:

@@ -8,17 +8,22 @@ from typing import Any, cast
 
 import pytest
 
+from kibitz_protocol.wire.records import Player
+from kibitz_server.accounts.identity import Identity
 from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory import failover
 from kibitz_server.directory.failover import EndedMatches, Failover, Peers, Restorer
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
 from kibitz_server.directory.registry import Registry
+from kibitz_server.net.connections import Connections, Quotas
+from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.port import HallExchange, Nodes, OtherNode
 from kibitz_server.storage.postgres.store import PostgresStore
+from tests.server.fakes import PeerRig
 from tests.server.storage.conformance.engines import RecordingWaiter, written
-from tests.server.storage.postgres.test_nodes import node, nodes_of
+from tests.server.storage.postgres.test_nodes import expire, node, nodes_of
 from tests.tools import postgres_server
 
 HERE, THERE = "ws://here.example.org", "ws://there.example.org"
@@ -51,7 +56,8 @@ class Scene:
     def __init__(self) -> None:
         self.nodes = ScriptedNodes()
         self.others = OtherNodes(HERE, lambda: 0.0)
-        self.connected: list[str] = []
+        self.spending: list[str] = []
+        self.shared: list[Mapping[str, int]] = []
         self.sharing = HallSharing(
             cast(Nodes, self.nodes),
             Registry(),
@@ -61,9 +67,11 @@ class Scene:
             lambda: 0.0,
         )
 
-    @property
-    def players(self) -> Collection[str]:
-        return self.connected
+    def spenders(self) -> list[str]:
+        return self.spending
+
+    def share_rates(self, elsewhere: Mapping[str, int]) -> None:
+        self.shared.append(dict(elsewhere))
 
 
 async def test_what_has_changed_is_written_and_what_has_not_is_not() -> None:
@@ -115,6 +123,24 @@ async def test_a_line_that_is_found_missing_is_written_again() -> None:
     assert [sorted(each) for each in scene.nodes.written[1:]] == [["x"], [], ["x"], []]
 
 
+async def test_nodes_tell_each_other_who_is_there_and_rates_are_divided() -> None:
+    scene = Scene()
+    scene.spending = ["p1"]
+    await scene.sharing.exchange()
+    line = NodeLine(players=["p1", "p2"])
+    scene.nodes.lines = ((node_key("b"), "b", line.model_dump_json().encode()),)
+    await scene.sharing.read()
+    assert scene.shared == [{}, {"p1": 1, "p2": 1}]
+    await scene.sharing.exchange()
+    told = [NodeLine.model_validate_json(each[node_key("a")] or b"") for each in written_by(scene)]
+    assert [each.players for each in told] == [[], ["p1"]]  # to nobody, as long as nobody is beside
+
+
+def written_by(scene: Scene) -> list[dict[str, bytes | None]]:
+    """Return the exchanges in which a node has written its line about itself."""
+    return [each for each in scene.nodes.written if node_key("a") in each]
+
+
 # --- on a database --------------------------------------------------------------------------------
 
 
@@ -144,15 +170,22 @@ class SharingNode:
 
     draining = False
     peers: Collection[Any] = ()
-    players: Collection[str] = ()
 
     def __init__(self, url: PostgresURL, name: str) -> None:
         address = f"ws://{name}.example.org"
         self.store: PostgresStore = node(url, name, address)
         self.others = HearingNodes(address)
-        registry, time = Registry(), asyncio.get_running_loop().time
+        registry, loop = Registry(), asyncio.get_running_loop()
+        self.rig = PeerRig()
+        limits = RateLimits(account=Rate(1e-6, 240))  # nothing of it comes back within a test
+        self.connections = Connections(loop, limits, Quotas())
         self.sharing = HallSharing(
-            nodes_of(self.store), registry, self.others, Tickets(time), self, time
+            nodes_of(self.store),
+            registry,
+            self.others,
+            Tickets(loop.time),
+            self.connections,
+            loop.time,
         )
         self.failover = Failover(
             nodes_of(self.store),
@@ -163,6 +196,13 @@ class SharingNode:
             cast(Peers, self),
             self.sharing,
         )
+
+    def granted(self, player: str) -> int:
+        """Let a player come and ask for as much as is granted."""
+        peer = self.rig.connect().peer
+        identity = Identity(Player(player=player, name=player, kind="bot"), True, player)
+        self.connections.greeted(peer, identity)
+        return next(n for n in range(1000) if not peer.rate_limiter.charge_shared(1, 0.0))
 
     async def until_known(self, lobby: str) -> None:
         while self.others.lobby(lobby) is None:
@@ -196,3 +236,24 @@ async def test_a_line_is_seen_before_the_next_look(
     looking.cancel()
     await first.store.close()
     await second.store.close()
+
+
+@pytest.mark.e2e
+async def test_a_player_is_granted_at_two_nodes_what_it_would_be_at_one(url: PostgresURL) -> None:
+    first, second, third = (SharingNode(url, name) for name in "abc")
+    nodes = (first, second, third)
+    for each in nodes * 2:
+        await each.sharing.exchange()
+    assert first.granted("p1") == 240
+    await first.sharing.exchange()
+    await second.sharing.read()
+    assert second.granted("p1") == 120
+    await second.sharing.exchange()
+    await third.sharing.read()
+    assert third.granted("p1") == 80
+    assert third.granted("p2") == 240
+    expire(url, "a")
+    await third.sharing.read()
+    assert third.granted("p1") == 40  # as one of two: what a dead node has granted is forgotten
+    for each in nodes:
+        await each.store.close()

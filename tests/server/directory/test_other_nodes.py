@@ -104,14 +104,42 @@ def test_nobody_is_sent_to_a_dead_node_or_one_of_the_same_address() -> None:
     assert place.node.name == "c"
 
 
-def test_guests_who_are_connected_elsewhere_keep_their_names() -> None:
+def test_who_is_connected_elsewhere_is_counted_by_living_nodes() -> None:
     scene = Scene()
-    scene.hear((node_key("b"), "b", NodeLine(guests=["g1"])))
-    assert scene.others.is_busy("g1")
-    scene.hear((node_key("b"), "b", NodeLine(guests=["g2"])))
-    assert not scene.others.is_busy("g1")
-    scene.hear(nodes=())
-    assert not scene.others.is_busy("g2")
+    both = (B, OtherNode("c", "ws://c", True, "life-c"))
+    scene.hear(
+        (node_key("b"), "b", NodeLine(players=["g1", "a1"])),
+        (node_key("c"), "c", NodeLine(players=["a1"])),
+        nodes=both,
+    )
+    others = scene.others
+    assert others.is_busy("g1")  # a guest keeps its name
+    assert others.present_at == {"g1": 1, "a1": 2}
+    before = others.present_at
+    scene.hear(("x", "b", line("x")), nodes=both)
+    assert others.present_at is before
+    scene.hear((node_key("b"), "b", NodeLine(players=["g2"])), nodes=both)
+    assert not others.is_busy("g1")
+    assert others.present_at == {"g2": 1, "a1": 1}
+    scene.hear(nodes=both[:1])
+    assert others.present_at == {"g2": 1}
+    scene.hear((node_key("b"), "b", None), nodes=())
+    assert not others.is_busy("g2")
+
+
+def test_open_lobbies_count_for_their_hosts_wherever_they_are() -> None:
+    scene = Scene()
+    hosted = [line(key, "p1", "p2") for key in "xyz"]
+    hosted[0].host, hosted[0].house_seats, hosted[1].host = "p1", 3, "p2"
+    scene.hear(*((each.lobby, "b", each) for each in hosted))
+    assert scene.others.hosted_by("p1") == [hosted[0]]
+    assert scene.others.hosted_by("p3") == []
+    scene.hear(nodes=())  # that node is dead: its lobby is open, and is taken in a moment
+    assert scene.others.hosted_by("p1") == [hosted[0]]
+    scene.hear(("x", "c", hosted[0]), nodes=(OtherNode("c", "ws://c", True, "life-c"),))
+    assert scene.others.hosted_by("p1") == [hosted[0]]
+    scene.hear(("x", "c", None), nodes=())
+    assert scene.others.hosted_by("p1") == []
 
 
 def test_matches_that_end_elsewhere_are_told_once() -> None:
