@@ -37,7 +37,7 @@ class _MadeOf:
 class Players(Protocol):
     """What is needed of the connections."""
 
-    def spenders(self) -> list[str]:
+    def spenders(self) -> set[str]:
         """Return the players who have a part of their rates here."""
 
     def share_rates(self, elsewhere: Mapping[str, int]) -> None:
@@ -134,9 +134,8 @@ class HallSharing:
         self, matches: Mapping[str, list[MatchRunner]], loading: Collection[str]
     ) -> dict[str, _MadeOf]:
         """Return what the lines are made of that there are to be, by their keys."""
-        own = self._node_line()
-        ended = [brief.match for brief in own.finished]
-        made_of = {node_key(self._nodes.name): _MadeOf((ended, own.players))}
+        ended = [brief.match for brief in self._registry.ended_here]
+        made_of = {node_key(self._nodes.name): _MadeOf((ended, self._players()))}
         if not self._others.beside:
             return made_of
         for key in {*self._nodes.owned(), *matches, *self._registry.lobbies}.difference(loading):
@@ -165,8 +164,12 @@ class HallSharing:
         return line.model_dump_json().encode()
 
     def _node_line(self) -> NodeLine:
-        players = self._connections.spenders() if self._others.beside else []
-        return NodeLine(finished=list(self._registry.ended_here), players=players)
+        finished = list(self._registry.ended_here)
+        return NodeLine(finished=finished, players=sorted(self._players()))
+
+    def _players(self) -> set[str]:
+        """Return who is here, for those to know who serve beside this node."""
+        return self._connections.spenders() if self._others.beside else set()
 
 
 def _players(lobby: LobbyRunner | None, matches: Sequence[MatchRunner]) -> list[str]:

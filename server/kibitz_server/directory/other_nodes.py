@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from pydantic import BaseModel
@@ -109,8 +110,8 @@ class OtherNodes:
         alive = set(filter(self._is_alive, self._node_lines))
         if alive != self._counted:
             self._counted = alive
-            lines = (self._node_lines[node] for node in alive)
-            self._present_at = Counter(player for line in lines for player in line.players)
+            players = (self._node_lines[node].players for node in alive)
+            self._present_at = Counter(chain.from_iterable(players))
 
     def _forget_all(self) -> None:
         self._lines.clear()

@@ -84,24 +84,25 @@ class Connections:
 
     # --- rates of players -------------------------------------------------------------------
 
-    def spenders(self) -> list[str]:
+    def spenders(self) -> set[str]:
         """Return the players who have a part of their rates here.
 
         That is who is connected, and who has asked for so much that it has not come back yet: who
         goes from node to node takes what it has spent along.
         """
         now = self._loop.time()
-        buckets = (self._account_buckets, self._player_comments)
-        return sorted({key for each in buckets for key in each.in_use_or_missing(now)})
+        commenting = self._player_comments.in_use_or_missing(now)
+        return self._account_buckets.in_use_or_missing(now) | commenting
 
     def share_rates(self, elsewhere: Mapping[str, int]) -> None:
         """Divide rates of players by the nodes where they are: at how many others is given."""
         former, self._elsewhere = self._elsewhere, elsewhere
         now = self._loop.time()
-        for player in former.keys() | elsewhere.keys():
-            if former.get(player) != elsewhere.get(player):
-                self._account_buckets.set_rate(player, self._account_rate(player), now)
-                self._player_comments.set_rate(player, self._comment_rate(player), now)
+        if former is elsewhere:
+            return
+        for player in {player for player, _ in former.items() ^ elsewhere.items()}:
+            self._account_buckets.set_rate(player, self._account_rate(player), now)
+            self._player_comments.set_rate(player, self._comment_rate(player), now)
 
     def _account_rate(self, player: str) -> Rate:
         nodes = 1 + self._elsewhere.get(player, 0)

@@ -123,10 +123,10 @@ class SharedBuckets(Generic[K]):
         found = self._used.get(key)
         return 0 if found is None else found[1]
 
-    def in_use_or_missing(self, now: float) -> list[K]:
+    def in_use_or_missing(self, now: float) -> set[K]:
         """Return the keys of the buckets that are in use, or not full again."""
-        idle = [key for key, each in self._idle.items() if each.level(now) < each.rate.burst]
-        return [*self._used, *idle]
+        idle = (key for key, each in self._idle.items() if each.level(now) < each.rate.burst)
+        return {*self._used, *idle}
 
     def set_rate(self, key: K, rate: Rate, now: float) -> None:
         """Let the bucket of `key`, if there is one, go on at another rate."""

@@ -56,7 +56,7 @@ class Scene:
     def __init__(self) -> None:
         self.nodes = ScriptedNodes()
         self.others = OtherNodes(HERE, lambda: 0.0)
-        self.spending: list[str] = []
+        self.spending: set[str] = set()
         self.shared: list[Mapping[str, int]] = []
         self.sharing = HallSharing(
             cast(Nodes, self.nodes),
@@ -67,7 +67,7 @@ class Scene:
             lambda: 0.0,
         )
 
-    def spenders(self) -> list[str]:
+    def spenders(self) -> set[str]:
         return self.spending
 
     def share_rates(self, elsewhere: Mapping[str, int]) -> None:
@@ -125,7 +125,7 @@ async def test_a_line_that_is_found_missing_is_written_again() -> None:
 
 async def test_nodes_tell_each_other_who_is_there_and_rates_are_divided() -> None:
     scene = Scene()
-    scene.spending = ["p1"]
+    scene.spending = {"p1"}
     await scene.sharing.exchange()
     line = NodeLine(players=["p1", "p2"])
     scene.nodes.lines = ((node_key("b"), "b", line.model_dump_json().encode()),)

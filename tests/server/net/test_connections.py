@@ -286,4 +286,4 @@ def test_other_players_are_not_touched() -> None:
     peer = cluster.come(0)
     cluster.exchange()
     assert cluster.spend(peer) == 240
-    assert cluster.nodes[0].spenders() == ["bob"]
+    assert cluster.nodes[0].spenders() == {"bob"}

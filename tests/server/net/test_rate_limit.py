@@ -131,9 +131,9 @@ def test_buckets_that_are_used_or_not_full_are_known_and_go_on_at_another_rate()
         buckets.acquire(key, 0).charge(0 if key == "full" else 5, 0)
     for key in ("spent", "full"):
         buckets.release(key, 0)
-    assert sorted(buckets.in_use_or_missing(0)) == ["spent", "used"]
+    assert buckets.in_use_or_missing(0) == {"spent", "used"}
     for key in ("used", "spent", "nobody"):
         buckets.set_rate(key, Rate(0.5, 5), 0)
-    assert buckets.in_use_or_missing(9) == ["used", "spent"]
-    assert buckets.in_use_or_missing(10) == ["used"]
+    assert buckets.in_use_or_missing(9) == {"spent", "used"}
+    assert buckets.in_use_or_missing(10) == {"used"}
     assert buckets.acquire("spent", 10).rate == Rate(0.5, 5)
