@@ -207,6 +207,30 @@ class HallExchange:
     """The time in milliseconds of the epoch, by the clock of the database."""
 
 
+@dataclass(frozen=True, slots=True)
+class MatchHead:
+    """How the log of a match begins, which another node writes; none of its entries is read."""
+
+    stream: Stream
+    """The reading end: `tail` and `chain` say how far it was read."""
+    head: bytes
+    lobby_head: bytes | None
+    """The head of the match's lobby, None where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEntries:
+    """What follows the entry up to which a stream was read."""
+
+    lines: list[bytes]
+    chain: str
+    """The chain of hashes at the last of them."""
+    more: bool
+    """Whether more may be there already."""
+    closed: bool
+    """Whether the stream is closed, and these are the last entries."""
+
+
 class TakeOverEntry(Protocol):
     """Makes the entry of a lobby's stream that says that a node has taken it."""
 
@@ -276,6 +300,20 @@ class Nodes(Protocol):
         None stands for a line that is gone. Where the last exchange failed, or was long ago,
         `lines` has to be all that there are: `needs_all`. Without lines it only reads. Raises
         `StoreError`.
+        """
+
+    async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
+        """Return how the logs of matches begin, open or closed ones; what is missing is not there.
+
+        Raises `StoreError` where the database cannot be asked.
+        """
+
+    async def new_entries(self, streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        """Return by key what is new in streams since they were read up to their `tail`.
+
+        Streams in which nothing is new are left out. An error says that the log cannot be read on.
+        What is read at a time is limited, and shared by the streams: `NewEntries.more`. Raises
+        `StoreError` where the database cannot be asked.
         """
 
     @property

@@ -27,19 +27,28 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
 import psycopg
 
 from kibitz_protocol.wire.recordfile import chain_hash
-from kibitz_server.storage.errors import UnusableDatabase, WriteFailed
+from kibitz_server.storage.errors import StoreError, UnusableDatabase, WriteFailed
 from kibitz_server.storage.location import SINGLE_SERVER, NodeIdentity, PostgresURL
-from kibitz_server.storage.port import HallExchange, NodeEntry, TakenLobby, TakeOverEntry
+from kibitz_server.storage.port import (
+    HallExchange,
+    MatchHead,
+    NewEntries,
+    NodeEntry,
+    TakenLobby,
+    TakeOverEntry,
+)
+from kibitz_server.storage.postgres import followed_streams
 from kibitz_server.storage.postgres.batch import Ownership, TakenOver
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,
     Connection,
+    Readers,
     SyncConnection,
     connect,
     connect_async,
@@ -47,6 +56,7 @@ from kibitz_server.storage.postgres.connection import (
 )
 from kibitz_server.storage.postgres.hall_lines import HallLines
 from kibitz_server.storage.postgres.schema import MIGRATION_LOCK, NODE_LOCKS, migrate
+from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
@@ -241,6 +251,8 @@ class PostgresNodes:
         self._asking = asyncio.Lock()
         self._db: Connection | None = None
         """The connection of heartbeats and take-overs, which waits for no batch."""
+        self._readers = Readers(url)
+        """Those for what other nodes write: neither heartbeats nor pages wait for them."""
 
     @property
     def name(self) -> str:
@@ -357,6 +369,12 @@ class PostgresNodes:
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         return await self._ask(lambda db: self._lines.exchange(db, lines))
 
+    async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
+        return await self._readers.read(lambda db: followed_streams.heads(db, keys))
+
+    async def new_entries(self, streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        return await self._readers.read(lambda db: followed_streams.new_entries(db, streams))
+
     async def _take(self, db: Connection, row: tuple[Any, ...], entry: TakeOverEntry) -> _Taken:
         number, key, former, link, is_open = row
         await db.execute("UPDATE stream SET node = %s WHERE number = %s", (self.name, number))
@@ -400,6 +418,7 @@ class PostgresNodes:
         await self._ask(query)
 
     async def close(self) -> None:
+        await self._readers.close()
         if self._db is not None:
             await self._db.close()
 
