@@ -28,7 +28,7 @@ from typing import Any, Literal, TypeAlias
 import psycopg
 from psycopg import errors as sqlstate
 
-from kibitz_server.storage.postgres import hall_lines, notifications
+from kibitz_server.storage.postgres import followed_streams, hall_lines, notifications
 from kibitz_server.storage.postgres import nodes as postgres_nodes
 from tests.tools.virtual_time import Scheduler, TimerHandle
 
@@ -1063,6 +1063,34 @@ def _entries(tx: Transaction, stream: int, first: int) -> Result:
 @statement("SELECT line FROM entry WHERE stream = %s AND seq BETWEEN %s AND %s ORDER BY seq")
 def _lines(tx: Transaction, stream: int, first: int, last: int) -> Result:
     return found(*((row["line"],) for row in _entries_of(tx, stream, first, last)))
+
+
+@statement(followed_streams._HEADS)
+def _heads(tx: Transaction, keys: list[str]) -> Result:
+    streams = _by_key(tx)
+    rows: list[tuple[Any, ...]] = []
+    for row in streams.values():
+        if row["key"] in keys and row["kind"] == "match":
+            lobby = streams.get(row["owner"] or "")
+            columns = tuple(row[each] for each in ("number", "key", "head", "link", "state"))
+            rows.append((*columns, None if lobby is None else lobby["head"]))
+    return found(*rows)
+
+
+@statement(followed_streams._NEW_ENTRIES)
+def _new_entries(
+    tx: Transaction, numbers: list[int], tails: list[int], stream_piece: int, piece: int
+) -> Result:
+    rows: list[tuple[tuple[float, int], tuple[Any, ...]]] = []
+    for number, tail in zip(numbers, tails, strict=True):
+        row = tx.get("stream", number) or {"state": None, "tail": None}
+        new = _entries_of(tx, number, tail + 1, float("inf"))[:stream_piece]
+        for each in new:
+            values = (number, row["state"], row["tail"], each["seq"], each["link"], each["line"])
+            rows.append(((each["seq"] - tail, number), values))
+        if not new and row["state"] != "open":
+            rows.append(((float("inf"), number), (number, row["state"], row["tail"], *[None] * 3)))
+    return found(*(values for _, values in sorted(rows, key=lambda each: each[0])[:piece]))
 
 
 @statement(

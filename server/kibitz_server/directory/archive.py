@@ -34,7 +34,8 @@ from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
 from kibitz_server.match.lru_cache import LRUCache
-from kibitz_server.match.runner import MatchRunner, viewer_of
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.watched import WatchedMatch, viewer_of
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
@@ -133,11 +134,11 @@ class MatchArchive:
 
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
         """Return events as this viewer may see them."""
-        runner = self._directory.matches.get(request.match)
-        if runner is None or runner.engine.state.result is not None:
+        match = self._directory.watched(request.match)
+        if match is None or match.state.result is not None:
             found = await self._history_of_finished(peer, identity, request)
         else:
-            found = await self._history_of_running(runner, peer, identity, request)
+            found = await self._history_of_running(match, peer, identity, request)
         return EventList(
             re=request.id,
             match=request.match,
@@ -166,24 +167,24 @@ class MatchArchive:
         return found
 
     async def _history_of_running(
-        self, runner: MatchRunner, peer: Peer, identity: Identity, request: History
+        self, match: WatchedMatch, peer: Peer, identity: Identity, request: History
     ) -> Page:
-        viewer = viewer_of(runner, peer)
+        viewer = viewer_of(match, peer)
         if viewer is None:
             raise RequestDeclined(Code.NOT_WATCHABLE, "watch or rejoin the match first")
-        if request.first > runner.stream.durable:
+        if request.first > match.stream.durable:
             return NO_EVENTS
-        own, match = runner.seat_of(peer), runner.engine.state
+        own, state = match.seat_of(peer), match.state
         async with self._job_turn(peer, identity):
             return await self._page(
-                match.game, match.setup, runner, request, viewer, own, peer.views
+                state.game, state.setup, match, request, viewer, own, peer.views
             )
 
     async def _page(
         self,
         game: Game,
         setup: Setup,
-        source: int | MatchRunner,
+        source: int | WatchedMatch,
         request: History,
         viewer: Viewer,
         own: int | None,
@@ -193,13 +194,13 @@ class MatchArchive:
         first = max(1, request.first)
         match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
         last = first + request.count  # one more than is told says whether there are more
-        if isinstance(source, MatchRunner):
+        if isinstance(source, int):
+            lines = await self._entries(setup.match, source, match.seq + 1, last)
+        else:
             seated = own is not None
             newest = source.stream.durable if seated else source.spectators.seq
             last = min(last, newest)
             lines = await self._directory.store.lines(source.stream, match.seq + 1, last)
-        else:
-            lines = await self._entries(setup.match, source, match.seq + 1, last)
         return await asyncio.to_thread(
             read_page,
             match,

@@ -34,6 +34,7 @@ from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.directory.tails import Tails
 from kibitz_server.housebots.process import BotStarter, HouseBots
 from kibitz_server.lobby.commands import BeginMatch, VacateSeat
 from kibitz_server.lobby.engine import LobbyEngine
@@ -43,6 +44,7 @@ from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
@@ -120,6 +122,11 @@ class Directory:
         )
         self.hall = Hall(self)
         self._loader = Loader(self, store, games)
+        self.tails: Tails | None = None
+        """The matches of other nodes that are watched here; None for a single server."""
+        if store.nodes is not None:
+            most = connections.quotas.matches_elsewhere
+            self.tails = Tails(loop, clock, spawn, store.nodes, games, most)
         self.recovery = Recovery(
             self,
             registry=self.registry,
@@ -128,6 +135,7 @@ class Directory:
             substitutes=self.substitutes,
             connections=connections,
             spawn=spawn,
+            tails=self.tails,
         )
         self.others: OtherNodes | None = None
         """What the other nodes have; None for a single server."""
@@ -180,6 +188,8 @@ class Directory:
         """Begin nothing more and let every match and lobby stand as it is."""
         self._draining = self.recovery.draining = True
         self.hall.stop()
+        if self.tails is not None:
+            self.tails.stop()
         runners: list[MatchRunner | LobbyRunner] = [*self.matches.values(), *self.lobbies.values()]
         for runner in runners:
             runner.suspend()
@@ -211,6 +221,9 @@ class Directory:
         }
         if self.failover is not None:
             found["node_serving"] = int(self.failover.serving)
+        if self.tails is not None:
+            found["spectators"] += self.tails.spectators
+            found["matches_elsewhere"] = self.tails.followed
         return found
 
     # --- opening and finding ----------------------------------------------------------------
@@ -259,6 +272,11 @@ class Directory:
     def other_urls(self) -> list[str]:
         """Return where the other nodes are reached that serve beside this one."""
         return [] if self.others is None else self.others.urls
+
+    def watched(self, key: str) -> WatchedMatch | None:
+        """Return a match that can be watched here: it runs, is just over, or is followed."""
+        found = self.matches.get(key) or self.recently_finished.get(key)
+        return found if found is not None or self.tails is None else self.tails.get(key)
 
     async def find_elsewhere(self, key: str) -> Elsewhere | None:
         """Return where an open lobby or match is, as the database has it; None where it is here.

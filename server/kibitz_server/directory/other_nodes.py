@@ -179,6 +179,11 @@ class OtherNodes:
         """Return where a running match is, as `lobby` does."""
         return self.lobby(self._lobby_of_match.get(key, ""))
 
+    def line_of(self, match: str) -> LobbyLine | None:
+        """Return the last line about the lobby of a running match, whatever became of its node."""
+        _, line = self._lines.get(self._lobby_of_match.get(match, ""), ("", None))
+        return line
+
     def player(self, key: str) -> Elsewhere | None:
         """Return where a player has a lobby or a seat: the oldest of its lobbies."""
         places = (self.lobby(lobby) for lobby in sorted(self._lobbies_of.get(key, ())))

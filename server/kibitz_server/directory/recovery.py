@@ -20,6 +20,7 @@ from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
 from kibitz_server.directory.registry import MAX_FINISHED_LISTED, Registry
 from kibitz_server.directory.reload import LogReloader
 from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.directory.tails import Tails
 from kibitz_server.lobby.commands import BeginMatch, Connected, Resume
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
@@ -46,7 +47,9 @@ class Recovery:
         substitutes: Substitutes,
         connections: Connections,
         spawn: Callable[[Awaitable[None]], None],
+        tails: Tails | None = None,
     ) -> None:
+        """`tails` are the matches of other nodes that are watched here."""
         self.loop: AbstractEventLoop = context.loop
         self.store: Store = context.store
         self.spawn = spawn
@@ -58,6 +61,7 @@ class Recovery:
         self._loader = loader
         self._substitutes = substitutes
         self._connections = connections
+        self._tails = tails
         self._reloader = LogReloader(self)
 
     # --- at the start -----------------------------------------------------------------------
@@ -85,6 +89,7 @@ class Recovery:
         """Take up a lobby with its matches that was another node's, and is this one's now."""
         for key in taken.matches:
             self._take_up_stream("match", key, found[key])
+            self._take_over_spectators(key, found[key])
         if taken.open:
             self._take_up_stream("lobby", taken.key, found[taken.key])
         lobby = self._registry.lobbies.get(taken.key)
@@ -101,6 +106,16 @@ class Recovery:
             self._restore_match(stored)
         else:
             self._restore_lobby(stored)
+
+    def _take_over_spectators(self, key: str, stored: Stored | StoreError) -> None:
+        """Let a match that was watched here, and is loaded now, go on for its spectators."""
+        if self._tails is None:
+            return
+        match = self._registry.matches.get(key)
+        if match is None or isinstance(stored, StoreError):
+            self._tails.give_up(key, StoreError("its log cannot be taken up"))
+        else:
+            self._tails.taken_over(match, stored.lines, stored.stream.chain)
 
     def _resume_match(self, match: MatchRunner) -> None:
         lobby = self._registry.lobby_of(match)

@@ -1,17 +1,13 @@
-"""Requests about matches: watching, coming back, resigning, notes, and their past."""
+"""Requests about matches: coming back, resigning, notes and comments, and their past."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import (
-    WALL_MATCH_COST,
     ClientMessage,
-    Done,
-    NotWatched,
-    Walled,
 )
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
@@ -22,7 +18,6 @@ from kibitz_server.handlers.answering import (
     answer_later,
     find_match,
     is_elsewhere,
-    missing_match,
     told_elsewhere,
 )
 from kibitz_server.match import requests as match_requests
@@ -42,9 +37,6 @@ class MatchHandlers:
     def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
         """Return the handler of each type of request but moves."""
         return {
-            messages.Watch: self._watch,
-            messages.Unwatch: self._unwatch,
-            messages.Wall: self._wall,
             messages.Rejoin: self._rejoin,
             messages.Resign: self._resign,
             messages.LeaveMatch: self._leave,
@@ -53,63 +45,6 @@ class MatchHandlers:
             messages.AskReport: self._report,
             messages.History: self._history,
         }
-
-    def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
-        match = find_match(self._directory, peer, request.id, request.match)
-        if match is None:
-            return
-        declined = self._why_not_watched(match, identity)
-        if declined is None:
-            match_requests.watch(match, peer, request.id)
-        else:
-            over = declined.code is Code.OVER
-            where = f"its record is at /records/{match.key}.jsonl" if over else None
-            peer.refuse(request.id, declined.code, declined.message, hint=where)
-
-    def _why_not_watched(self, match: MatchRunner, identity: Identity) -> NotWatched | None:
-        """Return why somebody may not watch a match, None where nothing is against it."""
-        lobby = self._directory.registry.lobby_of(match)
-        if match.seat_owned_by(identity.key) is not None:
-            code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
-        elif match.engine.state.result is not None:
-            code, message = Code.OVER, "the match is over"
-        elif not match.spectators.open or (
-            lobby is not None and not lobby.engine.state.may_watch(identity.key)
-        ):
-            code, message = Code.NOT_WATCHABLE, "the host shows this match to nobody"
-        else:
-            return None
-        return NotWatched(match=match.key, code=code, message=message)
-
-    def _wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
-        shown: dict[str, MatchRunner] = {}
-        declined: dict[str, NotWatched] = {}
-        for key in request.matches:
-            match = self._directory.matches.get(key) or self._directory.recently_finished.get(key)
-            if match is None:
-                code, message = missing_match(self._directory, key)
-                declined[key] = NotWatched(match=key, code=code, message=message)
-            elif (why := self._why_not_watched(match, identity)) is not None:
-                declined[key] = why
-            else:
-                shown[key] = match
-        new = [match for match in shown.values() if peer not in match.watchers]
-        if new and not peer.charge(WALL_MATCH_COST * len(new), request.id):
-            return
-        _unwatch_others(peer, shown)
-        watching = list(shown)
-        peer.answer(Walled(re=request.id, watching=watching, refused=list(declined.values())))
-        for match in new:
-            peer.subscriptions[match.key] = match
-            match.put_on_wall(peer)
-
-    def _unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
-        match = self._directory.matches.get(request.match)
-        if match is not None:
-            match.unwatch(peer)
-            if match.seat_of(peer) is None:
-                peer.subscriptions.pop(match.key, None)
-        peer.answer(Done(re=request.id))
 
     def _rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
         key = request.match
@@ -172,7 +107,7 @@ class MatchHandlers:
     ) -> None:
         """Carry out a request about a match, or say at which node it goes on."""
         directory = self._directory
-        is_here = key in directory.matches
+        is_here = key in directory.matches or self._is_followed(peer, key)
         if not is_here and told_elsewhere(directory, peer, request, "match", key):
             return
 
@@ -181,6 +116,17 @@ class MatchHandlers:
                 await work()
 
         answer_later(directory, peer, request, carry_out())
+
+    def _is_followed(self, peer: Peer, key: str) -> bool:
+        """Whether this node knows the past of another node's match as well as that one does.
+
+        It is so for who watches the match here, and for everybody when it is over.
+        """
+        tails = self._directory.tails
+        if tails is None:
+            return False
+        tail = tails.get(key)
+        return tails.is_over(key) or (tail is not None and peer in tail.watchers)
 
     def _comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
         match = find_match(self._directory, peer, request.id, request.match)
@@ -208,13 +154,3 @@ class MatchHandlers:
             peer.answer(await self._archive.history(peer, identity, request))
 
         self._answer_here(peer, request.id, request.match, tell)
-
-
-def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
-    """Let a connection watch no other matches than these; its seats stay as they are."""
-    for key, subscription in list(peer.subscriptions.items()):
-        if key in kept or not isinstance(subscription, MatchRunner):
-            continue
-        if subscription.seat_of(peer) is None:
-            subscription.unwatch(peer)
-            del peer.subscriptions[key]

@@ -5,7 +5,8 @@ check, and hands it over to the runner of the lobby or match, which answers. Not
 from one request to the next.
 
     hello      who somebody is            lobbies    hosting, joining, starting, closing, ...
-    lists      what there is to see       matches    watching, coming back, resigning, the past
+    lists      what there is to see       matches    coming back, resigning, notes, the past
+    watching   one match, or a wall
 
 Moves have a way of their own, `RequestHandlers.move`, because they are most of the traffic.
 """
@@ -23,6 +24,7 @@ from kibitz_server.handlers.hello import HelloHandler, require_hello
 from kibitz_server.handlers.lists import ListHandlers
 from kibitz_server.handlers.lobbies import LobbyHandlers
 from kibitz_server.handlers.matches import MatchHandlers
+from kibitz_server.handlers.watching import WatchHandlers
 from kibitz_server.lobby.commands import Disconnected
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
@@ -41,6 +43,7 @@ class RequestHandlers:
         self._handlers: Mapping[type[ClientMessage], Callable[..., None]] = {
             **ListHandlers(directory).by_type(),
             **LobbyHandlers(directory, connections).by_type(),
+            **WatchHandlers(directory).by_type(),
             **self._matches.by_type(),
         }
 

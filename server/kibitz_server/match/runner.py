@@ -36,7 +36,7 @@ from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_protocol.wire.visibility import PUBLIC, WantedViews
+from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.checkpoint import next_checkpoint
 from kibitz_server.match.commands import (
     Abort,
@@ -58,6 +58,7 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.recovery import recover
 from kibitz_server.match.seats import SeatPeers
 from kibitz_server.match.spectators import Spectators
+from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
@@ -370,6 +371,10 @@ class MatchRunner:
     @property
     def key(self) -> str:
         return self.engine.state.setup.match
+
+    @property
+    def state(self) -> MatchState:
+        return self.engine.state
 
     def seat_of(self, peer: Peer) -> int | None:
         """Return the seat whose commands come on this connection."""
@@ -754,13 +759,3 @@ def _retry(command: Command | None, peer: Peer | None, request: int, runner: Mat
     """Carry out a command again on the runner that has taken over."""
     if command is not None:
         runner.command(command, peer, request)
-
-
-def viewer_of(runner: MatchRunner, peer: Peer) -> int | None:
-    """Return as whom a connection sees a match: a seat, what spectators see, or not at all."""
-    seat = runner.seat_of(peer)
-    if seat is not None:
-        return seat
-    if peer.send_queue in runner.spectators.queues:
-        return runner.spectators.viewer if runner.spectators.viewer is not None else PUBLIC
-    return None

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from kibitz_protocol.wire.messages import Snapshot
 from kibitz_protocol.wire.records import Left, Player, Replaced, Returned
 from kibitz_protocol.wire.visibility import Viewer, WantedViews, spectator_viewer
-from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.net.send_queue import SendQueue
@@ -25,6 +24,19 @@ WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
 SnapshotReason: TypeAlias = Literal["watching", "lagged"]
 
 
+class ShownMatch(Protocol):
+    """What is needed of a match that is shown: an engine's, or one that another node plays."""
+
+    @property
+    def state(self) -> MatchState: ...
+
+    @property
+    def views(self) -> MatchViews: ...
+
+    def left_ms(self, now: int) -> int | None:
+        """Return how much of its time the seat to act has left, None without a clock."""
+
+
 class Spectators:
     """Spectators of a match.
 
@@ -32,18 +44,18 @@ class Spectators:
     otherwise it hands every entry to `delay`.
     """
 
-    __slots__ = ("_clock", "_engine", "_new", "_when_settled", "delayed", "queues", "viewer")
+    __slots__ = ("_clock", "_match", "_new", "_when_settled", "delayed", "queues", "viewer")
 
-    def __init__(self, engine: MatchEngine, settled: WhenSettled, clock: Callable[[], int]) -> None:
-        self._engine = engine
+    def __init__(self, match: ShownMatch, settled: WhenSettled, clock: Callable[[], int]) -> None:
+        self._match = match
         self._when_settled = settled
         self._clock = clock
-        setup = engine.state.setup
+        setup = match.state.setup
         self.viewer = spectator_viewer(setup.spectating)
         """As whom spectators see the match, None where the host lets nobody in."""
         late = setup.spectating.delay_plies or setup.spectating.delay_ms
         self.delayed = (
-            DelayedView(engine.state, self.viewer) if late and self.viewer is not None else None
+            DelayedView(match.state, self.viewer) if late and self.viewer is not None else None
         )
         """What delayed spectators see, None without a delay and when the match is over."""
         self.queues: dict[SendQueue, WantedViews] = {}
@@ -58,11 +70,11 @@ class Spectators:
     @property
     def seq(self) -> int:
         """The newest entry that spectators may know of."""
-        return self._engine.state.seq if self.delayed is None else self.delayed.seq
+        return self._match.state.seq if self.delayed is None else self.delayed.seq
 
     @property
     def ply(self) -> int:
-        return self._engine.state.ply if self.delayed is None else self.delayed.ply
+        return self._match.state.ply if self.delayed is None else self.delayed.ply
 
     def add(self, queue: SendQueue, wanted: WantedViews) -> None:
         """Show the match from now on, beginning with a snapshot; nothing may wait for the disk."""
@@ -74,7 +86,7 @@ class Spectators:
         """Show the match from the snapshot on that the queue asks for in its turn."""
         self.queues[queue] = wanted
         if wanted == "drawn":
-            self._engine.views.drawn = True
+            self._match.views.drawn = True
         if self._new is None:
             self._new = set()
         self._new.add(queue)
@@ -106,10 +118,33 @@ class Spectators:
         self._new = self._new or None
         return True
 
+    def take_over(self, former: Spectators) -> None:
+        """Show the match from now on to the spectators of another `Spectators` of it.
+
+        Both stand at the same entry, all before it was published there, and here nobody watches
+        yet. So nobody is told anything twice, and who is behind stays so.
+        """
+        self.delayed = former.delayed
+        self.queues = former.queues
+        self._new = former._new
+        self._match.views.drawn = self.delayed is not None or "drawn" in self.queues.values()
+        for queue in list(self.queues):
+            if queue.is_skipped(former):
+                queue.caught_up(former)
+                queue.skip(self)
+                queue.catch_up()
+
     def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
         """After a restart: take back what was shown, and what was waiting to be."""
         if self.delayed is not None:
             self.delayed.restore(views, now)
+
+    def publish(self, view: EntryView, now: int) -> None:
+        """Show a durable entry, or have it wait until it is due."""
+        if self.delayed is None:
+            self._send_event(view)
+        else:
+            self.delay(view, now)
 
     def delay(self, view: EntryView, now: int) -> None:
         """Take a durable entry, and show what is due."""
@@ -161,8 +196,8 @@ class Spectators:
     def _snapshot(self, why: SnapshotReason, wanted: WantedViews) -> bytes:
         if self.viewer is None:
             raise AssertionError("nobody watches a match that is not shown")
-        left = self._engine.left_ms(self._clock())
-        views, shown = self._engine.views, None
+        left = self._match.left_ms(self._clock())
+        views, shown = self._match.views, None
         snapshot = views.snapshot(self.viewer, why, left_ms=left)
         if self.delayed is not None:
             snapshot, shown = self.delayed.rewind(snapshot), self.delayed.shown

@@ -40,6 +40,9 @@ class Quotas:
     """... in those that were opened from one address ..."""
     house_bots_in_all: int = 64
     """... and in all, substitutes included; each is a process."""
+    matches_elsewhere: int = 500
+    """Matches of other nodes that a node follows for its own spectators; of what is beyond that
+    these are sent to the node that has it."""
 
 
 def counted_address(peer: Peer) -> str | None:

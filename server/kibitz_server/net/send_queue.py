@@ -202,6 +202,10 @@ class SendQueue:
         """Whether news of a match or a lobby would be dropped now."""
         return self.paused or (self._skipped is not None and source in self._skipped)
 
+    def is_skipped(self, source: SnapshotSource) -> bool:
+        """Whether the peer is about to be told how a match or a lobby is, and not its news."""
+        return self._skipped is not None and source in self._skipped
+
     def skip(self, source: SnapshotSource) -> None:
         """The peer does not know how a match or a lobby is: `catch_up` has it told."""
         if not self.closed:

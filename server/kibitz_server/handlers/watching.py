@@ -1,0 +1,320 @@
+"""Requests to watch: one match, many on a wall, and none any more.
+
+A match of another node is watched here as well (`directory.tails`), which takes a moment: its log
+is read first. Whom only its own node may let in, because of a seat or of a lobby that shows its
+matches to members only, is sent there, and so is everybody while too many matches are followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import Future
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Final
+
+from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.messages import (
+    WALL_MATCH_COST,
+    ClientMessage,
+    Done,
+    NotWatched,
+    Walled,
+)
+from kibitz_protocol.wire.refusals import Code
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.other_nodes import BetweenNodes
+from kibitz_server.directory.tails import (
+    LOOK_S,
+    TRY_AGAIN_LATER,
+    NoRoom,
+    NoSuchMatch,
+    Tails,
+    TakenOverHere,
+    Unreadable,
+)
+from kibitz_server.handlers.answering import (
+    answer_later,
+    find_match,
+    is_elsewhere,
+    missing_match,
+    told_elsewhere,
+)
+from kibitz_server.match import requests as match_requests
+from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.tail import MatchTail
+from kibitz_server.match.watched import WatchedMatch
+from kibitz_server.net.peer import Peer
+from kibitz_server.storage.errors import StoreError
+
+LOG = logging.getLogger("kibitz.handlers")
+RETRY_S: Final = 4 * LOOK_S
+"""Seconds after which a wall asks again for a match that could not be read."""
+
+
+class AwaitedMatch:
+    """Stands among a connection's subscriptions for a match that it watches when it is read.
+
+    Another one, or none, in its place says that it is not wanted any more. Its place is no key of
+    a match or a lobby, for those have no space.
+    """
+
+    def __init__(self, peer: Peer, match: str) -> None:
+        """Take the place of one that the connection has waited for."""
+        self.match = match
+        self._subscriptions = peer.subscriptions
+        peer.subscriptions[_place(match)] = self
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the connection is there, and has not asked for something else since."""
+        return self._subscriptions.get(_place(self.match)) is self
+
+    def end(self) -> None:
+        """Wait no more."""
+        if self.wanted:
+            del self._subscriptions[_place(self.match)]
+
+    def disconnected(self, peer: Peer) -> None:
+        """Do nothing: whoever lets spectators in finds that this one is gone."""
+
+
+class WatchHandlers:
+    """Lets spectators in to matches, wherever these are played."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    def by_type(self) -> Mapping[type[ClientMessage], Callable[..., None]]:
+        """Return the handler of each type of request."""
+        return {
+            messages.Watch: self._watch,
+            messages.Unwatch: self._unwatch,
+            messages.Wall: self._wall,
+        }
+
+    def _watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
+        directory, key = self._directory, request.match
+        match = directory.matches.get(key) or directory.recently_finished.get(key)
+        tails = directory.tails
+        if match is None and tails is not None and directory.quarantine.reason(key) is None:
+            awaited = AwaitedMatch(peer, key)
+            work = self._watch_elsewhere(tails, peer, identity, request, awaited)
+            answer_later(directory, peer, request.id, work)
+            return
+        match = match or find_match(directory, peer, request.id, key)
+        if match is None:
+            return
+        declined = self._why_not_watched(match, identity)
+        if declined is None:
+            match_requests.watch(match, peer, request.id)
+        else:
+            _decline(peer, request.id, declined)
+
+    async def _watch_elsewhere(
+        self,
+        tails: Tails,
+        peer: Peer,
+        identity: Identity,
+        request: messages.Watch,
+        awaited: AwaitedMatch,
+    ) -> None:
+        """Show a match of another node, or say where it can be watched."""
+        key = request.match
+        try:
+            tail = await self._readable(tails, key)
+        finally:
+            wanted = awaited.wanted
+            awaited.end()
+        declined = None if tail is None else self._why_not_watched(tail, identity)
+        if declined is not None and declined.code is Code.OVER:
+            _decline(peer, request.id, declined)
+        elif tail is None or declined is not None:
+            # Who plays, and who is a member of its lobby, is known where it is played.
+            await self._refuse_elsewhere(peer, request.id, key)
+        else:
+            peer.answer(Done(re=request.id))
+            if wanted:  # else it is gone, or has asked meanwhile to watch no more
+                self._let_in(tail, peer, tail.admit_spectator)
+
+    def _let_in(self, tail: MatchTail, peer: Peer, let_in: Callable[[Peer], None]) -> None:
+        """Let a spectator in; where the match cannot be shown, it is not followed any more."""
+        peer.subscriptions[tail.key] = tail
+        try:
+            let_in(peer)
+        except Exception as error:
+            LOG.exception("match %s cannot be shown", tail.key)
+            if self._directory.tails is not None:
+                self._directory.tails.give_up(tail.key, error)
+
+    async def _readable(self, tails: Tails, key: str) -> MatchTail | None:
+        """Return a match of another node that is followed here, None where that cannot be.
+
+        Raises `BetweenNodes` and `StoreError`.
+        """
+        if tails.is_over(key):
+            return None
+        try:
+            return await asyncio.shield(tails.begin(key))
+        except (NoRoom, Unreadable, NoSuchMatch):
+            return None
+        except TakenOverHere:
+            raise BetweenNodes(f"match {key} changes its node") from None
+
+    async def _refuse_elsewhere(self, peer: Peer, request: int, key: str) -> None:
+        """Say where a match is that is not shown here, or that there is none."""
+        directory = self._directory
+        if directory.tails is not None and directory.tails.is_over(key):
+            _decline(peer, request, _over(key))
+        elif not told_elsewhere(directory, peer, request, "match", key) and not await is_elsewhere(
+            directory, peer, request, key
+        ):
+            peer.refuse(request, *missing_match(directory, key))
+
+    def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
+        """Return why somebody may not watch a match, None where nothing is against it."""
+        if match.seat_owned_by(identity.key) is not None:
+            code, message = Code.NOT_WATCHABLE, "you play in this match; rejoin it"
+        elif match.state.result is not None:
+            return _over(match.key)
+        elif not match.spectators.open or not self._lobby_shows(match, identity):
+            code, message = Code.NOT_WATCHABLE, "the host shows this match to nobody"
+        else:
+            return None
+        return NotWatched(match=match.key, code=code, message=message)
+
+    def _lobby_shows(self, match: WatchedMatch, identity: Identity) -> bool:
+        if isinstance(match, MatchTail):
+            return match.lobby_shown
+        lobby = self._directory.lobbies.get(match.state.setup.lobby or "")
+        return lobby is None or lobby.engine.state.may_watch(identity.key)
+
+    def _wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
+        shown: dict[str, WatchedMatch | None] = {}
+        declined: dict[str, NotWatched] = {}
+        for key in request.matches:
+            match = self._directory.watched(key)
+            if match is not None:
+                why = self._why_not_watched(match, identity)
+            else:
+                unread = [other for other, found in shown.items() if found is None]
+                why = self._why_not_watched_elsewhere(key, identity, unread)
+            if why is None:
+                shown[key] = match
+            else:
+                declined[key] = why
+        new = {key: match for key, match in shown.items() if not _is_shown(peer, key, match)}
+        if new and not peer.charge(WALL_MATCH_COST * len(new), request.id):
+            return
+        _unwatch_others(peer, shown)
+        watching = list(shown)
+        peer.answer(Walled(re=request.id, watching=watching, refused=list(declined.values())))
+        for key, match in new.items():
+            if match is None:
+                self._await_for_wall(peer, AwaitedMatch(peer, key))
+            else:
+                _put_on_wall(peer, match)
+
+    def _why_not_watched_elsewhere(
+        self, key: str, identity: Identity, unread: Collection[str]
+    ) -> NotWatched | None:
+        """Return why a match that is not read here is not put on a wall, besides `unread` others.
+
+        None where nothing is known against it: what its node has told decides.
+        """
+        tails, others = self._directory.tails, self._directory.others
+        line = None if others is None else others.line_of(key)
+        if tails is not None and tails.is_over(key):
+            return _over(key)
+        if tails is not None and line is not None and tails.may_begin(key, unread):
+            shown = line.brief is None or line.brief.watchable
+            [brief] = [brief for brief in line.matches if brief.match == key]
+            if shown and brief.watchable and identity.key not in line.players:
+                return None
+        code, message = missing_match(self._directory, key)
+        return NotWatched(match=key, code=code, message=message)
+
+    def _await_for_wall(self, peer: Peer, awaited: AwaitedMatch) -> None:
+        """Put a match of another node on a wall when it is read, unless it is not wanted then."""
+        tails, key = self._directory.tails, awaited.match
+        if tails is None or not awaited.wanted:
+            return
+        match = self._directory.matches.get(key)
+        if match is not None:
+            awaited.end()
+            _put_on_wall(peer, match)
+            return
+        try:
+            opening = tails.begin(key)
+        except (NoRoom, Unreadable):
+            _send_away(peer, key)
+        else:
+            opening.add_done_callback(partial(self._read_for_wall, peer, awaited))
+
+    def _read_for_wall(self, peer: Peer, awaited: AwaitedMatch, opening: Future[MatchTail]) -> None:
+        if not awaited.wanted or opening.cancelled():
+            return
+        error = opening.exception()
+        if error is None:
+            awaited.end()
+            tail = opening.result()
+            self._let_in(tail, peer, tail.put_on_wall)
+        elif isinstance(error, StoreError | TakenOverHere):
+            self._directory.loop.call_later(RETRY_S, self._await_for_wall, peer, awaited)
+        else:
+            _send_away(peer, awaited.match)
+
+    def _unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
+        key = request.match
+        match = self._directory.watched(key)
+        if match is not None:
+            match.unwatch(peer)
+            if match.seat_of(peer) is None:
+                peer.subscriptions.pop(key, None)
+        peer.subscriptions.pop(_place(key), None)
+        peer.answer(Done(re=request.id))
+
+
+def _over(key: str) -> NotWatched:
+    return NotWatched(match=key, code=Code.OVER, message="the match is over")
+
+
+def _decline(peer: Peer, request: int, declined: NotWatched) -> None:
+    over = declined.code is Code.OVER
+    where = f"its record is at /records/{declined.match}.jsonl" if over else None
+    peer.refuse(request, declined.code, declined.message, hint=where)
+
+
+def _is_shown(peer: Peer, key: str, match: WatchedMatch | None) -> bool:
+    """Whether a connection watches a match, or is about to."""
+    return _place(key) in peer.subscriptions or (match is not None and peer in match.watchers)
+
+
+def _place(match: str) -> str:
+    """Return where an `AwaitedMatch` is among the subscriptions."""
+    return f"awaited {match}"
+
+
+def _send_away(peer: Peer, key: str) -> None:
+    """Let somebody come again who was told that a match is shown, which it cannot be."""
+    peer.close(TRY_AGAIN_LATER, f"match {key} cannot be shown here: ask again")
+
+
+def _put_on_wall(peer: Peer, match: WatchedMatch) -> None:
+    peer.subscriptions[match.key] = match
+    match.put_on_wall(peer)
+
+
+def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
+    """Let a connection watch no other matches than these; its seats stay as they are."""
+    for key, subscription in list(peer.subscriptions.items()):
+        if isinstance(subscription, AwaitedMatch):
+            if subscription.match not in kept:
+                subscription.end()
+        elif key in kept or not isinstance(subscription, MatchRunner | MatchTail):
+            continue
+        elif subscription.seat_of(peer) is None:
+            subscription.unwatch(peer)
+            del peer.subscriptions[key]

@@ -1,0 +1,180 @@
+"""A match that another node plays, followed by its log for spectators of this one.
+
+The log in the database is the truth of a match, and a match is computed from it. So whoever reads
+an entry there may show it: it is durable. A tail folds the entries by the same `MatchState`, and
+shows them by the same `EntryView` and `Spectators` as the runner of the node that plays. What its
+spectators are sent is, for the same entries, byte for byte what those of the runner are sent,
+delays and hidden information included. `directory.tails` reads the entries and gives them to
+`take`; time is an argument here, but for snapshots.
+
+    log of another node --lines--> take --> MatchState --> EntryView --> Spectators
+
+A tail takes no commands, opens no turns and lets no flag fall. What it says of the time of an open
+turn counts from when it has read of it; of a turn that was open when it began to read it says what
+the seat had at the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from kibitz_games.core.game import Game
+from kibitz_protocol.wire.records import Entry, Setup
+from kibitz_protocol.wire.visibility import WantedViews
+from kibitz_server.match.record import read_entry
+from kibitz_server.match.spectators import Spectators
+from kibitz_server.match.state import BrokenLog, MatchState
+from kibitz_server.match.visibility import EntryView, MatchViews
+from kibitz_server.net.peer import Peer
+from kibitz_server.net.send_queue import message_frame
+from kibitz_server.storage.port import NewEntries
+from kibitz_server.storage.streams import Stream
+
+
+class MatchTail:
+    """Follows one match, and shows it to its spectators (`watched.WatchedMatch`)."""
+
+    __slots__ = (
+        "_past",
+        "_turn_read",
+        "caught_up",
+        "lobby_shown",
+        "spectators",
+        "state",
+        "stream",
+        "views",
+        "watchers",
+    )
+
+    def __init__(
+        self,
+        game: Game,
+        setup: Setup,
+        stream: Stream,
+        clock: Callable[[], int],
+        *,
+        lobby_shown: bool,
+    ) -> None:
+        """Begin before the first entry. Raises what `MatchState` does."""
+        self.state = MatchState(game, setup)
+        self.views = MatchViews(self.state)
+        self.stream = stream
+        """The reading end: how far the log was read."""
+        self.lobby_shown = lobby_shown
+        """Whether its lobby lets anybody watch; else only its own node knows who may."""
+        self.caught_up = False
+        """Whether the log was read to its end once: before that nobody is let in."""
+        self.watchers: dict[Peer, None] = {}
+        self.spectators = Spectators(self, _at_once, clock)
+        self._past: list[EntryView] = []
+        """What has to be shown in its time of the entries before `caught_up`."""
+        self._turn_read = (-1, 0)
+        """The newest turn whose beginning was read as it came, and when."""
+
+    @property
+    def key(self) -> str:
+        return self.state.setup.match
+
+    @property
+    def over(self) -> bool:
+        """Whether the match is over and its log closed, and all of it was read."""
+        return self.stream.closed
+
+    # --- the log ----------------------------------------------------------------------------
+
+    def take(self, new: NewEntries, now: int) -> None:
+        """Show what was read. Raises `BrokenLog`; then this tail is of no use any more."""
+        for line in new.lines:
+            entry = read_entry(line)
+            if self.caught_up:
+                self._show(entry, now)
+            elif self.spectators.delayed is not None:
+                self.views.drawn = True  # who comes may want to draw what waits
+                self._past.append(self.views.advance(entry))
+            else:
+                self.state.apply(entry)
+        self.stream.tail = self.stream.durable = self.state.seq
+        self.stream.chain = new.chain
+        if new.closed and self.state.result is None:
+            raise BrokenLog("the log is closed, and the match has no end")
+        self.stream.closed = new.closed
+        self.views.release()
+
+    def catch_up(self, now: int) -> None:
+        """Let spectators in from now on: all that there was has been read.
+
+        The newest entry counts as made now. So nothing is shown earlier than at its own node.
+        """
+        if not self.caught_up:
+            self.caught_up = True
+            past, self._past = self._past, []
+            self.spectators.restore_delay(past, now)
+
+    def _show(self, entry: Entry, now: int) -> None:
+        spectators = self.spectators
+        self.views.drawn = spectators.delayed is not None or "drawn" in spectators.queues.values()
+        before = self.state.turn
+        view = self.views.advance(entry)
+        if self.state.turn != before:
+            self._turn_read = (self.state.turn, now)
+        spectators.publish(view, now)
+
+    def announce_end(self) -> None:
+        """Tell everybody the end; the match is `over`."""
+        record = f"/records/{self.key}.jsonl"
+
+        @cache
+        def frame(wanted: WantedViews) -> bytes:
+            return message_frame(self.views.finished(record, wanted))
+
+        self.spectators.publish_rest()
+        self.spectators.finish(frame)
+
+    # --- what others ask --------------------------------------------------------------------
+
+    def left_ms(self, now: int) -> int | None:
+        """Return about how much of its time the seat to act has left (`spectators.ShownMatch`)."""
+        total, (turn, since) = self.state.left_ms, self._turn_read
+        if total is None or turn != self.state.turn:
+            return total
+        return max(0, total - max(0, now - since))
+
+    def seat_of(self, peer: Peer) -> int | None:
+        """Return None: who plays does so where the match is played."""
+        return None
+
+    def seat_owned_by(self, player: str) -> int | None:
+        for seat, owner in enumerate(self.state.players):
+            if owner.player == player:
+                return seat
+        return None
+
+    # --- spectators -------------------------------------------------------------------------
+
+    def admit_spectator(self, peer: Peer) -> None:
+        """Show the match to a connection from now on."""
+        if not peer.leaving:
+            self.watchers[peer] = None
+            self.spectators.add(peer.send_queue, peer.views)
+
+    def put_on_wall(self, peer: Peer) -> None:
+        """Show the match to a connection that begins to watch many: each in its turn."""
+        if not peer.leaving:
+            self.watchers[peer] = None
+            self.spectators.add_waiting(peer.send_queue, peer.views)
+            peer.send_queue.catch_up()
+
+    def unwatch(self, peer: Peer) -> None:
+        """Show a connection nothing any more."""
+        self.watchers.pop(peer, None)
+        self.spectators.remove(peer.send_queue)
+
+    def disconnected(self, peer: Peer) -> None:
+        """A connection is gone (`net.peer.Subscription`)."""
+        self.unwatch(peer)
+
+
+def _at_once(call: Callable[[], None]) -> None:
+    """Call back: all that a tail knows is on the disk."""
+    call()
