@@ -205,9 +205,9 @@ class Tails:
     # --- every look -------------------------------------------------------------------------
 
     def _wake(self) -> None:
-        if self._timer is None and not self._stopped:
+        if self._timer is None:
             self._timer = self._loop.call_later(LOOK_S, self._on_timer)
-            self._begin_reading()
+        self._begin_reading()
 
     def _on_timer(self) -> None:
         self._timer = None
