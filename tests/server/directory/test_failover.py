@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import async_solipsism
@@ -15,8 +15,16 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.entries import ENTRY, TakenOver
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.port import HallExchange, Store, TakenLobby, TakeOverEntry
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.port import (
+    HallExchange,
+    MatchHead,
+    NewEntries,
+    Store,
+    TakenLobby,
+    TakeOverEntry,
+)
+from kibitz_server.storage.streams import Stream
 
 
 class ScriptedNodes:
@@ -57,6 +65,12 @@ class ScriptedNodes:
 
     def owned(self) -> Collection[str]:
         return ()
+
+    async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
+        raise AssertionError("nobody watches here")
+
+    async def new_entries(self, streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        raise AssertionError("nobody watches here")
 
     async def leave(self) -> None:
         raise AssertionError("nobody goes down here")

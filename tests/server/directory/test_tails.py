@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
-from kibitz_protocol.wire.records import Player, Spectating
+from kibitz_protocol.wire.records import Cause, Player, Spectating
 from kibitz_server.directory.tails import (
     NoRoom,
     NoSuchMatch,
@@ -86,7 +86,7 @@ class ScriptedLogs:
 
 
 class Scene:
-    def __init__(self, *, watchable: bool = True, most: int = 2, **fields: object) -> None:
+    def __init__(self, *, watchable: bool = True, most: int = 2, **fields: Any) -> None:
         self.play = Scenario(Veil(), **fields)
         self.play.begin()
         head = encode(opened(watchable=watchable))
@@ -358,7 +358,7 @@ async def test_spectators_go_over_to_the_runner_and_are_told_each_entry_once(
     assert eve.peer.subscriptions == {KEY: runner}
     runner.resume()
     for seat in range(2):
-        runner.forfeit(seat, "crash", "")
+        runner.forfeit(seat, Cause.CRASH, "")
     scene.play.log_store.commit()
     snapshot, *events, finished = eve.received()
     assert (snapshot["seq"], finished["type"]) == (0, "finished")
