@@ -60,6 +60,7 @@ def test_one_history_whatever_happens_to_the_nodes() -> None:
     assert violations_of(worlds, faults) == {}
     for fault in ("kills", "freezes", "cuts", "leaves", "outages", "slow", "doubts", "taken"):
         assert faults[fault] >= 3, fault
+    assert faults["looks at tails"] >= 100, "spectators watch at other nodes than those that play"
 
 
 def test_a_seed_is_a_world_whatever_the_clocks_of_the_nodes_say() -> None:

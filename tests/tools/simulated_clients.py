@@ -2,7 +2,8 @@
 
 A `SimulatedClient` keeps a session and its connection and records what it is sent. A
 `SimulatedPlayer` plays, and now and then sends a move twice or a move of somebody else; a
-`SimulatedSpectator` watches every match of a lobby; a `LobbySetup` brings two players into one.
+`SimulatedSpectator` watches every match of a lobby, a `SimulatedHallSpectator` every match of the
+hall; a `LobbySetup` brings two players into one.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from kibitz_protocol.wire.messages import (
     Done,
     Event,
     Finished,
+    HallNews,
     Host,
     Join,
     LobbyNews,
@@ -45,6 +47,7 @@ from kibitz_protocol.wire.messages import (
     Request,
     Resign,
     Snapshot,
+    Subscribe,
     Watch,
     YourTurn,
 )
@@ -372,6 +375,27 @@ class SimulatedSpectator(SimulatedClient):
         if match not in self._watched:
             self._watched.add(match)
             self.ask(lambda id: Watch(id=id, match=match), lambda answer: None)
+
+
+class SimulatedHallSpectator(SimulatedClient):
+    """A spectator of every match that the hall shows, which stays at its server."""
+
+    def __init__(self, simulation: Simulation, name: str, **known: Any) -> None:
+        self._watched: set[str] = set()
+        super().__init__(simulation, name, **known)
+
+    def on_opened(self) -> None:
+        self.ask(lambda id: Subscribe(id=id, topic="hall"), lambda answer: None)
+
+    def on_news(self, news: object) -> None:
+        if isinstance(news, HallNews):
+            for match in [brief.match for brief in news.matches]:
+                if match not in self._watched:
+                    self._watched.add(match)
+                    self._watch(match)
+
+    def _watch(self, match: str) -> None:
+        self.ask(lambda id: Watch(id=id, match=match), lambda answer: None)
 
 
 class LobbySetup:

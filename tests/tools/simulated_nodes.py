@@ -61,7 +61,12 @@ from kibitz_server.storage.postgres import nodes as postgres_nodes
 from kibitz_server.storage.postgres import store as postgres_store
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
 from kibitz_server.storage.postgres.store import PostgresStore
-from tests.tools.simulated_clients import LobbySetup, SimulatedClient, SimulatedSpectator
+from tests.tools.simulated_clients import (
+    LobbySetup,
+    SimulatedClient,
+    SimulatedHallSpectator,
+    SimulatedSpectator,
+)
 from tests.tools.simulated_postgres import Commit, Database, Row
 from tests.tools.simulated_psycopg import Link, NodeConnections
 from tests.tools.simulation import (
@@ -480,6 +485,9 @@ class NodesSimulation(Simulation):
             watchers = [SimulatedSpectator(self, f"w{n}") for n in range(self.rates.lobbies)]
             for n, watcher in enumerate(watchers):
                 LobbySetup(self, n, watcher)
+            if self.rates.side_by_side:
+                for node in self.nodes:
+                    SimulatedHallSpectator(self, f"hall of {node.name}")
             faults = {
                 Node.kill: self.rates.kills,
                 Node.freeze: self.rates.freezes,
@@ -520,7 +528,7 @@ class NodesSimulation(Simulation):
             stack.enter_context(
                 patch.object(psycopg, "AsyncConnection", types.SimpleNamespace(connect=self._dial))
             )
-            for name in ("kibitz.store", "kibitz.directory"):
+            for name in ("kibitz.store", "kibitz.directory", "kibitz.tails"):
                 logger = logging.getLogger(name)
                 logger.addHandler(said)
                 stack.callback(logger.removeHandler, said)
@@ -594,6 +602,9 @@ class NodesSimulation(Simulation):
             process = node.process
             if process is None or not node.awake:
                 continue
+            tails = process.directory.tails
+            if tails is not None and tails.spectators:
+                self.count("looks at tails")
             if process.loop.exceptions:
                 self.wrong(f"node {node.name}: {process.loop.exceptions[0]}")
             if not process.open:
