@@ -112,10 +112,10 @@ class Recovery:
         if self._tails is None:
             return
         match = self._registry.matches.get(key)
-        if match is None or isinstance(stored, StoreError):
-            self._tails.give_up(key, StoreError("its log cannot be taken up"))
-        else:
+        if match is not None and not isinstance(stored, StoreError):
             self._tails.taken_over(match, stored.lines, stored.stream.chain)
+        elif self._tails.get(key) is not None:
+            self._tails.give_up(key, StoreError("its log cannot be taken up"))
 
     def _resume_match(self, match: MatchRunner) -> None:
         lobby = self._registry.lobby_of(match)

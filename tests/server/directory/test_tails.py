@@ -40,6 +40,9 @@ class HeldTimers:
     def create_future(self) -> asyncio.Future[MatchTail]:
         return asyncio.get_running_loop().create_future()
 
+    def time(self) -> float:
+        return 0.0
+
     def call_later(self, wait: float, call: Callable[[], object]) -> FakeHandle:
         return FakeHandle(call)
 
