@@ -125,8 +125,8 @@ class Spectators:
         yet. So nobody is told anything twice, and who is behind stays so.
         """
         self.delayed = former.delayed
-        self.queues = former.queues
-        self._new = former._new
+        self.queues, former.queues = former.queues, {}
+        self._new, former._new = former._new, None
         self._match.views.drawn = self.delayed is not None or "drawn" in self.queues.values()
         for queue in list(self.queues):
             if queue.is_skipped(former):

@@ -160,6 +160,7 @@ def test_a_tail_that_begins_late_shows_the_present_and_nothing_earlier_than_its_
         if number == 5:
             break
     followed.follow(2)
+    followed.advance(0.0)
     there, here = followed.spectators("turn")
     [first], [second] = there.received(), here.received()
     if "delay_ms" in delay:
@@ -281,3 +282,22 @@ def test_spectators_go_on_with_the_runner_that_takes_over(
     told = slow.received()
     assert [news["type"] for news in told] == ["snapshot", "finished"]
     assert told[0]["seq"] == len(followed.log)
+
+
+def test_a_slow_spectator_is_told_by_the_runner_that_takes_over_where_things_are() -> None:
+    followed = Followed()
+    followed.follow()
+    runner = followed.play.runner
+    slow = followed.spectator()
+    followed.tail.admit_spectator(slow.peer)
+    slow.received()
+    slow.peer.pause_writing()
+    followed.play.move(0)
+    followed.follow()
+    runner.spectators.take_over(followed.tail.spectators)
+    followed.play.move(1)
+    followed.play.log_store.commit()
+    slow.peer.resume_writing()
+    [snapshot] = slow.received()
+    assert (snapshot["why"], snapshot["seq"]) == ("lagged", 2)
+    assert followed.tail.spectators.queues == {}
