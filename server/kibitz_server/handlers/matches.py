@@ -6,9 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
-from kibitz_protocol.wire.messages import (
-    ClientMessage,
-)
+from kibitz_protocol.wire.messages import ClientMessage
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import MatchArchive
