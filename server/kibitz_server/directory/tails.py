@@ -241,9 +241,9 @@ class Tails:
 
     def _end(self, tail: MatchTail) -> None:
         """Tell the end of a match; who watched it has nothing to do with it any more."""
+        tail.announce_end()
         self._drop(tail.key, NoSuchMatch(tail.key))
         _remember(self._over, tail.key)
-        tail.announce_end()
         for peer in tail.watchers:
             peer.subscriptions.pop(tail.key, None)
 

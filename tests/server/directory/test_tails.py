@@ -313,6 +313,23 @@ async def test_a_match_that_raises_hurts_no_other(caplog: pytest.LogCaptureFixtu
     assert list(scene.tails._tails) == [KEY]
 
 
+async def test_who_cannot_be_told_the_end_is_sent_away(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene()
+    eve = scene.watch(await scene.begun())
+    eve.received()
+    scene.play.finish()
+
+    def fail(tail: MatchTail) -> None:
+        raise ValueError("planted")
+
+    monkeypatch.setattr(MatchTail, "announce_end", fail)
+    await scene.tails.read()
+    assert eve.close_code() == 1013
+    assert (scene.tails.followed, eve.peer.subscriptions) == (0, {})
+
+
 class BrokenTail:
     key = "broken"
     caught_up = True
