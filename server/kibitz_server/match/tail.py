@@ -17,17 +17,15 @@ the seat had at the beginning.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.records import Entry, Setup
-from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import message_frame
 from kibitz_server.storage.port import NewEntries
 from kibitz_server.storage.streams import Stream
 
@@ -122,14 +120,9 @@ class MatchTail:
 
     def announce_end(self) -> None:
         """Tell everybody the end; the match is `over`."""
-        record = f"/records/{self.key}.jsonl"
-
-        @cache
-        def frame(wanted: WantedViews) -> bytes:
-            return message_frame(self.views.finished(record, wanted))
-
         self.spectators.publish_rest()
-        self.spectators.finish(frame)
+        written = partial(self.views.finished_frame, f"/records/{self.key}.jsonl")
+        self.spectators.finish(cache(written))
 
     # --- what others ask --------------------------------------------------------------------
 
