@@ -119,7 +119,7 @@ def _loader(path: Path) -> Any:
     from kibitz_search.chinese_checkers import weights_file
 
     file = _weights(weights_file.read, path)
-    return lambda: weights_file.evaluation(file)
+    return lambda: weights_file.evaluation(file, path)
 
 
 def _weights(read: Callable[[Path], WeightsFile], path: Path) -> WeightsFile:

@@ -40,17 +40,18 @@ def read(path: Path) -> weights.WeightsFile:
     return file
 
 
-def evaluation(file: weights.WeightsFile) -> Evaluation:
-    """Return the evaluation of a file that `read` has read.
+def evaluation(file: weights.WeightsFile, path: Path | None = None) -> Evaluation:
+    """Return the evaluation of a file that `read` has read; `path` is where it lies.
 
     It raises `ValueError` for a match on another board.
     """
+    its = "its" if path is None else f"{path}: the"
 
     def made(state: np.record) -> np.record:
         there: Any = state
         board = geo.ALL[int(there.geometry)]
         if board != ("star", geo.COMMON["star"]):
-            raise ValueError(f"its weights are for the usual star, not for {board[0]} {board[1]}")
+            raise ValueError(f"{its} weights are for the usual star, not for {board[0]} {board[1]}")
         rows = np.array(file.weights).reshape(-1, geo.geometry(*board).holes)
         return of_distances(there, rows[0], priors=rows[1:] if len(rows) > 1 else None)
 

@@ -72,10 +72,10 @@ def _bounds(field: FieldInfo) -> str:
     high: Any = found.get(bounds.Le)
     below: Any = found.get(bounds.Lt)
     words = [
-        f" from {low.ge:g}" if low else "",
-        f" above {above.gt:g}" if above else "",
-        f" to {high.le:g}" if high else "",
-        f" below {below.lt:g}" if below else "",
+        f" from {low.ge:.10g}" if low else "",
+        f" above {above.gt:.10g}" if above else "",
+        f" to {high.le:.10g}" if high else "",
+        f" below {below.lt:.10g}" if below else "",
     ]
     return "".join(words)
 

@@ -88,7 +88,8 @@ def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        said = f"{where}: {first['msg']}" if where else first["msg"]
+        text = first["msg"].removeprefix("Value error, ")
+        said = f"{where}: {text}" if where else text
         raise WeightsError(f"{path}: expected a file of weights ({SCHEMA}): {said}") from None
     kinds = (kind,) if isinstance(kind, str) else kind
     for name, found, expected in (("game", file.game, (game,)), ("kind", file.kind, kinds)):

@@ -19,6 +19,7 @@ class Every(Parameters):
     quick: bool = Field(False, description="a choice")
     way: Literal["left", "right"] = Field("left", description="a word")
     most: int | None = Field(None, description="a number, or none")
+    long: int = Field(1, ge=1, le=1_000_000, description="a number that may be large")
 
     @field_validator("most")
     @classmethod
@@ -45,13 +46,14 @@ def test_what_is_the_default_is_not_written() -> None:
         ("count=0", "count: expected a whole number from 1 to 9, not '0'"),
         ("count=1.5", "count: expected a whole number from 1 to 9, not '1.5'"),
         ("count=", "count: expected a whole number from 1 to 9, not ''"),
+        ("long=abc", "long: expected a whole number from 1 to 1000000, not 'abc'"),
         ("share=1", "share: expected a number above 0 below 1, not '1'"),
         ("share=nan", "share: expected a number above 0 below 1, not 'nan'"),
         ("quick=perhaps", "quick: expected true or false, not 'perhaps'"),
         ("way=up", "way: expected left or right, not 'up'"),
         ("most=x", "most: expected a whole number, not 'x'"),
         ("most=13", "most: expected another number"),
-        ("cuont=3", "no parameter 'cuont'; there are count, share, quick, way, most; did you"),
+        ("cuont=3", "no parameter 'cuont'; there are count, share, quick, way, most, long; did"),
         ("=3", "no parameter ''"),
         ("count", "count: expected count=value, not 'count'"),
         ("count=1,count=2", "count: expected it once, not twice"),

@@ -63,7 +63,7 @@ def test_the_hand_made_weights_come_back_turned_for_every_goal(tmp_path: Path) -
         ({"weights": [[1.0]]}, r"weights\.0: Input should be a valid number"),
         ({"shape": []}, "shape: Input should be an object"),
         ({"weights": ["x"]}, r"weights\.0: Input should be a valid number"),
-        ({"weights": [1.0] * 121, "hash": "0"}, "the hash of its weights is"),
+        ({"weights": [1.0] * 121, "hash": "0"}, r"weights/1\): the hash of its weights is"),
         ({"schema": "kibitz-weights/9"}, "schema: Input should be 'kibitz-weights/1'"),
         ({"more": 1}, "more: Extra inputs are not permitted"),
     ],
@@ -124,7 +124,8 @@ def test_a_bot_of_a_file(tmp_path: Path) -> None:
 
 
 def test_weights_for_the_star_do_not_play_elsewhere(tmp_path: Path) -> None:
-    made = weights_file.evaluation(weights_file.read(written(tmp_path / "best.json")))
+    path = written(tmp_path / "best.json")
+    made = weights_file.evaluation(weights_file.read(path), path)
     game = registry.get("chinese-checkers")
-    with pytest.raises(ValueError, match="for the usual star, not for star 3"):
+    with pytest.raises(ValueError, match="best.json: the weights are for the usual star, not for star 3"):
         made(game.start(game.Options.model_validate({"size": 3}), 2, {}))
