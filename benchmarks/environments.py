@@ -6,17 +6,17 @@
 Everywhere a ply is the same work: the observation of the seat to act as numbers, the mask of what
 is legal, a legal action drawn at random and played, and a new play where one has ended.
 
-`batch` steps many plays at once in machine code (`kibitz_games.vector`), by default on one thread:
-plies a second and core. `threads` is the same on every core, with four times the plays.
+`batch` steps many plays at once in machine code (`kibitz_games.vector`) on one thread: plies a
+second and core.
 `PettingZoo` is one round of ``agent_iter``, as the page on learning has it, with an action that is
 drawn from the mask.
 `OpenSpiel` is the same loop over the game there that is nearest: `mnk` with 10 by 10 places,
 Connect Four, Chinese Checkers of two. It is measured where it is installed
 (``pip install open_spiel``), which nothing else here needs.
 
-A second is one of the processor where a single thread works, so that others who use the machine
-count less, and one of the clock where several do. The figures of a line are taken in turn, `rounds`
-times; what is shown is the median, and the lowest and the highest.
+A second is one of the processor, so that others who use the machine count less. The figures of a
+line are taken in turn, `rounds` times; what is shown is the median, and the lowest and the highest.
+With more than one of `threads`, how work scales over them is measured too (`benchmarks.scaling`).
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ import importlib.util
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import scaling
 from benchmarks.machine import machine
 from docs.generate.markdown import table
 from kibitz_games.core import registry
 from kibitz_games.vector import VectorGame
 
-OPTIONS = {"five-in-a-row": {"size": 10}}
+OPTIONS: dict[str, dict[str, object]] = {"five-in-a-row": {"size": 10}}
 WANTED = {"five-in-a-row": 1_000_000, "line-nim": 1_000_000, "tanks": 1_500_000}
 WANTED_LOOP = 25_000
 OPEN_SPIEL = {
@@ -46,27 +47,21 @@ OPEN_SPIEL = {
     "chinese-checkers": "chinese_checkers(players=2)",
 }
 """What OpenSpiel has of these games."""
-MORE = 4
-"""Times the plays of a batch several threads have: it takes as long as some to wake them."""
 WARM = 0.05
 """Seconds before the first that count: what has to be compiled or loaded is by then."""
-STEPS = 20
-"""Steps of a batch before the first that count: plays are in their middle then."""
-
 Column = Callable[[float], float]
 """Returns plies a second, measured for so many seconds."""
 Figures = dict[str, list[float]]
 """The plies a second of each column, a round each."""
 
 
-def batched(name: str, threads: int, count: int, seconds: float) -> float:
+def batched(name: str, count: int, seconds: float) -> float:
     """Return the plies a second of a batch."""
-    with VectorGame(name, OPTIONS.get(name), count=count, seed=1, threads=threads) as games:
-        for _ in range(STEPS):
+    with VectorGame(name, OPTIONS.get(name), count=count, seed=1, threads=1) as games:
+        for _ in range(scaling.STEPS):
             games.step(games.sample())
-        clock = time.thread_time if threads == 1 else time.perf_counter
-        steps, began = 0, clock()
-        while (passed := clock() - began) < seconds:
+        steps, began = 0, time.thread_time()
+        while (passed := time.thread_time() - began) < seconds:
             games.step(games.sample())
             steps += 1
         return steps * count / passed
@@ -116,17 +111,12 @@ def open_spiel(spec: str, seconds: float) -> float:
     return plies / passed
 
 
-def columns(name: str, threads: int, count: int) -> dict[str, Column]:
+def columns(name: str, count: int) -> dict[str, Column]:
     """Return what is measured of a game."""
     found: dict[str, Column] = {
-        "batch": lambda seconds: batched(name, 1, count, seconds),
+        "batch": lambda seconds: batched(name, count, seconds),
         "PettingZoo": lambda seconds: looped(name, seconds),
     }
-    if threads > 1:
-        large = MORE * count
-        found[f"{threads} threads, {large:,} plays"] = lambda seconds: batched(
-            name, threads, large, seconds
-        )
     if has_open_spiel() and name in OPEN_SPIEL:
         found["OpenSpiel"] = lambda seconds: open_spiel(OPEN_SPIEL[name], seconds)
     return found
@@ -137,9 +127,9 @@ def has_open_spiel() -> bool:
     return importlib.util.find_spec("pyspiel") is not None
 
 
-def measure(name: str, threads: int, count: int, rounds: int, seconds: float) -> Figures:
+def measure(name: str, count: int, rounds: int, seconds: float) -> Figures:
     """Return the figures of a game, all columns in turn."""
-    chosen = columns(name, threads, count)
+    chosen = columns(name, count)
     figures: Figures = {column: [] for column in chosen}
     for run in chosen.values():
         run(WARM)
@@ -149,20 +139,13 @@ def measure(name: str, threads: int, count: int, rounds: int, seconds: float) ->
     return figures
 
 
-def shown(figures: Sequence[float] | None) -> str:
-    """Return a median with the lowest and the highest."""
-    if not figures:
-        return ""
-    low, high = min(figures), max(figures)
-    return f"{statistics.median(figures):,.0f} ({low:,.0f} to {high:,.0f})"
-
-
 def rows(found: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the rows of the table."""
     names = list(dict.fromkeys(column for figures in found.values() for column in figures))
     heads = ["game", *names]
     return heads, [
-        [game, *(shown(figures.get(column)) for column in names)] for game, figures in found.items()
+        [game, *(scaling.shown(figures[each]) if each in figures else "" for each in names)]
+        for game, figures in found.items()
     ]
 
 
@@ -177,8 +160,8 @@ def missed(found: dict[str, Figures]) -> list[str]:
     return sentences
 
 
-def page(command: str, found: dict[str, Figures], compared: bool) -> str:
-    """Return the page of the figures in Markdown."""
+def page(command: str, found: dict[str, Figures], compared: bool, scaled: str = "") -> str:
+    """Return the page of the figures in Markdown; `scaled` is its part on threads."""
     heads, lines = rows(found)
     load = f"{os.getloadavg()[1]:.1f} threads were at work on average"
     beside = (
@@ -198,11 +181,11 @@ def page(command: str, found: dict[str, Figures], compared: bool) -> str:
             "",
             "A ply is everywhere the observation of the seat to act, the mask of what is legal, a"
             " legal action drawn at random and played, and a new play where one has ended. *batch*"
-            " is `kibitz_games.vector` on one thread, *threads* on several, *PettingZoo* a"
-            " round of `agent_iter`. A second is one of the processor, and with several threads"
-            " one of the clock. " + beside,
+            " is `kibitz_games.vector` on one thread, *PettingZoo* a round of `agent_iter`. A"
+            " second is one of the processor. " + beside,
             "",
             table(heads, lines),
+            *([scaled] if scaled else []),
         ]
     )
 
@@ -215,6 +198,18 @@ def invocation(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> s
         if name != "page" and value != parser.get_default(name)
     )
     return " ".join(["python -m benchmarks.environments", *said])
+
+
+def _scaled(threads: int, rounds: int, seconds: float) -> str:
+    """Measure how work scales over threads, and print it; return the part of the page."""
+    found = []
+    for work in scaling.works(OPTIONS):
+        found.append(scaling.measure(work, threads, rounds, seconds))
+        told = ", ".join(
+            f"{count}: {scaling.shown(each)}" for count, each in found[-1].rates.items()
+        )
+        print(f"{work.name}, {work.unit} a second by threads: {told}", flush=True)
+    return scaling.section(found, threads)
 
 
 def main() -> None:
@@ -232,13 +227,14 @@ def main() -> None:
         print("OpenSpiel is not installed, so there is no column of it (pip install open_spiel)")
     found: dict[str, Figures] = {}
     for name in registry.names():
-        found[name] = measure(name, chosen.threads, chosen.count, chosen.rounds, chosen.seconds)
-        told = (f"{column} {shown(figures)}" for column, figures in found[name].items())
+        found[name] = measure(name, chosen.count, chosen.rounds, chosen.seconds)
+        told = (f"{column} {scaling.shown(figures)}" for column, figures in found[name].items())
         print(f"{name}: {', '.join(told)}", flush=True)
     for sentence in missed(found):
         print(sentence)
+    scaled = _scaled(chosen.threads, chosen.rounds, chosen.seconds) if chosen.threads > 1 else ""
     if chosen.page:
-        text = page(invocation(parser, chosen), found, has_open_spiel())
+        text = page(invocation(parser, chosen), found, has_open_spiel(), scaled)
         chosen.page.write_text(text, encoding="utf-8")
 
 

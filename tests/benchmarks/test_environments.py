@@ -65,14 +65,14 @@ def _install(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_column_counts_plies(monkeypatch: pytest.MonkeyPatch) -> None:
     _install(monkeypatch)
     monkeypatch.setattr(environments, "has_open_spiel", lambda: True)
-    found = environments.measure("connect-four", threads=2, count=8, rounds=2, seconds=0.01)
-    assert list(found) == ["batch", "PettingZoo", "2 threads, 32 plays", "OpenSpiel"]
+    found = environments.measure("connect-four", count=8, rounds=2, seconds=0.01)
+    assert list(found) == ["batch", "PettingZoo", "OpenSpiel"]
     assert all(len(figures) == 2 and min(figures) > 0 for figures in found.values())
 
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert list(environments.columns("connect-four", 1, 8)) == ["batch", "PettingZoo"]
+    assert list(environments.columns("connect-four", 8)) == ["batch", "PettingZoo"]
     text = environments.page("the command", {}, environments.has_open_spiel())
     assert "OpenSpiel was not installed (`pip install open_spiel`)." in text
 
