@@ -1,19 +1,18 @@
-"""Matches of Monte Carlo search with learned moves against older searches, an equal time a move."""
+"""Matches of searches with learned moves against older ones, an equal processor time a move."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchmarks.experiments import matches
+from benchmarks.experiments import matches, processor_time
 from benchmarks.experiments.experiment import Measured, Scale
 from kibitz_bots.catalog import PERSONALITIES
 from kibitz_bots.catalog.personality import EngineSpec
-from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.training.statistics import wilson
 
 Sides: TypeAlias = Sequence[Sequence[int]]
@@ -27,7 +26,7 @@ EVALUATIONS = (
 )
 OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
 SECONDS = 0.005
-"""What a move may take, the same for both."""
+"""What a move may take of the processor's time, the same for both."""
 OPENING = 2
 """Random moves of each player before a game; every opening is played twice, seats exchanged."""
 SEARCHES = ("paranoid", "maxn", "brs", "mpmix", "maxprob", "mcts")
@@ -38,6 +37,10 @@ AT_SIX = ("hand", "stragglers", "mobility")
 """The evaluations that each search is met with there."""
 SHORT = ("champion", "mpmix-mobility")
 """The opponents there of a short run."""
+BY_MAXN = "maxn-guided"
+"""The search of all moves that looks at learned ones only, at a table of six."""
+CLOSEST = ("paranoid-stragglers", "maxn-stragglers", "paranoid-hand", "champion")
+"""The opponents of that which were strongest before; `SUBJECT` was ahead of the last one only."""
 
 
 @dataclass
@@ -60,7 +63,8 @@ class Opponent:
         search, ev = make(start, **own), spec.evaluation()(start)
 
         def choose(state: np.record, seed: str) -> int:
-            found = search.search(state, ev, SearchLimits(seconds=SECONDS, seed=seed))
+            with processor_time.limits(SECONDS, seed) as limits:
+                found = search.search(state, ev, limits)
             self.moves, self.nodes = self.moves + 1, self.nodes + found.nodes
             return int(found.action)
 
@@ -76,14 +80,15 @@ def guided(scale: Scale) -> Measured:
     """Play the search with learned moves against each of the others."""
     rows, ahead = [], 0
     for name in (*CLOSE, *OTHERS):
-        games = scale.choose(60, 200) if name in CLOSE else scale.choose(10, 40)
-        row = _against(name, games, 2, ((0,),))
+        games = scale.choose(20, 200) if name in CLOSE else scale.choose(4, 40)
+        row = _against(SUBJECT, name, games, 2, ((0,),))
         rows.append((name, *row.texts))
         ahead += row.ahead
     return Measured(
-        found=f"At {1000 * SECONDS:.0f} ms a move `{SUBJECT}` scores {rows[0][3]} ({rows[0][4]}) "
-        f"against `{CLOSE[0]}` and {rows[1][3]} ({rows[1][4]}) against `{CLOSE[1]}`, and is ahead "
-        f"beyond the interval of {ahead} of {len(rows)} opponents.",
+        found=f"At {1000 * SECONDS:.0f} ms of processor time a move `{SUBJECT}` scores "
+        f"{rows[0][3]} ({rows[0][4]}) against `{CLOSE[0]}` and {rows[1][3]} ({rows[1][4]}) "
+        f"against `{CLOSE[1]}`, and is ahead beyond the interval of {ahead} of {len(rows)} "
+        "opponents.",
         heads=("against", *HEADS),
         rows=tuple(rows),
     )
@@ -91,17 +96,33 @@ def guided(scale: Scale) -> Measured:
 
 def guided_six(scale: Scale) -> Measured:
     """Play it at a table of six against each of the other searches: three seats against three."""
-    every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
+    chosen = (CLOSEST[-1], *_every_other()) if scale.full else SHORT
+    games = {name: scale.choose(10, 200 if name == CLOSEST[-1] else 30) for name in chosen}
+    return _at_six(SUBJECT, games)
+
+
+def maxn_guided(scale: Scale) -> Measured:
+    """Play the search of all moves that looks at learned ones, as `guided_six` does."""
+    others = [*(name for name in _every_other() if name not in CLOSEST), SUBJECT]
+    games = dict.fromkeys(CLOSEST, scale.choose(20, 200))
+    return _at_six(BY_MAXN, games | dict.fromkeys(others, 30) if scale.full else games)
+
+
+def _every_other() -> list[str]:
+    return [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
+
+
+def _at_six(subject: str, games: Mapping[str, int]) -> Measured:
+    """Play so many games against each of the opponents."""
     rows, ahead = [], 0
-    for name in ("champion", *every) if scale.full else SHORT:
-        games = scale.choose(10, 200 if name == "champion" else 30)
-        row = _against(name, games, 6, SIX)
+    for name, count in games.items():
+        row = _against(subject, name, count, 6, SIX)
         rows.append((name, *row.texts))
         ahead += row.ahead
     return Measured(
-        found=f"At {1000 * SECONDS:.0f} ms a move three seats of `{SUBJECT}` score {rows[0][3]} "
-        f"({rows[0][4]}) against three of `{rows[0][0]}`, and come out ahead beyond the interval "
-        f"of {ahead} of {len(rows)} opponents.",
+        found=f"At {1000 * SECONDS:.0f} ms of processor time a move three seats of `{subject}` "
+        f"score {rows[0][3]} ({rows[0][4]}) against three of `{rows[0][0]}`, and come out ahead "
+        f"beyond the interval of {ahead} of {len(rows)} opponents.",
         heads=("against", *HEADS),
         rows=tuple(rows),
     )
@@ -109,7 +130,7 @@ def guided_six(scale: Scale) -> Measured:
 
 HEADS = (
     *("games", "won-drawn-lost", "score", "95% interval"),
-    *("iterations a move", "the other's"),
+    *("positions or iterations a move", "the other's"),
 )
 
 
@@ -122,9 +143,9 @@ class Row:
     """Whether the lower end of the interval is above an even score."""
 
 
-def _against(name: str, games: int, seats: int, sides: Sides) -> Row:
-    """Play so many games against an opponent."""
-    subject, other = Opponent(SUBJECT), Opponent(name)
+def _against(name: str, against: str, games: int, seats: int, sides: Sides) -> Row:
+    """Play so many games of one against an opponent."""
+    subject, other = Opponent(name), Opponent(against)
     won, drawn = _meet(subject, other, games, seats, sides)
     score = won + drawn / 2
     record = f"{won}-{drawn}-{games - won - drawn}"

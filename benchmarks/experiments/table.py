@@ -50,6 +50,12 @@ def _guided_six() -> Measure:
     return guided.guided_six
 
 
+def _maxn_guided() -> Measure:
+    from benchmarks.experiments import guided
+
+    return guided.maxn_guided
+
+
 def _conspiring() -> Measure:
     from benchmarks.experiments import conspiring
 
@@ -109,7 +115,7 @@ EXPERIMENTS = (
         "do in turn. The array with the highest fitness, here as there by five games, is lucky: "
         "played anew it wins less than others do.",
         training.of(
-            {"two players": f"{GENETIC}:{MEDIUM},generations=100"},
+            {"two players": f"{GENETIC}:{MEDIUM},generations=60"},
             {"two players": f"{GENETIC}:{LARGE},generations=150", "20": f"{GENETIC}:population=20"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
@@ -186,6 +192,18 @@ EXPERIMENTS = (
         "other seat is `mcts-guided`, the three between them are one older search, and that side "
         "is ahead whose seats have the higher mean score.",
         _guided_six,
+    ),
+    ReportExperiment(
+        "checkers-maxn-guided",
+        "chinese-checkers",
+        "A search of all moves that looks at learned ones, for six players",
+        "None, as above.",
+        "Which replies a search of all moves looks at decides how far it sees: with six players "
+        "two replies in each position are what it can afford. `maxn-guided` takes those that the "
+        "priors of `mcts-guided` foretell, where the older searches take those that go furthest, "
+        "and is `maxn-stragglers` in everything else. The first opponents are those that were "
+        "strongest against `mcts-guided`.",
+        _maxn_guided,
     ),
     ReportExperiment(
         "checkers-sooner",

@@ -137,6 +137,16 @@ PERSONALITIES = (
         weights=(_WEIGHTS / "guided-2.json", _WEIGHTS / "guided-6.json"),
     ),
     Personality(
+        f"{_GAME}/maxn-guided",
+        "everybody does the best for itself, among the moves that were learned for six players",
+        EngineSpec(MAXN.load, _guided_weights),
+        MAXN.parameters,
+        algorithm="maxn",
+        evaluation="guided",
+        seats=(6,),
+        weights=(_WEIGHTS / "guided-6.json",),
+    ),
+    Personality(
         f"{_GAME}/champion",
         "what was strongest in trials, with any number of seats",
         EngineSpec(mcts(10).load, EVALUATIONS.loader("stragglers")),

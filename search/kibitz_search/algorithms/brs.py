@@ -55,7 +55,7 @@ def explore(
         if seat < 0 or (not own and op.evaluate(ev, st, seat) >= WIN_SCORE):
             continue
         op.set_side_to_move(st, seat)
-        n = np.int64(score_moves(st, ws, ply)) if ply > 0 else np.int64(ws.roots)
+        n = np.int64(score_moves(st, ws, ev, ply)) if ply > 0 else np.int64(ws.roots)
         before = np.int64(ws.last[seat])
         for i in range(n):
             m = np.int64(next_move(ws, ply, i))

@@ -79,7 +79,7 @@ def explore(
     ranked = seats == 2 or ws.width > 0  # where all are looked at the order does not matter
     if ply > 0:
         n = (
-            np.int64(score_moves(st, ws, ply))
+            np.int64(score_moves(st, ws, ev, ply))
             if ranked
             else np.int64(op.generate(st, ws.moves[ply]))
         )

@@ -71,7 +71,7 @@ def explore(
     ranked = ws.width > 0
     if ply > 0:
         n = (
-            np.int64(score_moves(st, ws, ply))
+            np.int64(score_moves(st, ws, ev, ply))
             if ranked
             else np.int64(op.generate(st, ws.moves[ply]))
         )

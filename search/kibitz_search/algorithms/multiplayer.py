@@ -2,7 +2,8 @@
 
 They deepen (`deepening`). Inside a kernel `score_moves` lists the actions of a position and
 `next_move` hands them out, the most promising first: what the last depth expected, then what has
-refuted a position at the same ply before (*killers*), then by the game's own `move_score`.
+refuted a position at the same ply before (*killers*), then by `move_prior`, which is what the
+evaluation has learned of moves, and the game's own `move_score` where it has not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 
 MAX_DEPTH = 24
 """No search of this kind looks further ahead, counted in plies."""
-PV_BONUS, KILLER_BONUS = 1 << 40, 1 << 38
+PV_BONUS, KILLER_BONUS = 2.0**40, 2.0**38
 """What is added to the order of an action that has earned it."""
 WIDTHS = (0, 0, 3, 3, 3, 2, 2)
 """The widths that have served best, by the number of seats: tried in Chinese Checkers with 2, 3, 4
@@ -30,8 +31,8 @@ one's own takes as many plies as there are seats, and is worth more than to see 
 
 
 @kernel
-def score_moves(st: Record, ws: Record, ply: Int) -> Int:
-    """List the actions of a position in ``ws.moves[ply]`` with their scores.
+def score_moves(st: Record, ws: Record, ev: Record, ply: Int) -> Int:
+    """List the actions of a position in ``ws.moves[ply]`` with what they promise.
 
     Return how many of them to look at: all, or the most promising ``ws.width``.
     """
@@ -40,14 +41,14 @@ def score_moves(st: Record, ws: Record, ply: Int) -> Int:
     ws.counts[ply] = n
     for i in range(n):
         m = np.int64(moves[i])
-        score = np.int64(op.move_score(st, m))
+        promise = np.float64(op.move_prior(ev, st, m))
         if m == ws.plan[ply]:
-            score += PV_BONUS
+            promise += PV_BONUS
         elif m == ws.killers[ply, 0]:
-            score += 2 * KILLER_BONUS
+            promise += 2 * KILLER_BONUS
         elif m == ws.killers[ply, 1]:
-            score += KILLER_BONUS
-        ws.scores[ply, i] = score
+            promise += KILLER_BONUS
+        ws.promises[ply, i] = promise
     return min(n, np.int64(ws.width)) if ws.width > 0 else n
 
 
@@ -60,13 +61,13 @@ def next_move(ws: Record, ply: Int, i: Int) -> Int:
     if ply > 0:
         best = i
         for k in range(i + 1, np.int64(ws.counts[ply])):
-            if ws.scores[ply, k] > ws.scores[ply, best]:
+            if ws.promises[ply, k] > ws.promises[ply, best]:
                 best = k
-        m, score = ws.moves[ply, best], ws.scores[ply, best]
+        m, promise = ws.moves[ply, best], ws.promises[ply, best]
         for k in range(best, i, -1):  # the rest keeps its order
             ws.moves[ply, k] = ws.moves[ply, k - 1]
-            ws.scores[ply, k] = ws.scores[ply, k - 1]
-        ws.moves[ply, i], ws.scores[ply, i] = m, score
+            ws.promises[ply, k] = ws.promises[ply, k - 1]
+        ws.moves[ply, i], ws.promises[ply, i] = m, promise
     return np.int64(ws.moves[ply, i])
 
 
@@ -91,7 +92,7 @@ class MultiplayerSearch(IterativeDeepening):
     """A search for two seats and more.
 
     With `width` it looks at no more than so many actions in a position after the root, those that
-    the game's `move_score` likes best; 0 is all of them, none at all what has served best
+    `move_prior` likes best; 0 is all of them, none at all what has served best
     (`WIDTHS`). With few it sees further, and not everything.
 
     Subclasses write `_run_kernel`, one call of their kernel, which leaves its answer in the
@@ -105,13 +106,15 @@ class MultiplayerSearch(IterativeDeepening):
     lost_score = -WIN_SCORE / 2
 
     def __init__(self, state: np.record, *, width: int | None = 0) -> None:
+        actions = op.max_actions(state.dtype)
         extra: list[tuple[Any, ...]] = [
+            ("promises", np.float64, (MAX_DEPTH + 2, actions)),  # of moves, in the same order
             ("roots", np.int64),  # actions at the root, in moves[0]
             ("finished", np.int64),  # how many of them are done with
             ("width", np.int64),  # most actions to look at after the root, 0 for all
             ("counts", np.int64, (MAX_DEPTH + 2,)),  # actions of the positions on the way
             ("open", np.int64),  # positions that were judged though the play goes on
-            ("bounds", np.float64, (op.max_actions(state.dtype),)),
+            ("bounds", np.float64, (actions,)),
             ("best", np.float64),  # what the best of them is worth to the seat to act
             ("last", np.int64, (op.MAX_SEATS,)),  # the ply of each seat's last action
             ("plan", np.int32, (MAX_DEPTH + 2,)),  # the best line of the depth before

@@ -36,7 +36,7 @@ def explore(
         ws.open += 0 if over else 1
         relative_scores(st, ev, ws.last, ply, ws.values[ply])
         return ws.values[ply, me]
-    n = np.int64(score_moves(st, ws, ply)) if ply > 0 else np.int64(ws.roots)
+    n = np.int64(score_moves(st, ws, ev, ply)) if ply > 0 else np.int64(ws.roots)
     seat = np.int64(op.to_act(st))
     before = np.int64(ws.last[seat])
     best = -np.inf if seat == me else np.inf

@@ -117,3 +117,18 @@ def test_what_hides_something_is_not_believed(kind: Any) -> None:
     state = tanks.start(tanks.Options(), 4, tanks.deal(tanks.Options(), 4, 0))
     assert kind.supports(tanks.info, state) is not None
     assert kind.supports(CHECKERS.info, plain.start(6)) is None
+
+
+@pytest.mark.parametrize("kind", [Maxn, MaxProb])
+def test_of_all_replies_those_are_looked_at_that_the_evaluation_has_learned(kind: Any) -> None:
+    state = plain.start(3)
+    ev: Any = hand(state)
+    chance = np.random.default_rng(5)
+    ev.enter[:] = chance.permuted(np.tile(np.arange(ev.enter.shape[1]), (len(ev.enter), 1)), axis=1)
+    ev.leave[:] = 0
+    found = kind(state, width=1).search(state, ev, SearchLimits(depth=2))
+    replied = plain.after(state, found.action)
+    priors = {m: float(op.move_prior(ev, replied, m)) for m in CHECKERS.legal(replied)}
+    assert priors[found.line[1]] == max(priors.values())
+    usual = kind(state, width=1).search(state, hand(state), SearchLimits(depth=2))
+    assert usual.line[1] != found.line[1]

@@ -127,5 +127,7 @@ def test_weights_for_the_star_do_not_play_elsewhere(tmp_path: Path) -> None:
     path = written(tmp_path / "best.json")
     made = weights_file.evaluation(weights_file.read(path), path)
     game = registry.get("chinese-checkers")
-    with pytest.raises(ValueError, match="best.json: the weights are for the usual star, not for star 3"):
+    with pytest.raises(
+        ValueError, match=r"best\.json: the weights are for the usual star, not for star 3"
+    ):
         made(game.start(game.Options.model_validate({"size": 3}), 2, {}))

@@ -1,0 +1,38 @@
+"""The limit by processor time: waiting does not count, working does, and nothing is left over."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from benchmarks.experiments import processor_time
+
+
+def work_until_cancelled(seconds: float) -> float:
+    """Return the processor time that was had before the limit came."""
+    began = time.thread_time()
+    with processor_time.limits(seconds, "a seed") as limits:
+        while not limits.cancelled.is_set() and time.thread_time() - began < 100 * seconds:
+            pass
+        assert limits.cancelled.is_set()
+    return time.thread_time() - began
+
+
+def test_work_is_cancelled_after_its_processor_time() -> None:
+    assert work_until_cancelled(0.02) >= 0.02
+
+
+def test_waiting_does_not_count() -> None:
+    looks = iter([0.0, 0.0, 0.0, 0.0005, 0.001])
+    with processor_time.limits(0.001, "a seed", lambda: next(looks)) as limits:
+        assert limits.cancelled.wait(10)
+    assert next(looks, None) is None
+    assert limits.seed == "a seed"
+
+
+def test_its_thread_ends_with_the_search() -> None:
+    before = threading.active_count()
+    with processor_time.limits(60.0, 0) as limits:
+        pass
+    assert threading.active_count() == before
+    assert not limits.cancelled.is_set()
