@@ -1,12 +1,15 @@
 """How work on many plays scales over threads: batches of plays, and the games of trainers.
 
-Each work is measured with one thread and with several, in turn, by the clock: that is what whoever
-waits for a training has. Both do the same: what comes out does not depend on the threads.
+Each work is measured with one thread and with several, in turn. What comes out does not depend on
+the threads. A second is one of the processor, of the thread that had most of it: so long the work
+takes where each thread has a core for itself, and what else the machine has to do counts little.
+What it takes to wake a thread is not in it.
 """
 
 from __future__ import annotations
 
 import statistics
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -58,11 +61,22 @@ class Scaled:
         return statistics.median(self.rates[threads])
 
 
+def processor_times() -> dict[int, float]:
+    """Return the processor time of each thread there is, by its number."""
+    clocks = {
+        each.ident: time.pthread_getcpuclockid(each.ident)
+        for each in threading.enumerate()
+        if each.ident is not None
+    }
+    return {ident: time.clock_gettime(clock) for ident, clock in clocks.items()}
+
+
 def _repeated(once: Callable[[], int], seconds: float) -> float:
-    """Return how much a second is done by calls that say how much they did."""
-    done, began = 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
+    """Return how much a second is done by calls that say how much they did; one is made always."""
+    done, passed, began = 0, 0.0, processor_times()
+    while not done or passed < seconds:
         done += once()
+        passed = max(now - began.get(ident, 0.0) for ident, now in processor_times().items())
     return done / passed
 
 
@@ -155,9 +169,10 @@ def section(found: Sequence[Scaled], threads: int) -> str:
     parts = [
         "## Over threads",
         "",
-        "The same work with one thread and with several, by the clock, so that what else the"
-        " machine had to do counts: batches of plays as above, and the games of trainers, whose"
-        " arrays play as well as what ships.",
+        "The same work with one thread and with several: batches of plays as above, and the games"
+        " of trainers, whose arrays play as well as what ships. A second is one of the processor,"
+        " of the thread that had most of it, as where each has a core for itself; to wake a thread"
+        " is not in it.",
         "",
         table(heads, rows),
     ]
@@ -170,8 +185,8 @@ def _whole_run(found: Sequence[Scaled], threads: int) -> list[str]:
     games = GENERATIONS * SMALL * evolution.MANY
     return [
         f"{GENERATIONS:,} generations of {SMALL} individuals are {games:,} games where everybody"
-        f" plays {evolution.MANY}: {games / each.median(1) / 60:.1f} minutes with one thread at"
-        f" this rate, and {games / each.median(threads) / 60:.1f} with {threads}."
+        f" plays {evolution.MANY}: at these rates {games / each.median(1) / 60:.1f} minutes with"
+        f" one thread, and {games / each.median(threads) / 60:.1f} with {threads}.\n"
         for each in found
         if each.work.name.endswith(f" {name}")
     ]

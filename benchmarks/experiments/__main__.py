@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import subprocess
 import sys
 import time
@@ -56,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(experiment: ReportExperiment, scale: Scale) -> int:
     """Run one experiment, print what it shows and keep it; return 1 if it failed."""
     print(f"{experiment.name}: {experiment.title}", flush=True)
-    began = time.monotonic()
+    began, used = time.monotonic(), _processor_seconds()
     try:
         measured = experiment.load()(scale)
     except UnavailableError as error:
@@ -65,10 +66,11 @@ def _run(experiment: ReportExperiment, scale: Scale) -> int:
     except subprocess.SubprocessError as error:
         print(f"Error: {experiment.name}: {error}", file=sys.stderr)
         return 1
-    outcome = of(experiment.name, measured, scale, time.monotonic() - began)
+    times = time.monotonic() - began, _processor_seconds() - used
+    outcome = of(experiment.name, measured, scale, *times)
     outcomes.save(outcome, list(measured.figures.values()))
     print(f"  {measured.found}", *map(_line, measured.rows), sep="\n  ")
-    print(f"  {outcome.seconds:.0f} s", flush=True)
+    print(f"  {outcome.seconds:.0f} s, {times[1]:.0f} s of the processor", flush=True)
     return 0
 
 
@@ -76,7 +78,15 @@ def _line(row: Sequence[str]) -> str:
     return " | ".join(row)
 
 
-def of(name: str, measured: Measured, scale: Scale, seconds: float) -> Outcome:
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of those that it started and that ended."""
+    times = os.times()
+    return sum(times[:4])
+
+
+def of(
+    name: str, measured: Measured, scale: Scale, seconds: float, processor_seconds: float
+) -> Outcome:
     """Return what is kept of a measurement."""
     by_default = f"python -m benchmarks.experiments {name}"
     return Outcome(
@@ -91,6 +101,7 @@ def of(name: str, measured: Measured, scale: Scale, seconds: float) -> Outcome:
         ),
         full=scale.full,
         seconds=round(seconds, 1),
+        processor_seconds=round(processor_seconds, 1),
         package=version("kibitz"),
         date=datetime.now(UTC).date().isoformat(),
     )

@@ -34,6 +34,9 @@ class Outcome(BaseModel):
     pictures: tuple[Picture, ...] = ()
     full: bool
     seconds: float
+    processor_seconds: float | None = None
+    """What of the processors' time it had, of all its threads and processes; the clock also counts
+    what else the machine had to do."""
     package: str
     date: str
 

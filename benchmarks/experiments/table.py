@@ -88,8 +88,10 @@ def _whole_tree() -> Measure:
 
 GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
 GENETIC = "chinese-checkers/genetic"
-MEDIUM = "population=400,begins=individual,highest=100"
+SMALL = "population=200,begins=individual,highest=100"
 """That of a short run: its first generations, in which most games drag on, are cheaper."""
+MEDIUM = "population=300,begins=individual,highest=100"
+"""The same for three players."""
 LARGE = "population=1000,begins=individual,highest=100"
 """The setting under which the report's algorithm comes furthest for as many games."""
 LARGER = "population=1500,begins=individual,highest=100"
@@ -115,7 +117,7 @@ EXPERIMENTS = (
         "do in turn. The array with the highest fitness, here as there by five games, is lucky: "
         "played anew it wins less than others do.",
         training.of(
-            {"two players": f"{GENETIC}:{MEDIUM},generations=60"},
+            {"two players": f"{GENETIC}:{SMALL},generations=60"},
             {"two players": f"{GENETIC}:{LARGE},generations=150", "20": f"{GENETIC}:population=20"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
@@ -150,7 +152,7 @@ EXPERIMENTS = (
         "individuals and first numbers up to 24 a population won 27% of its games after 4,875 "
         "generations; with the setting that is used here, more after 30.",
         training.of(
-            {"three players": f"{GENETIC}:seats=3,{MEDIUM},generations=80"},
+            {"three players": f"{GENETIC}:seats=3,{MEDIUM},generations=60"},
             {"three players": f"{GENETIC}:seats=3,{LARGER},generations=300"},
             "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,

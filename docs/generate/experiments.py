@@ -18,8 +18,9 @@ pictures where there are some.
 
 `make experiments` runs all of them, cut short where the whole takes long, and
 `make experiments ARGS=--full` at their whole length; `ARGS=NAME` runs one. Each says how long it
-took. They keep what they show in `benchmarks/experiments/results`, and this page is written from
-it.
+took by the clock, with whatever else the machine had to do, and where that was counted how much
+processor time all its threads had. They keep what they show in `benchmarks/experiments/results`,
+and this page is written from it.
 
 An interval is that of a share of games ([Wilson's](explanation/ratings.md#claims)), and says where
 the true one lies in 19 of 20 such measurements. It does not tell how much another run of a training
@@ -59,7 +60,11 @@ def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[
 def _length(outcome: Outcome) -> str:
     """Say how long a run it was, and of which version."""
     run = "A whole run" if outcome.full else "A short run"
-    time = (
-        f"{outcome.seconds:.0f} s" if outcome.seconds < 120 else f"{outcome.seconds / 60:.0f} min"
-    )
+    time = _duration(outcome.seconds)
+    if outcome.processor_seconds is not None:
+        time += f" ({_duration(outcome.processor_seconds)} of processor time)"
     return f"{run} of {time}, kibitz {outcome.package}, {outcome.date}:"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -27,7 +27,13 @@ def test_every_work_counts_what_it_does(monkeypatch: pytest.MonkeyPatch, threads
     monkeypatch.setattr(scaling, "PLAYS", 8)
     monkeypatch.setattr(scaling, "LARGE", 21)
     for work in scaling.works(environments.OPTIONS):
-        assert work.rate(threads, 0.001) > 0, work.name
+        assert work.rate(threads, 0.0) > 0, work.name
+
+
+def test_the_busiest_thread_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([{1: 5.0, 2: 0.0}, {1: 6.0, 2: 2.0}, {1: 7.0, 2: 4.0, 3: 3.0}])
+    monkeypatch.setattr(scaling, "processor_times", lambda: next(times))
+    assert scaling._repeated(lambda: 100, 3.0) == 200 / 4.0
 
 
 def test_the_page_has_the_ratio_of_the_medians() -> None:
@@ -41,7 +47,7 @@ def test_the_page_has_the_time_of_the_reports_run_at_the_rate_of_few_individuals
     few = Work(f"`chinese-checkers/genetic`, {scaling.SMALL} individuals", "games", NOTHING.rate)
     text = scaling.section([Scaled(few, {1: [1000.0], 2: [2000.0]})], 2)
     assert "8,000 generations of 20 individuals are 800,000 games" in text
-    assert "13.3 minutes with one thread at this rate, and 6.7 with 2." in text
+    assert "at these rates 13.3 minutes with one thread, and 6.7 with 2." in text
 
 
 def test_the_page_of_environments_ends_with_the_part_on_threads() -> None:

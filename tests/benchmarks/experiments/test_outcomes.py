@@ -15,12 +15,12 @@ MEASURED = Measured("Ten of ten.", ("who", "won"), (("Ada", "10"),), figures={"W
 
 
 def test_an_outcome_is_read_as_it_was_kept(tmp_path: Path) -> None:
-    outcome = command.of("nim", MEASURED, Scale(full=True), 1.26)
+    outcome = command.of("nim", MEASURED, Scale(full=True), 1.26, 0.84)
     outcomes.save(outcome, ["<svg/>"], tmp_path, tmp_path)
     assert outcomes.load(tmp_path) == {"nim": outcome}
     assert (tmp_path / "nim-1.svg").read_text("utf-8") == "<svg/>"
     assert outcome.command == "python -m benchmarks.experiments nim --full"
-    assert outcome.seconds == 1.3
+    assert (outcome.seconds, outcome.processor_seconds) == (1.3, 0.8)
 
 
 def test_a_file_that_is_no_outcome_is_refused(tmp_path: Path) -> None:
@@ -37,6 +37,17 @@ def test_a_name_that_leads_out_of_the_folder_is_no_picture() -> None:
 def test_an_unknown_name_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["nim-prunning"]) == 2
     assert "there is nim-pruning" in capsys.readouterr().err
+
+
+def test_the_processor_time_of_a_run_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = iter([5.0, 7.25])
+    kept = list[outcomes.Outcome]()
+    monkeypatch.setattr(command, "_processor_seconds", lambda: next(used))
+    monkeypatch.setattr(outcomes, "save", lambda outcome, drawings: kept.append(outcome))
+    experiment = ReportExperiment("nim", "line-nim", "Nim", "", "", lambda: lambda scale: MEASURED)
+    monkeypatch.setattr(command, "EXPERIMENTS", (experiment,))
+    assert command.main([]) == 0
+    assert kept[0].processor_seconds == 2.2
 
 
 def test_what_cannot_be_run_here_keeps_what_was_there(
