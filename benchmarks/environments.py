@@ -36,9 +36,10 @@ from benchmarks import scaling
 from benchmarks.machine import machine
 from docs.generate.markdown import table
 from kibitz_games.core import registry
+from kibitz_games.core.game import Json
 from kibitz_games.vector import VectorGame
 
-OPTIONS: dict[str, dict[str, object]] = {"five-in-a-row": {"size": 10}}
+OPTIONS: dict[str, dict[str, Json]] = {"five-in-a-row": {"size": 10}}
 WANTED = {"five-in-a-row": 1_000_000, "line-nim": 1_000_000, "tanks": 1_500_000}
 WANTED_LOOP = 25_000
 OPEN_SPIEL = {
@@ -92,7 +93,7 @@ def looped(name: str, seconds: float) -> float:
 def open_spiel(spec: str, seconds: float) -> float:
     """Return the plies a second of a game of OpenSpiel, by the quickest way that it documents."""
     import pyspiel  # type: ignore[import-not-found,unused-ignore]
-    from open_spiel.python.observation import (  # type: ignore[import-not-found,unused-ignore]
+    from open_spiel.python.observation import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
         make_observation,
     )
 

@@ -20,6 +20,7 @@ import numpy as np
 from benchmarks.experiments.shipped import WEIGHTS
 from docs.generate.markdown import table
 from kibitz_games.core import registry
+from kibitz_games.core.game import Json
 from kibitz_games.vector import VectorGame
 from kibitz_search.chinese_checkers import evolution, weights_file
 from kibitz_search.chinese_checkers.evaluation import EVOLVED
@@ -80,7 +81,7 @@ def _repeated(once: Callable[[], int], seconds: float) -> float:
     return done / passed
 
 
-def plays(name: str, options: Mapping[str, object] | None) -> Rate:
+def plays(name: str, options: Mapping[str, Json] | None) -> Rate:
     """Return what measures the plies of a batch of plays."""
 
     def rate(threads: int, seconds: float) -> float:
@@ -125,7 +126,7 @@ def plans(individuals: int, openings: int) -> Rate:
     return rate
 
 
-def works(options: Mapping[str, Mapping[str, object]]) -> list[Work]:
+def works(options: Mapping[str, Mapping[str, Json]]) -> list[Work]:
     """Return all that is measured; `options` are those of games that are not played as usual."""
     batches = [
         Work(f"{name}, {PLAYS:,} plays", "plies", plays(name, options.get(name)))
