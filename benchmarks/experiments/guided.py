@@ -37,8 +37,8 @@ AT_SIX = ("hand", "stragglers", "mobility")
 """The evaluations that each search is met with there."""
 SHORT = ("champion", "mpmix-mobility")
 """The opponents there of a short run."""
-BY_MAXN = "maxn-guided"
-"""The search of all moves that looks at learned ones only, at a table of six."""
+PHASES = "phases-guided"
+"""The same search at a table of six, with a plan of its own moves at the end."""
 CLOSEST = ("paranoid-stragglers", "maxn-stragglers", "paranoid-hand", "champion")
 """The opponents of that which were strongest before; `SUBJECT` was ahead of the last one only."""
 
@@ -101,11 +101,11 @@ def guided_six(scale: Scale) -> Measured:
     return _at_six(SUBJECT, games)
 
 
-def maxn_guided(scale: Scale) -> Measured:
-    """Play the search of all moves that looks at learned ones, as `guided_six` does."""
+def phases_guided(scale: Scale) -> Measured:
+    """Play the one that plans its own moves at the end, as `guided_six` plays the search alone."""
     others = [*(name for name in _every_other() if name not in CLOSEST), SUBJECT]
     games = dict.fromkeys(CLOSEST, scale.choose(20, 200))
-    return _at_six(BY_MAXN, games | dict.fromkeys(others, 30) if scale.full else games)
+    return _at_six(PHASES, games | dict.fromkeys(others, 30) if scale.full else games)
 
 
 def _every_other() -> list[str]:

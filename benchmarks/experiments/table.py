@@ -50,10 +50,10 @@ def _guided_six() -> Measure:
     return guided.guided_six
 
 
-def _maxn_guided() -> Measure:
+def _phases_guided() -> Measure:
     from benchmarks.experiments import guided
 
-    return guided.maxn_guided
+    return guided.phases_guided
 
 
 def _conspiring() -> Measure:
@@ -196,16 +196,15 @@ EXPERIMENTS = (
         _guided_six,
     ),
     ReportExperiment(
-        "checkers-maxn-guided",
+        "checkers-phases-guided",
         "chinese-checkers",
-        "A search of all moves that looks at learned ones, for six players",
-        "None, as above.",
-        "Which replies a search of all moves looks at decides how far it sees: with six players "
-        "two replies in each position are what it can afford. `maxn-guided` takes those that the "
-        "priors of `mcts-guided` foretell, where the older searches take those that go furthest, "
-        "and is `maxn-stragglers` in everything else. The first opponents are those that were "
-        "strongest against `mcts-guided`.",
-        _maxn_guided,
+        "Learned moves, and a plan of the own ones at the end, for six players",
+        "The report proposes a bot in phases: the search of the own moves only, minimax in the "
+        "middle, and again the own moves at the end. It has none.",
+        "It does not say when a phase ends. `phases-guided` plays as `mcts-guided` until its pegs "
+        "have ten steps to go between them, and then plans its own moves as the `iddfs` bots do. "
+        "The first opponents are those that were strongest against `mcts-guided`.",
+        _phases_guided,
     ),
     ReportExperiment(
         "checkers-sooner",

@@ -56,6 +56,12 @@ def _guided_search() -> type[Search]:
     return GuidedMcts
 
 
+def _guided_phases() -> type[Search]:
+    from kibitz_search.chinese_checkers.guided import GuidedPhases
+
+    return GuidedPhases
+
+
 def _guided_weights() -> Evaluation:
     from kibitz_search.chinese_checkers.learned import guided
 
@@ -137,11 +143,11 @@ PERSONALITIES = (
         weights=(_WEIGHTS / "guided-2.json", _WEIGHTS / "guided-6.json"),
     ),
     Personality(
-        f"{_GAME}/maxn-guided",
-        "everybody does the best for itself, among the moves that were learned for six players",
-        EngineSpec(MAXN.load, _guided_weights),
-        MAXN.parameters,
-        algorithm="maxn",
+        f"{_GAME}/phases-guided",
+        "plays as mcts-guided with six players, and plans its own moves alone at the end",
+        EngineSpec(_guided_phases, _guided_weights),
+        _GUIDED.parameters,
+        algorithm="phases",
         evaluation="guided",
         seats=(6,),
         weights=(_WEIGHTS / "guided-6.json",),

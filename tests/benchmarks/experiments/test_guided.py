@@ -38,7 +38,7 @@ def test_at_a_table_of_six_the_side_with_the_higher_mean_wins() -> None:
 
 @pytest.mark.parametrize(
     ("name", "seats"),
-    [(guided.SUBJECT, 2), (guided.SUBJECT, 6), (guided.BY_MAXN, 6), ("champion", 2)],
+    [(guided.SUBJECT, 2), (guided.SUBJECT, 6), (guided.PHASES, 6), ("champion", 2)],
 )
 def test_a_house_bot_plays_with_its_own_parameters_and_counts(
     name: str, seats: int, monkeypatch: pytest.MonkeyPatch
@@ -60,11 +60,11 @@ def test_who_is_met_at_six_by_the_length_of_the_run(monkeypatch: pytest.MonkeyPa
         return guided.Row(("1", "1-0-0", "60.0%", "50.1% to 70.0%", "1", "2"), len(asked) % 2 == 1)
 
     monkeypatch.setattr(guided, "_against", against)
-    short = guided.maxn_guided(Scale())
-    assert asked == [(guided.BY_MAXN, name, 20, 6) for name in guided.CLOSEST]
+    short = guided.phases_guided(Scale())
+    assert asked == [(guided.PHASES, name, 20, 6) for name in guided.CLOSEST]
     assert "of 2 of 4 opponents" in short.found
     asked.clear()
-    whole = guided.maxn_guided(Scale(full=True))
+    whole = guided.phases_guided(Scale(full=True))
     names = [other for _, other, _, _ in asked]
     assert len(names) == len(set(names)) == len(whole.rows) == 20
     assert set(names) == {*guided._every_other(), "champion", guided.SUBJECT}
