@@ -58,7 +58,7 @@ def play_group(seats: int, group: tuple[int, ...], games: int, *, together: bool
 
 def conspiring(scale: Scale) -> Measured:
     """Play every group with and without its members knowing each other."""
-    games = scale.choose(80, 1000)
+    games = scale.choose(200, 1000)
     rows, better = [], 0
     for seats, group in GROUPS:
         alone, joined = (play_group(seats, group, games, together=each) for each in (False, True))

@@ -1,9 +1,9 @@
-"""Matches of searches with learned moves against older ones, an equal processor time a move."""
+"""Matches of Monte Carlo search with learned moves against older searches, in equal time."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -37,10 +37,6 @@ AT_SIX = ("hand", "stragglers", "mobility")
 """The evaluations that each search is met with there."""
 SHORT = ("champion", "mpmix-mobility")
 """The opponents there of a short run."""
-PHASES = "phases-guided"
-"""The same search at a table of six, with a plan of its own moves at the end."""
-CLOSEST = ("paranoid-stragglers", "maxn-stragglers", "paranoid-hand", "champion")
-"""The opponents of that which were strongest before; `SUBJECT` was ahead of the last one only."""
 
 
 @dataclass
@@ -81,7 +77,7 @@ def guided(scale: Scale) -> Measured:
     rows, ahead = [], 0
     for name in (*CLOSE, *OTHERS):
         games = scale.choose(20, 200) if name in CLOSE else scale.choose(4, 40)
-        row = _against(SUBJECT, name, games, 2, ((0,),))
+        row = _against(name, games, 2, ((0,),))
         rows.append((name, *row.texts))
         ahead += row.ahead
     return Measured(
@@ -96,31 +92,15 @@ def guided(scale: Scale) -> Measured:
 
 def guided_six(scale: Scale) -> Measured:
     """Play it at a table of six against each of the other searches: three seats against three."""
-    chosen = (CLOSEST[-1], *_every_other()) if scale.full else SHORT
-    games = {name: scale.choose(10, 200 if name == CLOSEST[-1] else 30) for name in chosen}
-    return _at_six(SUBJECT, games)
-
-
-def phases_guided(scale: Scale) -> Measured:
-    """Play the one that plans its own moves at the end, as `guided_six` plays the search alone."""
-    others = [*(name for name in _every_other() if name not in CLOSEST), SUBJECT]
-    games = dict.fromkeys(CLOSEST, scale.choose(20, 200))
-    return _at_six(PHASES, games | dict.fromkeys(others, 30) if scale.full else games)
-
-
-def _every_other() -> list[str]:
-    return [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
-
-
-def _at_six(subject: str, games: Mapping[str, int]) -> Measured:
-    """Play so many games against each of the opponents."""
+    every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
     rows, ahead = [], 0
-    for name, count in games.items():
-        row = _against(subject, name, count, 6, SIX)
+    for name in ("champion", *every) if scale.full else SHORT:
+        games = scale.choose(10, 200 if name == "champion" else 30)
+        row = _against(name, games, 6, SIX)
         rows.append((name, *row.texts))
         ahead += row.ahead
     return Measured(
-        found=f"At {1000 * SECONDS:.0f} ms of processor time a move three seats of `{subject}` "
+        found=f"At {1000 * SECONDS:.0f} ms of processor time a move three seats of `{SUBJECT}` "
         f"score {rows[0][3]} ({rows[0][4]}) against three of `{rows[0][0]}`, and come out ahead "
         f"beyond the interval of {ahead} of {len(rows)} opponents.",
         heads=("against", *HEADS),
@@ -130,7 +110,7 @@ def _at_six(subject: str, games: Mapping[str, int]) -> Measured:
 
 HEADS = (
     *("games", "won-drawn-lost", "score", "95% interval"),
-    *("positions or iterations a move", "the other's"),
+    *("iterations a move", "the other's"),
 )
 
 
@@ -143,9 +123,9 @@ class Row:
     """Whether the lower end of the interval is above an even score."""
 
 
-def _against(name: str, against: str, games: int, seats: int, sides: Sides) -> Row:
-    """Play so many games of one against an opponent."""
-    subject, other = Opponent(name), Opponent(against)
+def _against(name: str, games: int, seats: int, sides: Sides) -> Row:
+    """Play so many games against an opponent."""
+    subject, other = Opponent(SUBJECT), Opponent(name)
     won, drawn = _meet(subject, other, games, seats, sides)
     score = won + drawn / 2
     record = f"{won}-{drawn}-{games - won - drawn}"

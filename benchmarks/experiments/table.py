@@ -50,12 +50,6 @@ def _guided_six() -> Measure:
     return guided.guided_six
 
 
-def _phases_guided() -> Measure:
-    from benchmarks.experiments import guided
-
-    return guided.phases_guided
-
-
 def _conspiring() -> Measure:
     from benchmarks.experiments import conspiring
 
@@ -194,17 +188,6 @@ EXPERIMENTS = (
         "other seat is `mcts-guided`, the three between them are one older search, and that side "
         "is ahead whose seats have the higher mean score.",
         _guided_six,
-    ),
-    ReportExperiment(
-        "checkers-phases-guided",
-        "chinese-checkers",
-        "Learned moves, and a plan of the own ones at the end, for six players",
-        "The report proposes a bot in phases: the search of the own moves only, minimax in the "
-        "middle, and again the own moves at the end. It has none.",
-        "It does not say when a phase ends. `phases-guided` plays as `mcts-guided` until its pegs "
-        "have ten steps to go between them, and then plans its own moves as the `iddfs` bots do. "
-        "The first opponents are those that were strongest against `mcts-guided`.",
-        _phases_guided,
     ),
     ReportExperiment(
         "checkers-sooner",

@@ -56,12 +56,6 @@ def _guided_search() -> type[Search]:
     return GuidedMcts
 
 
-def _guided_phases() -> type[Search]:
-    from kibitz_search.chinese_checkers.guided import GuidedPhases
-
-    return GuidedPhases
-
-
 def _guided_weights() -> Evaluation:
     from kibitz_search.chinese_checkers.learned import guided
 
@@ -141,16 +135,6 @@ PERSONALITIES = (
         evaluation="guided",
         seats=(2, 6),  # there are priors for these
         weights=(_WEIGHTS / "guided-2.json", _WEIGHTS / "guided-6.json"),
-    ),
-    Personality(
-        f"{_GAME}/phases-guided",
-        "plays as mcts-guided with six players, and plans its own moves alone at the end",
-        EngineSpec(_guided_phases, _guided_weights),
-        _GUIDED.parameters,
-        algorithm="phases",
-        evaluation="guided",
-        seats=(6,),
-        weights=(_WEIGHTS / "guided-6.json",),
     ),
     Personality(
         f"{_GAME}/champion",

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from benchmarks.experiments import guided, matches
-from benchmarks.experiments.experiment import Scale
 from kibitz_games.core import registry
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.chinese_checkers.evaluation import hand
@@ -36,10 +35,8 @@ def test_at_a_table_of_six_the_side_with_the_higher_mean_wins() -> None:
     assert guided._meet(Bad("bad"), Good("good"), 4, 6, guided.SIX) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("name", "seats"),
-    [(guided.SUBJECT, 2), (guided.SUBJECT, 6), (guided.PHASES, 6), ("champion", 2)],
-)
+@pytest.mark.parametrize("seats", [2, 6])
+@pytest.mark.parametrize("name", [guided.SUBJECT, "champion"])
 def test_a_house_bot_plays_with_its_own_parameters_and_counts(
     name: str, seats: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,22 +47,3 @@ def test_a_house_bot_plays_with_its_own_parameters_and_counts(
     assert bot.moves == 1
     assert bot.effort == str(bot.nodes)
     assert bot.nodes > 0
-
-
-def test_who_is_met_at_six_by_the_length_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[tuple[str, str, int, int]]()
-
-    def against(name: str, other: str, games: int, seats: int, sides: guided.Sides) -> guided.Row:
-        asked.append((name, other, games, seats))
-        return guided.Row(("1", "1-0-0", "60.0%", "50.1% to 70.0%", "1", "2"), len(asked) % 2 == 1)
-
-    monkeypatch.setattr(guided, "_against", against)
-    short = guided.phases_guided(Scale())
-    assert asked == [(guided.PHASES, name, 20, 6) for name in guided.CLOSEST]
-    assert "of 2 of 4 opponents" in short.found
-    asked.clear()
-    whole = guided.phases_guided(Scale(full=True))
-    names = [other for _, other, _, _ in asked]
-    assert len(names) == len(set(names)) == len(whole.rows) == 20
-    assert set(names) == {*guided._every_other(), "champion", guided.SUBJECT}
-    assert {games for *_, games, _ in asked} == {30, 200}
