@@ -82,9 +82,9 @@ The operations
                               playing it tells, as when it may end the play. Much quicker than to
                               play, evaluate and undo
 `move_prior(ev, st, m)`       how promising `m` is for the seat to act (float64); larger is better.
-                              For biasing playouts, the order in which a tree grows, and which replies
-                              searches for many seats look at; `move_score` where an evaluation does
-                              not know better
+                              For biasing playouts, the order in which a tree grows, and the replies
+                              that searches for many seats look at; `move_score` where an evaluation
+                              does not know better
 `observe(st, seat, out)`      write the numbers of ``Game.features`` for `seat` into `out` (float32,
                               flat), from what that seat may know and nothing else
 `points(st, out)`             write what each seat has by the game's own count into `out` (float64),
