@@ -88,7 +88,7 @@ class Tails:
         self._most = most
         self._tails: dict[str, MatchTail] = {}
         self._opening: dict[str, Future[MatchTail]] = {}
-        """Those that have not come to the end of their log yet, or of which nothing is read."""
+        """Those that somebody waits for, until their logs were read to the end since."""
         self._unwatched: set[str] = set()
         """Those that nobody watched at the last look."""
         self._over: OrderedDict[str, None] = OrderedDict()
@@ -136,7 +136,9 @@ class Tails:
     def begin(self, key: str) -> Future[MatchTail]:
         """Follow a match, if it is not followed yet; who waits for the result shares it.
 
-        Spectators have to be let in as soon as it is there. Raises `NoRoom` and `Unreadable`; so
+        Of a match that is followed the log is read once more, so that nobody who comes from another
+        node is shown what is older than what it has seen there. Spectators have to be let in as
+        soon as the result is there. Raises `NoRoom` and `Unreadable`; so
         does the result, and `NoSuchMatch`, `TakenOverHere` and `StoreError`.
         """
         opening = self._opening.get(key)
@@ -148,7 +150,7 @@ class Tails:
             raise NoRoom(f"{self._most} matches of other nodes are watched here")
         opening = self._loop.create_future()
         tail = self.get(key)
-        if tail is not None:
+        if tail is not None and tail.over:
             opening.set_result(tail)
             return opening
         self._opening[key] = opening
@@ -270,15 +272,19 @@ class Tails:
             self._note_trouble(error)
             return False
         self._troubled = False
-        return more or any(key not in self._tails for key in self._opening)
+        return more or bool(self._opening)
 
     def _note_trouble(self, error: StoreError) -> None:
         """The database is away: who waits to be let in is told so, the others wait for it."""
         if not self._troubled:
             LOG.warning("the matches of other nodes cannot be read: %s", error)
         self._troubled = True
-        for key in list(self._opening):
-            self._drop(key, error)
+        for key, opening in list(self._opening.items()):
+            if self.get(key) is None:
+                self._drop(key, error)
+            else:
+                self._opening.pop(key)
+                opening.set_exception(error)
 
     async def _read_heads(self) -> None:
         keys = [key for key in self._opening if key not in self._tails]
@@ -313,6 +319,8 @@ class Tails:
 
     async def _read_entries(self) -> bool:
         asked = {key: tail for key, tail in self._tails.items() if not tail.over}
+        openings = dict(self._opening)
+        """Who waits since before this question, so that its answer is new enough."""
         if not asked:
             return False
         found = await self._logs.new_entries([tail.stream for tail in asked.values()])
@@ -322,7 +330,7 @@ class Tails:
                 continue  # it was dropped meanwhile, or begun again
             new, began = found.get(key), self._loop.time()
             try:
-                more |= self._take(tail, new)
+                more |= self._take(tail, new, openings.get(key))
             except Exception as error:
                 LOG.debug("match %s cannot be followed", key, exc_info=True)
                 self.give_up(key, error)
@@ -330,7 +338,12 @@ class Tails:
             await asyncio.sleep(self._loop.time() - began)
         return more
 
-    def _take(self, tail: MatchTail, new: NewEntries | StoreError | None) -> bool:
+    def _take(
+        self,
+        tail: MatchTail,
+        new: NewEntries | StoreError | None,
+        opening: Future[MatchTail] | None,
+    ) -> bool:
         """Show what was read of one match; return whether there may be more."""
         if isinstance(new, StoreError):
             raise new
@@ -340,9 +353,10 @@ class Tails:
             if new.more:
                 return True
         tail.catch_up(now)
-        opening = self._opening.pop(tail.key, None)
-        if opening is not None and not opening.done():
-            opening.set_result(tail)
+        waiting = self._opening.get(tail.key)
+        if waiting is not None and (waiting is opening or tail.over):  # nothing comes after the end
+            del self._opening[tail.key]
+            waiting.set_result(tail)
         if tail.over and tail.watchers:
             self._end(tail)
         return False

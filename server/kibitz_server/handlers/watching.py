@@ -125,6 +125,8 @@ class WatchHandlers:
         key = request.match
         try:
             tail = await self._readable(tails, key)
+            if tail is not None and tails.get(key) is not tail:
+                raise BetweenNodes(f"match {key} changes its node")
         finally:
             wanted = awaited.wanted
             awaited.end()
@@ -212,7 +214,7 @@ class WatchHandlers:
         watching = list(shown)
         peer.answer(Walled(re=request.id, watching=watching, refused=list(declined.values())))
         for key, match in new.items():
-            if match is None:
+            if match is None or isinstance(match, MatchTail):
                 self._await_for_wall(peer, AwaitedMatch(peer, key))
             else:
                 _put_on_wall(peer, match)
@@ -256,12 +258,12 @@ class WatchHandlers:
     def _read_for_wall(self, peer: Peer, awaited: AwaitedMatch, opening: Future[MatchTail]) -> None:
         if not awaited.wanted or opening.cancelled():
             return
-        error = opening.exception()
-        if error is None:
+        error, tails = opening.exception(), self._directory.tails
+        if error is None and tails is not None and tails.get(awaited.match) is opening.result():
             awaited.end()
             tail = opening.result()
             self._let_in(tail, peer, tail.put_on_wall)
-        elif isinstance(error, StoreError | TakenOverHere):
+        elif error is None or isinstance(error, StoreError | TakenOverHere):
             self._directory.loop.call_later(RETRY_S, self._await_for_wall, peer, awaited)
         else:
             _send_away(peer, awaited.match)

@@ -144,9 +144,9 @@ async def test_two_who_ask_at_once_share_one_tail_and_one_reading() -> None:
     scene = Scene()
     scene.move()
     first, second = await asyncio.gather(scene.begun(), scene.begun())
-    assert first is second is await scene.begun() is scene.tails.get(KEY)
     assert scene.logs.heads == [[KEY]]
     assert scene.logs.asked == [[(KEY, 0)]]
+    assert first is second is await scene.begun() is scene.tails.get(KEY)
     assert (first.state.seq, scene.tails.followed, first.lobby_shown) == (1, 1, True)
 
 
@@ -158,6 +158,55 @@ async def test_a_long_log_is_read_in_pieces_and_nobody_is_let_in_before_its_end(
     tail = await scene.begun()
     assert scene.logs.asked == [[(KEY, 0)], [(KEY, 2)]]
     assert tail.state.seq == 4
+
+
+async def test_who_comes_is_shown_no_less_than_was_durable_when_it_asked() -> None:
+    """It may have seen that at another node, and this one has read nothing for a while."""
+    scene = Scene()
+    tail = await scene.begun()
+    scene.move()
+    scene.move()
+    assert tail.state.seq == 0
+    assert (await scene.begun()).state.seq == 2
+    scene.logs.away = True
+    with pytest.raises(UnusableDatabase):
+        await scene.begun()
+    assert scene.tails.get(KEY) is tail
+
+
+async def test_an_answer_to_an_earlier_question_lets_nobody_in() -> None:
+    scene = Scene()
+    await scene.begun()
+    ask = scene.logs.new_entries
+    late: list[asyncio.Future[MatchTail]] = []
+
+    async def answer_late(streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        found = await ask(streams)
+        if not late:
+            late.append(scene.tails.begin(KEY))
+            scene.move()
+        return found
+
+    scene.logs.new_entries = answer_late  # type: ignore[method-assign]
+    await scene.tails.read()
+    assert (await late[0]).state.seq == 1
+    assert [tail for [(_, tail)] in scene.logs.asked] == [0, 0, 0]
+
+
+async def test_who_waits_while_the_end_is_read_is_not_forgotten() -> None:
+    scene = Scene()
+    await scene.begun()
+    scene.play.finish()
+    ask = scene.logs.new_entries
+    late: list[asyncio.Future[MatchTail]] = []
+
+    async def answer_late(streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        late.append(scene.tails.begin(KEY))
+        return await ask(streams)
+
+    scene.logs.new_entries = answer_late  # type: ignore[method-assign]
+    assert not await scene.tails.read()
+    assert (await late[0]).over
 
 
 async def test_each_look_shows_what_is_new_and_the_end_ends_the_tail() -> None:
