@@ -59,7 +59,7 @@ def test_one_history_whatever_happens_to_the_nodes() -> None:
     worlds = (simulate_nodes(seed, GAME, rates_of(seed)) for seed in range(FEW_RUNS))
     assert violations_of(worlds, faults) == {}
     for fault in ("kills", "freezes", "cuts", "leaves", "outages", "slow", "doubts", "taken"):
-        assert faults[fault] >= 3, fault
+        assert faults[fault] >= 2, fault
     assert faults["looks at tails"] >= 100, "spectators watch at other nodes than those that play"
 
 
