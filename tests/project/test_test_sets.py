@@ -33,8 +33,23 @@ def test_an_unmarked_test_cannot_start_a_process() -> None:
 
 
 def test_garbage_collections_of_tests_pass_over_what_was_collected() -> None:
-    assert gc.isenabled()
     assert gc.get_freeze_count() > 20_000
+
+
+def test_garbage_is_collected_again_after_the_tests_were_collected() -> None:
+    """Also where collecting fails. Tests of servers leave it on or off as those do."""
+    before = gc.isenabled()
+    session: Any = None
+    hook = conftest.pytest_collection(session)
+    try:
+        next(hook)
+        assert not gc.isenabled()
+        with pytest.raises(KeyboardInterrupt):
+            hook.throw(KeyboardInterrupt)
+        assert gc.isenabled()
+    finally:
+        if not before:
+            gc.disable()
 
 
 @pytest.mark.parametrize(

@@ -563,9 +563,10 @@ class MatchRunner:
         watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out: what raises has told nobody anything.
         told: list[tuple[SendQueue, bytes]] = []
-        for seat, peer in enumerate(self.seats.subscribers):
-            if peer is not None:
-                frame = view.frame(seat, peer.views, line)
+        seated = self.seats.subscribers
+        frames = view.seat_frames([None if peer is None else peer.views for peer in seated], line)
+        for peer, frame in zip(seated, frames, strict=True):
+            if peer is not None and frame is not None:
                 if peer is asker:
                     frame, answer = frame + answer, b""
                 told.append((peer.send_queue, frame))

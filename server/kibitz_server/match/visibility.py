@@ -255,6 +255,15 @@ class EntryView:
             frame = self._frames[key] = text_frame(self._json(viewer, told, line))
         return frame
 
+    def seat_frames(
+        self, wanted: Iterable[WantedViews | None], line: bytes = b""
+    ) -> list[bytes | None]:
+        """Return the frame for each seat, by what its player wants of it; None for nobody."""
+        return [
+            None if each is None else self.frame(seat, each, line)
+            for seat, each in enumerate(wanted)
+        ]
+
     def spectator_frames(
         self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
     ) -> dict[WantedViews, bytes]:
