@@ -82,6 +82,16 @@ def test_a_database_that_has_lost_its_log_is_not_taken_for_a_new_one(path: Path)
         opened(path)
 
 
+def test_the_log_of_the_writer_grows_longer_than_that_of_others(path: Path) -> None:
+    writer = database.connect_writer(path)
+    database.ensure_schema(writer, path)
+    reader = database.connect_reader(path)
+    assert database.read_int(writer, "PRAGMA wal_autocheckpoint") == database.WAL_PAGES
+    assert database.read_int(reader, "PRAGMA wal_autocheckpoint") == 0, "it never checkpoints"
+    for each in (writer, reader):
+        each.close()
+
+
 def test_the_tables_are_in_the_file_itself_before_there_is_a_log(path: Path) -> None:
     db = prepared(path)
     page = path.read_bytes()
