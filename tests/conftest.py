@@ -24,16 +24,6 @@ LONGEST_FIRST = ("e2e", "simulation")
 """Folders whose tests are the longest."""
 
 
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> Generator[None, int, int]:
-    """Take three workers for two cores where every test starts processes.
-
-    They wait for those, for heartbeats to expire and for clocks to run down most of the time.
-    """
-    cores = yield
-    return cores * 3 // 2 if config.option.markexpr.startswith("e2e") else cores
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect without garbage collections, and spare those of the tests what was collected.

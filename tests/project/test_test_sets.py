@@ -52,21 +52,6 @@ def test_garbage_is_collected_again_after_the_tests_were_collected() -> None:
             gc.disable()
 
 
-@pytest.mark.parametrize(
-    ("chosen", "cores", "workers"),
-    [("e2e and not slow", 2, 3), ("e2e and not slow", 1, 1), ("not slow and not e2e", 2, 2)],
-)
-def test_workers_that_wait_for_processes_are_more_than_the_cores(
-    chosen: str, cores: int, workers: int
-) -> None:
-    config: Any = SimpleNamespace(option=SimpleNamespace(markexpr=chosen))
-    hook = conftest.pytest_xdist_auto_num_workers(config)
-    next(hook)
-    with pytest.raises(StopIteration) as taken:
-        hook.send(cores)
-    assert taken.value.value == workers
-
-
 def test_the_longest_tests_begin_and_the_others_keep_their_order() -> None:
     paths = ["arena/b", "simulation/a", "arena/a", "e2e/web/c"]
     items: list[Any] = [SimpleNamespace(path=conftest.HERE / path) for path in paths]
