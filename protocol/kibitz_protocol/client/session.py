@@ -125,7 +125,8 @@ DEFAULT_RETRY_MS: Final = 1_000
 """When to repeat what was refused so without saying when to come back."""
 
 MOST_HOPS: Final = 5
-"""How often a request, or hello, may be sent elsewhere before that is its answer."""
+"""How often a request, or hello, may be sent elsewhere before that is its answer: without a pause,
+for after the loss of a connection servers may have changed places, and it counts anew."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -496,6 +497,8 @@ class Session:
         else:
             (choose_address or self._addresses.try_next)()
         self._hops = 0
+        for pending in self._requests:
+            pending.hops = 0
         self._may_move = True
         self._hello_lost = self._hello_lost or self.state is SessionState.GREETING
         self.state, self._since = SessionState.AWAY, now

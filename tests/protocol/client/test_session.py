@@ -1116,6 +1116,21 @@ def test_a_request_is_not_sent_to_and_fro_for_ever(online: ScriptedServer) -> No
     assert online.session.state is SessionState.ONLINE
 
 
+def test_a_request_is_sent_on_as_long_as_servers_die_meanwhile(online: ScriptedServer) -> None:
+    """Of a cluster in trouble: a move goes where its match is, however often that changes."""
+    id = _ask(online, lambda id: Move(id=id, match="m1", ply=0, action={"x": 1}))
+    for _ in range(2 * MOST_HOPS):
+        online.send(_elsewhere(online.expect_request(Move)))
+        _come_with_ticket(online)
+        online.expect_request(Move)
+        online.disconnect()
+        online.accept_hello()
+    online.events.clear()
+    moved = online.expect_request(Move)
+    online.send(Done(re=moved.id, seq=1))
+    assert online.next_event(Answered) == Answered(id, Done(re=moved.id, seq=1))
+
+
 def test_a_hello_is_not_sent_to_and_fro_for_ever(peer: ScriptedServer) -> None:
     peer.connect()
     for _ in range(MOST_HOPS):
