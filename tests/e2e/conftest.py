@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools import postgres_server
 from tests.tools.command import END_SECONDS, Kibitz, ended, marked
+from tests.tools.postgres_server import PostgresCluster
 
 HERE = Path(__file__).parent
 COMPILE_SECONDS = 300
@@ -38,3 +40,12 @@ def kibitz(tmp_path: Path, warm: None) -> Iterator[Kibitz]:
     yield command
     left = marked(command.mark)
     assert [left[pid] for pid in ended(list(left), END_SECONDS)] == []
+
+
+@pytest.fixture
+def cluster() -> Iterator[PostgresCluster]:
+    """A cluster of the test's own, which it may kill."""
+    if postgres_server.programs() is None:
+        pytest.skip(postgres_server.SKIPPED)
+    with postgres_server.cluster() as made:
+        yield made

@@ -20,7 +20,6 @@ import pytest
 
 from kibitz_protocol.tools.audit import Acknowledged
 from kibitz_protocol.wire.clocks import TimeControl
-from tests.tools import postgres_server
 from tests.tools.measurements import ReportFigure
 from tests.tools.node_faults import Fault, drawn_faults, inject
 from tests.tools.node_fleet import NodeFleet, node_fleet
@@ -47,14 +46,6 @@ FEW_FAULTS = [
     Fault("hang", 9.5, 0.5, 0),
     Fault("database", 0.5, 0.5, 0),
 ]
-
-
-@pytest.fixture
-def cluster() -> Iterator[PostgresCluster]:
-    if postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.cluster() as made:
-        yield made
 
 
 async def checked(group: NodeGroup, fleet: NodeFleet) -> NodeHistory:

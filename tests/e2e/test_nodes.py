@@ -16,7 +16,6 @@ import psycopg
 import pytest
 
 from benchmarks.mnk import GAME
-from tests.tools import postgres_server
 from tests.tools.fleet import Fleet, contradictions, fleet_of, percentile
 from tests.tools.measurements import ReportFigure
 from tests.tools.postgres_server import PostgresCluster
@@ -24,14 +23,6 @@ from tests.tools.server_process import ServerProcess, drawn_matches
 from tests.tools.standby_proxy import standby_proxy
 
 MATCHES = 8
-
-
-@pytest.fixture
-def cluster() -> Iterator[PostgresCluster]:
-    if postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.cluster() as made:
-        yield made
 
 
 @contextlib.contextmanager

@@ -29,7 +29,6 @@ from kibitz_protocol.wire.messages import Finished, HallNews, Snapshot
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.location import PostgresURL
-from tests.tools import postgres_server
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
 from tests.tools.node_group import until
@@ -37,14 +36,6 @@ from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches
 
 MATCHES = 9
-
-
-@pytest.fixture
-def cluster() -> Iterator[PostgresCluster]:
-    if postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.cluster() as made:
-        yield made
 
 
 @contextlib.contextmanager

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import psycopg
-import pytest
 
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot
 from tests.e2e.test_nodes_side_by_side import three_nodes, untrue, urls
-from tests.tools import postgres_server
 from tests.tools.fleet import fleet_of
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches
-
-
-@pytest.fixture
-def cluster() -> Iterator[PostgresCluster]:
-    if postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.cluster() as made:
-        yield made
 
 
 class Screen:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,22 +11,12 @@ import pytest
 from benchmarks.mnk import GAME
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.location import PostgresURL
-from tests.tools import postgres_server
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure
 from tests.tools.postgres_server import PostgresCluster
 from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 
 MATCHES = 12
-
-
-@pytest.fixture
-def cluster() -> Iterator[PostgresCluster]:
-    """A cluster of the test's own, which it may kill."""
-    if postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.cluster() as made:
-        yield made
 
 
 async def untrue(process: ServerProcess, fleet: Fleet) -> list[str]:

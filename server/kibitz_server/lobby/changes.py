@@ -16,6 +16,7 @@ from kibitz_server.lobby.state import LobbyState, SeatedMember
 from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
 _NOTHING = {name: field.default for name, field in LobbyChanged.model_fields.items()}
+"""The fields of news that tell nothing; `construct` needs all of them."""
 _COUNTS = ("state", "round", "spectators", "planned", "done", "void")
 
 
@@ -43,9 +44,9 @@ class ToldLobby:
         changes |= self._changed_members(state, connected)
         changes |= self._changed_standings(state)
         changes |= self._changed_trouble(state)
-        return (
-            construct(LobbyChanged, _NOTHING | {"lobby": state.id} | changes) if changes else None
-        )
+        if not changes:
+            return None
+        return construct(LobbyChanged, _NOTHING | {"lobby": state.id} | changes)
 
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
         counts = (state.phase, state.round, spectators, state.planned, state.done, state.void)

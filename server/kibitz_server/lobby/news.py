@@ -133,13 +133,7 @@ class NewsFeed:
             yield peer, None
 
     def _queues(self) -> Iterable[SendQueue]:
-        """Return the queues of who is told news, each once."""
-        find, state = self._context.peer_of, self._engine.state
-        peers = [find(player) for player in (state.host.player, *state.members)]
-        found = dict.fromkeys([peer.send_queue for peer in peers if peer is not None])
-        if self.spectators:
-            found |= dict.fromkeys([peer.send_queue for peer in self.spectators])
-        return found
+        return dict.fromkeys(peer.send_queue for peer, _ in self._followers())
 
     def _send_whole(self, queue: SendQueue, viewer: str | None) -> None:
         state = self._engine.state

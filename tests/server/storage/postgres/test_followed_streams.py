@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 import psycopg
@@ -20,14 +20,6 @@ from tests.server.storage.conformance.engines import RecordingWaiter, appended, 
 from tests.tools import postgres_server
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    if not postgres_server.ADDRESS and postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.server_url() as url:
-        yield url
 
 
 class Pair(NamedTuple):

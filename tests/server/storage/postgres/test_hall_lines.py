@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
 
 import pytest
 
@@ -15,23 +14,8 @@ from kibitz_server.storage.postgres import hall_lines
 from kibitz_server.storage.postgres.store import PostgresStore
 from tests.server.storage.conformance.engines import RecordingWaiter, written
 from tests.server.storage.postgres.test_nodes import execute, expire, node, nodes_of, take
-from tests.tools import postgres_server
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    if not postgres_server.ADDRESS and postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.server_url() as url:
-        yield url
-
-
-@pytest.fixture
-def url(server: str) -> Iterator[PostgresURL]:
-    with postgres_server.database(server) as made:
-        yield made
 
 
 def own(url: PostgresURL, name: str) -> PostgresStore:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -25,23 +25,8 @@ from kibitz_server.storage.postgres.nodes import PostgresNodes, read_nodes
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.streams import Stored, Stream
 from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
-from tests.tools import postgres_server
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    if not postgres_server.ADDRESS and postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.server_url() as url:
-        yield url
-
-
-@pytest.fixture
-def url(server: str) -> Iterator[PostgresURL]:
-    with postgres_server.database(server) as made:
-        yield made
 
 
 def node(url: PostgresURL, name: str, url_of: str | None = None) -> PostgresStore:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -18,23 +17,8 @@ from kibitz_server.storage.postgres.connection import connect_async
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.streams import Stored
 from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
-from tests.tools import postgres_server
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    if not postgres_server.ADDRESS and postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.server_url() as url:
-        yield url
-
-
-@pytest.fixture
-def url(server: str) -> Iterator[PostgresURL]:
-    with postgres_server.database(server) as made:
-        yield made
 
 
 def execute(url: PostgresURL, sql: str) -> None:
