@@ -28,6 +28,8 @@ from kibitz_server.storage.telling import Waiting
 
 _CLAIM = "UPDATE node SET last = %s WHERE name = %s AND owner = %s AND last = %s"
 _OWNERS = "SELECT key, node FROM stream WHERE key = ANY(%s) ORDER BY key"
+LOCK_OWNERS = f"{_OWNERS} FOR SHARE"
+"""Who owns some lobbies, after any take-over that is under way, and until the transaction ends."""
 _ENTRIES = (
     "INSERT INTO entry (stream, seq, link, line)"
     " SELECT * FROM unnest(%b::bigint[], %b::integer[], %b::bytea[], %b::bytea[])"
@@ -136,7 +138,7 @@ class Ownership:
             await db.execute("BEGIN")
             claim = await db.execute(_CLAIM, (batch.name, self.name, self.owner, self._last))
             if batch.lobbies:
-                held = await db.execute(f"{_OWNERS} FOR SHARE", (sorted(batch.lobbies),))
+                held = await db.execute(LOCK_OWNERS, (sorted(batch.lobbies),))
             if batch.entries:
                 numbers, seqs, links, lines = zip(*batch.entries, strict=True)
                 raw = [bytes.fromhex(link) for link in links]

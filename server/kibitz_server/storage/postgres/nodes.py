@@ -44,7 +44,7 @@ from kibitz_server.storage.port import (
     TakeOverEntry,
 )
 from kibitz_server.storage.postgres import followed_streams
-from kibitz_server.storage.postgres.batch import Ownership, TakenOver
+from kibitz_server.storage.postgres.batch import LOCK_OWNERS, Ownership, TakenOver
 from kibitz_server.storage.postgres.connection import (
     IDLE_TRANSACTION_MS,
     Connection,
@@ -264,8 +264,15 @@ class PostgresNodes:
 
     @property
     def first(self) -> bool:
-        # The database began to count later, so this lease is over before another's begins.
-        return self._turn and time.monotonic() < self._beat_at + self._expires_s
+        return self._turn and self._alive
+
+    @property
+    def _alive(self) -> bool:
+        """Whether the last heartbeat counts: nobody may take this node's lobbies.
+
+        The database began to count later, so it is over here before it is over there.
+        """
+        return time.monotonic() < self._beat_at + self._expires_s
 
     async def run(self) -> None:
         """Beat, and look whether the lobbies are still this node's, until it is cancelled."""
@@ -301,9 +308,17 @@ class PostgresNodes:
         if self.numbers.short:
             row = await (await db.execute("SELECT nextval('stream_block')")).fetchone()
             self.numbers.add(0 if row is None else int(row[0]))
-        sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
-        owned = list(self._store.owned_lobbies())
-        return turn, dict(await (await db.execute(sql, (owned, self.name))).fetchall())
+        return turn, await self._lost(db)
+
+    async def _lost(self, db: Connection) -> dict[str, str | None]:
+        """Return who owns lobbies that this node believes to be its own, and that are not."""
+        owned = sorted(self._store.owned_lobbies())
+        if self._alive:
+            sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
+            return dict(await (await db.execute(sql, (owned, self.name))).fetchall())
+        # A take-over may be under way: the locks wait for it, whatever the heartbeat says now.
+        rows = await (await db.execute(LOCK_OWNERS, (owned,))).fetchall()
+        return {key: node for key, node in rows if node != self.name}
 
     def stepped_down(self) -> None:
         """Note that another node has taken lobbies: it is not this one's turn until it asks."""

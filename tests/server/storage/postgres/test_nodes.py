@@ -7,6 +7,7 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,7 +22,7 @@ from kibitz_server.storage.postgres.connection import (
     Connection,
     connect_async,
 )
-from kibitz_server.storage.postgres.nodes import PostgresNodes, read_nodes
+from kibitz_server.storage.postgres.nodes import EXPIRES_S, PostgresNodes, read_nodes
 from kibitz_server.storage.postgres.store import PostgresStore
 from kibitz_server.storage.streams import Stored, Stream
 from tests.server.storage.conformance.engines import RecordingWaiter, appended, lines, written
@@ -378,6 +379,34 @@ async def test_a_node_that_was_taken_for_dead_lets_its_lobbies_go(url: PostgresU
     await nodes_of(first).beat()
     assert lost == [{"lobby": None}]
     assert [(each.key, each.former) for each in await take(second)] == [("lobby", None)]
+    await first.close()
+    await second.close()
+
+
+async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(url: PostgresURL) -> None:
+    """Its own row says that it is alive again, the lobby's does not say yet that it is lost."""
+    first, second = node(url, "a"), node(url, "b", "ws://b.example.org")
+    lobby_with_match(first, RecordingWaiter())
+    await first.flush()
+    lost: list[Mapping[str, str | None]] = []
+    nodes_of(first).on_lost = lost.append
+    expire(url, "a")
+    nodes_of(first)._beat_at -= EXPIRES_S
+    beats: list[asyncio.Task[None]] = []
+    told_before_the_take_over: list[Mapping[str, str | None]] = []
+
+    async def slow(*given: Any) -> Any:
+        taken = await right(*given)
+        beats.append(asyncio.create_task(nodes_of(first).beat()))
+        await asyncio.sleep(0.2)
+        told_before_the_take_over.extend(lost)
+        assert not beats[0].done()
+        return taken
+
+    right, nodes_of(second)._take = nodes_of(second)._take, slow  # type: ignore[method-assign]
+    assert [each.key for each in await take(second)] == ["lobby"]
+    await beats[0]
+    assert (told_before_the_take_over, lost) == ([], [{"lobby": "b"}])
     await first.close()
     await second.close()
 
