@@ -76,6 +76,12 @@ def until_ended(running: Running, folder: Path, count: int) -> None:
         time.sleep(0.05)
 
 
+def until_said(running: Running, words: str) -> None:
+    while words not in running.log.read_text():
+        assert running.process.poll() is None, running.log.read_text()
+        time.sleep(0.05)
+
+
 def workers_of(running: Running, word: str) -> list[psutil.Process]:
     """The processes below a command whose command line has a word, without those that end."""
     found = []
@@ -174,7 +180,7 @@ def test_two_hundred_blocks_over_two_ray_nodes_are_those_of_one_machine(kibitz: 
             cluster.remove_node(node, allow_graceful=False)  # kill -9 of the node's processes
             cluster.add_node(num_cpus=1)
             until_ended(arena, folder, 160)
-            assert "a worker is lost" in arena.log.read_text()
+            until_said(arena, "a worker is lost")
             arena.send(signal.SIGKILL)
             arena.rest()
         assert len(ended(folder)) < 400
