@@ -231,24 +231,30 @@ def hang_up(players: Sequence[Player]) -> None:
 
 
 async def saturation(quick: bool) -> Figures:
-    """Pairs of runs, reference and kibitz in turn; then Chinese Checkers."""
-    seconds, pairs = (2, 1) if quick else (8, 3)
-    names: tuple[ServerName, ...] = ("reference", "kibitz") * pairs
-    runs = [await play(name, 200, seconds, 0, FIVE) for name in names]
-    ratios = [
-        ours.cpu_us_per_move / bare.cpu_us_per_move
-        for bare, ours in zip(runs[::2], runs[1::2], strict=True)
-    ]
-    ours = statistics.median(run.cpu_us_per_move for run in runs[1::2])
-    star = [await play("kibitz", 200, seconds, 0, STAR)]
-    if not quick:
-        star.append(await play("kibitz", 70, seconds, 0, SIX_STAR))
+    """The reference, five in a row and Chinese Checkers in turn; then six seats."""
+    seconds, rounds = (2, 1) if quick else (8, 3)
+    bare, ours, star = [], [], []
+    for _ in range(rounds):
+        bare.append(await play("reference", 200, seconds, 0, FIVE))
+        ours.append(await play("kibitz", 200, seconds, 0, FIVE))
+        star.append(await play("kibitz", 200, seconds, 0, STAR))
+    six = [] if quick else [await play("kibitz", 70, seconds, 0, SIX_STAR)]
+    ratios, of_star = _ratios(ours, bare), _ratios(star, ours)
     return {
-        "runs": [asdict(run) for run in [*runs, *star]],
+        "runs": [asdict(run) for turn in zip(bare, ours, star, strict=True) for run in turn]
+        + [asdict(run) for run in six],
         "kibitz / reference, CPU a move": statistics.median(ratios),
         "all pairs": ratios,
-        "Chinese Checkers, 2 seats / five in a row": star[0].cpu_us_per_move / ours,
+        "Chinese Checkers, 2 seats / five in a row": statistics.median(of_star),
+        "all pairs of these": of_star,
     }
+
+
+def _ratios(runs: Sequence[Load], others: Sequence[Load]) -> list[float]:
+    """Return the CPU a move of runs relative to those that came beside them."""
+    return [
+        run.cpu_us_per_move / other.cpu_us_per_move for run, other in zip(runs, others, strict=True)
+    ]
 
 
 async def compiled(quick: bool) -> Figures:

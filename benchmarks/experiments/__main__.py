@@ -55,7 +55,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(experiment: ReportExperiment, scale: Scale) -> int:
-    """Run one experiment, print what it shows and keep it; return 1 if it failed."""
+    """Run one experiment, print what it shows and keep it; return 1 if it failed.
+
+    A short run is not kept where there is a whole one.
+    """
     print(f"{experiment.name}: {experiment.title}", flush=True)
     began, used = time.monotonic(), _processor_seconds()
     try:
@@ -68,7 +71,11 @@ def _run(experiment: ReportExperiment, scale: Scale) -> int:
         return 1
     times = time.monotonic() - began, _processor_seconds() - used
     outcome = of(experiment.name, measured, scale, *times)
-    outcomes.save(outcome, list(measured.figures.values()))
+    kept = outcomes.load().get(experiment.name)
+    if outcomes.replaces(outcome, kept):
+        outcomes.save(outcome, list(measured.figures.values()))
+    elif kept is not None:
+        print(f"  the page keeps what the whole run of {kept.date} has shown; this short one:")
     print(f"  {measured.found}", *map(_line, measured.rows), sep="\n  ")
     print(f"  {outcome.seconds:.0f} s, {times[1]:.0f} s of the processor", flush=True)
     return 0

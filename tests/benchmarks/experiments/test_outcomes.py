@@ -64,3 +64,19 @@ def test_what_cannot_be_run_here_keeps_what_was_there(
     monkeypatch.setattr(outcomes, "save", save)
     assert command.main([]) == 0
     assert "not run, what was kept stays: no such thing" in capsys.readouterr().out
+
+
+def test_a_short_run_is_not_kept_in_place_of_a_whole_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = command.of("nim", MEASURED, Scale(full=True), 1.0, 1.0)
+    kept = list[outcomes.Outcome]()
+    monkeypatch.setattr(outcomes, "load", lambda: {"nim": whole})
+    monkeypatch.setattr(outcomes, "save", lambda outcome, drawings: kept.append(outcome))
+    experiment = ReportExperiment("nim", "line-nim", "Nim", "", "", lambda: lambda scale: MEASURED)
+    monkeypatch.setattr(command, "EXPERIMENTS", (experiment,))
+    assert command.main([]) == 0
+    assert kept == []
+    assert f"the page keeps what the whole run of {whole.date} has shown" in capsys.readouterr().out
+    assert command.main(["--full"]) == 0
+    assert [each.full for each in kept] == [True]
