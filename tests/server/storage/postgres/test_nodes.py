@@ -383,7 +383,9 @@ async def test_a_node_that_was_taken_for_dead_lets_its_lobbies_go(url: PostgresU
     await second.close()
 
 
-async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(url: PostgresURL) -> None:
+async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
+    url: PostgresURL, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its own row says that it is alive again, the lobby's does not say yet that it is lost."""
     first, second = node(url, "a"), node(url, "b", "ws://b.example.org")
     lobby_with_match(first, RecordingWaiter())
@@ -403,7 +405,8 @@ async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(url: P
         assert not beats[0].done()
         return taken
 
-    right, nodes_of(second)._take = nodes_of(second)._take, slow  # type: ignore[method-assign]
+    right = nodes_of(second)._take
+    monkeypatch.setattr(nodes_of(second), "_take", slow)
     assert [each.key for each in await take(second)] == ["lobby"]
     await beats[0]
     assert (told_before_the_take_over, lost) == ([], [{"lobby": "b"}])
