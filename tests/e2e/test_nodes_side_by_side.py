@@ -177,8 +177,10 @@ async def test_a_hall_shows_what_all_nodes_have_and_a_spectator_goes_there(
 async def test_a_token_that_is_revoked_counts_nowhere_any_more(
     tmp_path: Path, cluster: PostgresCluster, report: ReportFigure
 ) -> None:
-    with three_nodes(tmp_path, cluster) as nodes, TokenAdmin(PostgresURL(cluster.url)) as admin:
+    with contextlib.ExitStack() as running:
+        admin = running.enter_context(TokenAdmin(PostgresURL(cluster.url)))
         issued = [admin.issue(f"owner {number}", kind="bot") for number in range(3)]
+        nodes = running.enter_context(three_nodes(tmp_path, cluster))
         async with contextlib.AsyncExitStack() as stack:
             owners = [
                 await stack.enter_async_context(Client(url, token=each.token))
@@ -205,11 +207,9 @@ async def test_the_lobbies_that_an_account_may_open_are_counted_over_all_nodes(
     settings = LobbySettings(
         name="one of many", seats=[OpenSeat()] * 2, programme=[drawn_matches(3)]
     )
-    with (
-        three_nodes(tmp_path, cluster, "ab", unlimited=False) as nodes,
-        TokenAdmin(PostgresURL(cluster.url)) as admin,
-    ):
+    with TokenAdmin(PostgresURL(cluster.url)) as admin:
         token = admin.issue("ada", kind="bot").token
+    with three_nodes(tmp_path, cluster, "ab", unlimited=False) as nodes:
         here, there = urls(nodes)
         async with (
             asyncio.timeout(90),

@@ -82,6 +82,7 @@ async def test_a_long_name_is_clipped_in_the_head_of_a_page(
     await shoot(page, "hall-long-name-phone")
     assert corner < brand_end, "who one is stands beside the brand, above the places to go"
     assert brand < corner_end <= nav
+    await expect(page.locator("h1")).to_be_visible()
     await checked(page)
 
 
