@@ -72,10 +72,10 @@ def _run(experiment: ReportExperiment, scale: Scale) -> int:
     times = time.monotonic() - began, _processor_seconds() - used
     outcome = of(experiment.name, measured, scale, *times)
     kept = outcomes.load().get(experiment.name)
-    if outcomes.replaces(outcome, kept):
-        outcomes.save(outcome, list(measured.figures.values()))
-    elif kept is not None:
+    if kept is not None and kept.full and not scale.full:
         print(f"  the page keeps what the whole run of {kept.date} has shown; this short one:")
+    else:
+        outcomes.save(outcome, list(measured.figures.values()))
     print(f"  {measured.found}", *map(_line, measured.rows), sep="\n  ")
     print(f"  {outcome.seconds:.0f} s, {times[1]:.0f} s of the processor", flush=True)
     return 0

@@ -51,11 +51,6 @@ def load(folder: Path = RESULTS) -> dict[str, Outcome]:
     return {each.name: each for each in found}
 
 
-def replaces(outcome: Outcome, kept: Outcome | None) -> bool:
-    """Whether an outcome is kept in place of the one before: no short run is for a whole one."""
-    return outcome.full or kept is None or not kept.full
-
-
 def save(
     outcome: Outcome,
     drawings: Sequence[str],
