@@ -84,7 +84,7 @@ async def fill(path: Path, game: Game, matches: int, plies: int) -> None:
         setup = setup_of(game, f"m{number}")
         stream = Stream(0, setup.match, "match")
         store.create(stream, encode(setup), owner=None, waiter=None)
-        due = _last_due(setup.match, len(lines))
+        due = _last_due(setup.match, len(lines), checkpoint.checkpoint_interval(matches))
         for seq, line in enumerate(lines, start=1):
             store.append(stream, seq, line, None)
             if seq == due:
@@ -94,10 +94,11 @@ async def fill(path: Path, game: Game, matches: int, plies: int) -> None:
     await store.close()
 
 
-def _last_due(match: str, last: int) -> int:
+def _last_due(match: str, last: int, interval: int) -> int:
     due = seq = 0
     while (seq := checkpoint.next_checkpoint(match, seq)) <= last:
-        due = seq
+        if checkpoint.is_due(seq, due, interval):
+            due = seq
     return due
 
 

@@ -92,6 +92,7 @@ def used_server(directory: Path) -> Iterator[UsedServer]:
     make_template(directory)
     with (
         patch.object(checkpoint, "CHECKPOINT_INTERVAL", 4),
+        patch.object(checkpoint, "FOLDED_AT_START", 0),
         virtual_server(dict(GAMES), directory) as server,
     ):
         guests = {name: server.guest_client(name) for name in ("ada", "bob", "cat", "dan")}

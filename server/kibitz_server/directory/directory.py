@@ -41,6 +41,7 @@ from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.views import lobby_brief
+from kibitz_server.match.checkpoint import checkpoint_interval
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchRunner
@@ -340,6 +341,11 @@ class Directory:
     def rate(self, setup: Setup, result: Result) -> None:
         """Count a match on the ladder, in the batch that closes its log."""
         self._rated.record(setup, result)
+
+    @property
+    def checkpoint_interval(self) -> int:
+        """How many entries a match may have beyond its checkpoint."""
+        return checkpoint_interval(len(self.matches))
 
     def write_checkpoint(self, match: MatchRunner) -> None:
         """Write a checkpoint of a match, in the batch of its last entry."""

@@ -50,10 +50,13 @@ class Loader:
         game = self._game_of(setup, stored.stream.key)
         delayed = bool(setup.spectating.delay_ms or setup.spectating.delay_plies)
         engine = None if delayed else self._from_checkpoint(game, setup, stored)
+        checkpointed = 0 if engine is None or stored.checkpoint is None else stored.checkpoint.seq
         if engine is None:
             stored = self._full_log(stored)
             engine = MatchEngine.restore(game, setup, map(record.read_entry, stored.lines))
-        match = MatchRunner(self._context, engine, stored.stream, listed=False)
+        match = MatchRunner(
+            self._context, engine, stored.stream, listed=False, checkpointed=checkpointed
+        )
         if delayed:  # what spectators have seen is behind the match
             views = replay(game, setup, map(record.read_entry, stored.lines))
             match.spectators.restore_delay(views, self._context.clock())

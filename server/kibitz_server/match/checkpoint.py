@@ -32,7 +32,10 @@ from kibitz_server.match.saved_state import SavedState
 from kibitz_server.match.state import BrokenLog, MatchState
 
 CHECKPOINT_INTERVAL = 32
-"""Entries from one checkpoint of a match to the next: the most that a start has to fold of it."""
+"""Entries after which it is looked whether a match needs another checkpoint."""
+FOLDED_AT_START = 20_000
+"""How many entries of all running matches together a start may have to fold, a quarter of a second
+of work: few matches at a time need no checkpoint before they are long."""
 FORMAT = 1
 """The layout of a checkpoint; one of another number is not read."""
 DIGEST_BYTES = 32
@@ -72,8 +75,21 @@ class Checkpoint:
         return self.saved.seq
 
 
+def checkpoint_interval(matches: int) -> int:
+    """Return how many entries a match may have beyond its checkpoint while so many are running."""
+    return max(CHECKPOINT_INTERVAL, FOLDED_AT_START // max(1, matches))
+
+
+def is_due(seq: int, checkpointed: int, interval: int) -> bool:
+    """Return whether a match at entry `seq` needs a checkpoint, the last being of `checkpointed`.
+
+    Without one it would have more than `interval` entries beyond it when it is looked at next.
+    """
+    return seq + CHECKPOINT_INTERVAL - checkpointed > interval
+
+
 def next_checkpoint(match: str, seq: int) -> int:
-    """Return the entry after `seq` at which a match's checkpoint is due.
+    """Return the entry after `seq` at which it is looked whether a match is due for a checkpoint.
 
     Each match has its own place in the period, so that matches which began together do not
     write their checkpoints together.

@@ -37,7 +37,7 @@ from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
-from kibitz_server.match.checkpoint import next_checkpoint
+from kibitz_server.match.checkpoint import is_due, next_checkpoint
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
@@ -106,6 +106,10 @@ class RunnerContext(Protocol):
     def rate(self, setup: Setup, result: Result) -> None:
         """Count a match on the ladder, in the batch that closes its log."""
 
+    @property
+    def checkpoint_interval(self) -> int:
+        """How many entries a match may have beyond its checkpoint."""
+
     def write_checkpoint(self, runner: MatchRunner) -> None:
         """Write a checkpoint of the match, in the batch of its last entry."""
 
@@ -118,6 +122,7 @@ class MatchRunner:
 
     __slots__ = (
         "_checkpoint_at",
+        "_checkpointed",
         "_context",
         "_deadline",
         "_durable_at",
@@ -136,8 +141,15 @@ class MatchRunner:
     )
 
     def __init__(
-        self, context: RunnerContext, engine: MatchEngine, stream: Stream, *, listed: bool
+        self,
+        context: RunnerContext,
+        engine: MatchEngine,
+        stream: Stream,
+        *,
+        listed: bool,
+        checkpointed: int = 0,
     ) -> None:
+        """`checkpointed` is the entry that the stored checkpoint was made after, 0 without one."""
         setup = engine.state.setup
         self._context = context
         self.engine = engine
@@ -153,7 +165,9 @@ class MatchRunner:
         )
         self.seats = SeatPeers(len(engine.state.players))
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
-        """The entry at which the next checkpoint is due."""
+        """The entry at which it is looked whether a checkpoint is due."""
+        self._checkpointed = checkpointed
+        """The entry that the last checkpoint was made after."""
         self._durable_at = 0
         """When the store last said that something is durable."""
         self._sent_turn = -1
@@ -467,7 +481,7 @@ class MatchRunner:
             else:
                 self._perform(effect, peer, request, command)
         if self.stream.tail >= self._checkpoint_at and self.engine.state.result is None:
-            self._write_checkpoint()
+            self._consider_checkpoint()
 
     def _append(self, append: Append, peer: Peer | None, now: int, command: Command | None) -> None:
         """Write an entry, and hold back the news of it."""
@@ -507,12 +521,18 @@ class MatchRunner:
             case _:
                 assert_never(effect)
 
-    def _write_checkpoint(self) -> None:
-        """Write a checkpoint. It saves time at the next start; without it nothing is lost."""
+    def _consider_checkpoint(self) -> None:
+        """Write a checkpoint if one is due.
+
+        It saves time at the next start; without it nothing is lost.
+        """
         seq = self.engine.state.seq
         if self.stream.tail != seq:
             return
         self._checkpoint_at = next_checkpoint(self.key, seq)
+        if not is_due(seq, self._checkpointed, self._context.checkpoint_interval):
+            return
+        self._checkpointed = seq
         try:
             self._context.write_checkpoint(self)
         except Exception:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -154,8 +154,8 @@ class JournalContents:
     """Rows that are missing, or of which it is not known what they held."""
     damaged: list[int] = field(default_factory=list)
     """Rows that are not as they were written."""
-    closed_streams: set[int] = field(default_factory=set)
-    """Streams that the rows have entries of, and that are not open any more."""
+    open: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    """Of each open stream its last entry that is in a segment, and the chain's link there."""
 
     @property
     def weight(self) -> int:
@@ -251,25 +251,43 @@ def read(
 def _read(
     db: sqlite3.Connection, weight: int | None, only: Container[int] | None
 ) -> JournalContents:
-    reading = JournalContents(trimmed(db))
+    reading = JournalContents(trimmed(db), open=_open_streams(db))
     left = weight
     for found in db.execute(f"{_ROWS} WHERE batch > ? ORDER BY batch", (reading.last,)):
         row = _row(found)
         reading.missing += range(reading.last + 1, row.batch)
         reading.last = row.batch
         reading.rows.append((row.batch, row.weight))
-        _take_row(db, reading, row, only)
+        _take_row(reading, row, only)
         if left is not None:
             left -= row.weight
             if left <= 0:
                 break
-    _find_lost_ends(db, reading, only)
+    _find_lost_ends(reading, only)
     return reading
 
 
-def _take_row(
-    db: sqlite3.Connection, reading: JournalContents, row: Row, only: Container[int] | None
-) -> None:
+def _open_streams(db: sqlite3.Connection) -> dict[int, tuple[int, str]]:
+    """Return the last entry of each open stream that is in a segment, and the link there.
+
+    The database answers with one row: for each row of a query, as for each query, the module gives
+    the interpreter away, and a thread of a busy server waits milliseconds to have it back.
+    """
+    [found] = db.execute(
+        "SELECT group_concat(number || ' ' || hex(link) || ' ' || coalesce("
+        " (SELECT CAST(last AS INTEGER) || ' ' || hex(chain) FROM stretch WHERE stream = number"
+        "  ORDER BY first DESC LIMIT 1), ''))"
+        " FROM stream WHERE state = 'open'"
+    ).fetchone()
+    opened: dict[int, tuple[int, str]] = {}
+    for text in found.split(",") if found else ():
+        number, link, *segment = text.split(" ")
+        last, chain = segment if segment[0] else (0, link)
+        opened[int(number)] = int(last), bytes.fromhex(chain).decode(errors="replace")
+    return opened
+
+
+def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -> None:
     contents = row.last_entries
     if contents is not None and only is not None and not any(n in only for n in contents):
         return
@@ -278,18 +296,19 @@ def _take_row(
         reading.damaged.append(row.batch)
         if not intact and contents is None:
             reading.missing.append(row.batch)
-    elif contents is not None and _all_closed(db, reading, contents):
+    elif contents is not None and reading.open.keys().isdisjoint(contents):
         return  # all of it is in segments: no line is looked at
-    tails = reading.tails
+    opened, tails = reading.open, reading.tails
     for text in row.lines.split(b"\n"):
         try:
             first, second, link, line = text.split(b" ", 3)
-            number, seq = int(first), int(second)
+            number = int(first)
+            if number not in opened or (only is not None and number not in only):
+                continue
+            seq = int(second)
         except ValueError:
             continue  # an empty row, or an entry that cannot be told apart any more
-        if only is not None and number not in only:
-            continue
-        tail = tails.get(number) or _tail(db, reading, number)
+        tail = tails.get(number) or _tail(reading, number)
         if tail is None or tail.fault is not None:
             continue
         if seq <= tail.segmented:
@@ -300,45 +319,27 @@ def _take_row(
         if wrong is not None and intact:
             tail.fault = wrong
     for number, last in (contents or {}).items():
-        tail = _tail(db, reading, number) if only is None or number in only else None
+        tail = _tail(reading, number) if only is None or number in only else None
         if tail is not None and tail.fault is None and tail.last < last:
             tail.fault = f"entry {tail.last + 1} in batch {row.batch} is damaged"
 
 
-def _all_closed(db: sqlite3.Connection, reading: JournalContents, numbers: Iterable[int]) -> bool:
-    """Whether no stream is open any more of those that a row has entries of."""
-    return all(
-        number in reading.closed_streams or _tail(db, reading, number) is None for number in numbers
-    )
-
-
-def _find_lost_ends(
-    db: sqlite3.Connection, reading: JournalContents, only: Container[int] | None
-) -> None:
+def _find_lost_ends(reading: JournalContents, only: Container[int] | None) -> None:
     """Find the streams that may have ended in a hole: nothing after it is known of them."""
     if not reading.missing:
         return
     hole = reading.missing[-1]
-    for (number,) in db.execute("SELECT number FROM stream WHERE state = 'open'").fetchall():
-        tail = _tail(db, reading, number) if only is None or number in only else None
+    for number in reading.open:
+        tail = _tail(reading, number) if only is None or number in only else None
         if tail is not None and tail.fault is None and tail.batch < hole:
             tail.fault = f"batch {hole} is missing, and may have had entries after {tail.last}"
 
 
-def _tail(db: sqlite3.Connection, reading: JournalContents, number: int) -> Tail | None:
+def _tail(reading: JournalContents, number: int) -> Tail | None:
     """Return what was read of a stream so far, None where it is not open."""
     tail = reading.tails.get(number)
-    if tail is None:
-        if number in reading.closed_streams:
-            return None
-        found = db.execute(
-            "SELECT link FROM stream WHERE number = ? AND state = 'open'", (number,)
-        ).fetchone()
-        if found is None:
-            reading.closed_streams.add(number)
-            return None
-        last, link = segment_end(db, number) or (0, str(found[0]))
-        tail = reading.tails[number] = Tail(number, last, link)
+    if tail is None and (segmented := reading.open.get(number)) is not None:
+        tail = reading.tails[number] = Tail(number, *segmented)
     return tail
 
 

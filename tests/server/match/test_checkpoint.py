@@ -17,8 +17,10 @@ from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
 from kibitz_server.match import checkpoint
 from kibitz_server.match.checkpoint import (
     CHECKPOINT_INTERVAL,
+    FOLDED_AT_START,
     Checkpoint,
     Checkpoints,
+    checkpoint_interval,
     next_checkpoint,
 )
 from kibitz_server.match.commands import (
@@ -272,6 +274,13 @@ def test_one_state_of_a_game_serves_to_read_all_its_checkpoints() -> None:
         whole = MatchState.restore(shell.game, shell.setup, shell.log[:2])
         assert kept.state.tobytes() == whole.game_state.tobytes()
     assert len(starts) == 1
+
+
+def test_all_running_matches_together_are_soon_folded() -> None:
+    assert checkpoint_interval(0) == checkpoint_interval(1) == FOLDED_AT_START
+    for matches in (1, 7, 200, 625):
+        assert matches * checkpoint_interval(matches) <= FOLDED_AT_START
+    assert checkpoint_interval(626) == checkpoint_interval(100_000) == CHECKPOINT_INTERVAL
 
 
 def test_the_checkpoints_of_matches_are_due_at_different_entries() -> None:

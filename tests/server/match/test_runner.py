@@ -55,6 +55,8 @@ class FakeContext:
     wants: list[WantSubstitute] = field(default_factory=list)
     kept: list[tuple[int, str]] = field(default_factory=list)
     """The entry and the link of each checkpoint."""
+    unfolded: int = 0
+    """How many entries there may be beyond a checkpoint, where that is more than usual."""
     stood: int = 0
     """How long the server stood still so far, in milliseconds."""
 
@@ -63,6 +65,10 @@ class FakeContext:
         self.clock = self.rig.loop.clock
         self.lag = lambda: self.stood
         self.store: Store = self.log_store.store
+
+    @property
+    def checkpoint_interval(self) -> int:
+        return max(checkpoint.CHECKPOINT_INTERVAL, self.unfolded)
 
     def match_over(self, runner: MatchRunner) -> None:
         self.ended.append(runner)
@@ -811,6 +817,22 @@ def test_a_checkpoint_is_written_every_few_entries(monkeypatch: pytest.MonkeyPat
     assert [later - former for former, later in itertools.pairwise(seqs)] == [4] * (len(seqs) - 1)
     assert len(seqs) >= 4
     assert seqs[0] <= 4
+
+
+@pytest.mark.parametrize("interval", [5, 8, 11, 100])
+def test_where_few_matches_run_checkpoints_are_rare(
+    interval: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_INTERVAL", 4)
+    play = Scenario(**LONG)
+    play.context.unfolded = interval
+    play.begin()
+    for ply in range(40):
+        play.move(ply % 2)
+        play.log_store.commit()
+    seqs = [0, *[seq for seq, _ in play.context.kept], play.match.state.seq]
+    assert max(later - former for former, later in itertools.pairwise(seqs)) <= interval
+    assert len(seqs) - 2 <= 40 / (interval - 3)
 
 
 def test_the_end_of_a_match_needs_no_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
