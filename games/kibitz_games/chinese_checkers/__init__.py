@@ -6,8 +6,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from pydantic_core import to_json
-
 from kibitz_games.chinese_checkers import models, render, rules
 from kibitz_games.chinese_checkers.models import Move, Options, View
 from kibitz_games.core.game import Features, Game, GameInfo, Json, Model, State
@@ -67,9 +65,8 @@ class ChineseCheckers(Game[Options, Move, View]):
         holes = int(state["holes"])
         return [_dumped_move(holes, action) for action in actions]
 
-    def moves_json(self, state: State, actions: Sequence[int]) -> bytes:
-        holes = int(state["holes"])
-        return b"[%b]" % b",".join([_move_json(holes, action) for action in actions])
+    def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
+        return models.legal_json(state, most)
 
     def format_move(self, move: Move) -> str:
         return models.format_move(move)
@@ -98,11 +95,6 @@ class ChineseCheckers(Game[Options, Move, View]):
 def _dumped_move(holes: int, action: int) -> dict[str, Any]:
     """Return a move as it travels; every turn lists dozens, so each is made once."""
     return GAME.dump(models.encode(holes, action))
-
-
-@functools.cache
-def _move_json(holes: int, action: int) -> bytes:
-    return to_json(_dumped_move(holes, action))
 
 
 GAME = ChineseCheckers()

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
-from pydantic_core import to_json
 
 from kibitz_games.chinese_checkers import geometry as geo
-from kibitz_games.chinese_checkers import rules
+from kibitz_games.chinese_checkers import rules, text
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
+from kibitz_games.compiled.text import text_of
 from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model
 
 Stop = Literal["any", "no-foreign", "no-active"]
@@ -357,45 +357,14 @@ _LAST_PASS = Last(passing=True)
 
 def view_json(state: np.record) -> bytes:
     """Return the view as the JSON that travels: ``to_json(dump(view(state)))``, byte for byte."""
-    *chosen, seats, holes, ply, side, turn, end, since, history, corner, rank, best, pegs = _FIELDS(
-        state
-    )
-    each = chosen[1]
-    homes = [sorted(pegs[at : at + each]) for at in range(0, seats * _SLOTS, _SLOTS)]
-    return (
-        b'{"options":%b,"ply":%d,"to_act":%d,"turn":%d%b,"idle":%d,"repeats":%d,"corners":%b,'
-        b'"ranks":%b,"best":%b,"pegs":%b%b}'
-    ) % (
-        _options_json(*chosen),
-        ply,
-        side,
-        turn,
-        _REASONS_JSON[end],
-        since,
-        rules.occurrences_in(as_array(state)),
-        to_json(corner[:seats]),
-        to_json(rank[:seats]),
-        to_json(best[:seats]),
-        to_json(homes),
-        _last_json(state, holes, history[ply - 1]) if ply > 0 else b"",
-    )
+    return text_of(text.write_view, state, text.SIZE)
 
 
-def _last_json(state: np.record, holes: int, action: int) -> bytes:
-    if action == holes * holes:
-        return b',"last":{"pass":true}'
-    out = np.empty(rules.CELLS, np.int32)
-    length = rules.shortest_path_in(as_array(state), action, kernel_array(out))
-    path = out[:length].tolist()
-    return b',"last":{"from":%d,"to":%d,"path":%b}' % (path[0], path[-1], to_json(path))
-
-
-_REASONS_JSON = [b',"over":"%b"' % reason.encode() if reason else b"" for reason in rules.REASONS]
-
-
-@functools.cache
-def _options_json(*chosen: int) -> bytes:
-    return to_json(_dumped(_options(*chosen)))
+def legal_json(state: np.record, most: int) -> tuple[bytes, int]:
+    """Return the legal moves as the JSON that travels, empty beyond `most`, and how many."""
+    out = np.empty(most * text.MOVE_CHARS + len("[]"), np.uint8)
+    length, count = text.write_legal(as_array(state), kernel_array(out), most)
+    return out[:length].tobytes(), count
 
 
 @functools.cache

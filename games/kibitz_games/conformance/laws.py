@@ -129,8 +129,11 @@ def _check_position(setup: LawSetup, state: State) -> None:
     _require(len(set(legal)) == len(legal), "no action is listed twice")
     listed = [game.dump(game.encode(state, action)) for action in legal]
     _require(game.dump_moves(state, legal) == listed, "dump_moves dumps what encode gives")
-    written = game.moves_json(state, legal)
-    _require(written == to_json(listed), "moves_json writes what dump_moves gives")
+    written = game.legal_json(state, len(legal))
+    _require(written == (to_json(listed), len(legal)), "legal_json writes what dump_moves gives")
+    if legal:
+        short = game.legal_json(state, len(legal) - 1)
+        _require(short == (b"", len(legal)), "legal_json writes no list that is longer than wanted")
     _require(-1 <= game.to_act(state) < setup.seats, "the seat to act exists")
     any_state: Any = state
     _require(any_state.key == op.compute_key(state), "the incremental key is the one from scratch")

@@ -21,7 +21,7 @@ import functools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Generic, Literal, Self, cast, get_args
 
 import numpy as np
 from pydantic import create_model
@@ -108,7 +108,7 @@ _FORMER_NAMES = {
 
 _WRITTEN_FROM = {
     "view_json": ("view", "dump"),
-    "moves_json": ("encode", "dump", "dump_moves"),
+    "legal_json": ("legal", "encode", "dump", "dump_moves"),
 }
 """What a game may have quicker, and what that has to agree with: a subclass that has one of these
 of its own does not inherit it."""
@@ -193,15 +193,6 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
             name = self.info.name
             raise UnknownRules(f"{name} has the rules versions {known}, and none is {version}")
         return cast(Self, _at_version(self, version))
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Find a method by the name that it had in kibitz 0.1, for one release."""
-            if name not in _FORMER_NAMES:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            _warn_of_former_name(name, _FORMER_NAMES[name])
-            return getattr(self, _FORMER_NAMES[name])
 
     # --------------------------------------------------------------------------------- the play
 
@@ -320,12 +311,16 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """
         return [self.dump(self.encode(state, action)) for action in actions]
 
-    def moves_json(self, state: State, actions: Sequence[int]) -> bytes:
-        """Return `actions` as the JSON list that travels: that of `dump_moves`, byte for byte.
+    def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
+        """Return the legal actions as the JSON list that travels, and how many they are.
 
-        A server writes it with every turn that lists its actions, so a game may have it quicker.
+        The list is that of `dump_moves`, byte for byte, and empty bytes where it would be longer
+        than `most`. A server writes it with every turn that lists its actions, so a game may have
+        it quicker.
         """
-        return to_json(self.dump_moves(state, actions))
+        legal = self.legal(state)
+        listed = len(legal) <= most
+        return to_json(self.dump_moves(state, legal)) if listed else b"", len(legal)
 
     def format_move(self, move: MoveT) -> str:
         """Write a wire move as a person would: ``"3-14"``."""
@@ -512,6 +507,26 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         from kibitz_games.core.declared import DeclaredView
 
         return DeclaredView(self.View, self.state_type, self.reasons, self.symbols)
+
+
+class _FormerName:
+    """A member of `Game` by the name that it had in kibitz 0.1, for one release.
+
+    Not a `__getattr__` of `Game`, with which Python would look up every other member, of which a
+    move needs twenty, four times as slowly.
+    """
+
+    def __init__(self, former: str, present: str) -> None:
+        self._former = former
+        self._present = present
+
+    def __get__(self, game: Game | None, owner: type[Game]) -> Any:
+        _warn_of_former_name(self._former, self._present)
+        return getattr(owner if game is None else game, self._present)
+
+
+for _former, _present in _FORMER_NAMES.items():
+    setattr(Game, _former, _FormerName(_former, _present))
 
 
 @functools.cache

@@ -26,6 +26,8 @@ def _exercise(game: Game, state: np.record, players: int) -> None:
     action = game.decode(state, game.encode(state, game.legal(state)[0]))
     game.play(state, action)
     game.view(state, None)
+    game.view_json(state, None)
+    game.legal_json(state, len(game.legal(state)))
     game.undo(state, action)
     for seat in range(players):
         game.forfeit(state, seat)

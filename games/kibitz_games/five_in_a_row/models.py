@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from pydantic import Field, model_validator
-from pydantic_core import to_json
 
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
+from kibitz_games.compiled.text import text_of
 from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
+from kibitz_games.five_in_a_row.text import SIZE, write_view
 
 Colour = Literal["black", "white"]
 First = Literal["random", "seat-0", "seat-1"]
 Reason = Literal["five", "full", "dead", "dropped"]
 COLOURS: tuple[Colour, Colour] = ("black", "white")
-FIRSTS: tuple[First, ...] = ("random", "seat-0", "seat-1")
+FIRSTS = cast("tuple[First, ...]", rules.FIRSTS)
 
 
 class Options(Model):
@@ -228,13 +229,6 @@ _ROWS = tuple(
 )
 """By the size of the board, where each of its rows lies in `board`."""
 _STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE, rules.WALL]), b".xo#")
-_BOARDS = tuple(
-    slice(geo.ORIGIN, geo.ORIGIN + size * geo.PITCH - (geo.PITCH - size))
-    for size in range(geo.LARGEST + 1)
-)
-"""By the size of the board, where it lies in `board`, from its first cell to its last ..."""
-_BORDERS = tuple(b"#" * (geo.PITCH - size) for size in range(geo.LARGEST + 1))
-"""... and what stands there between two of its rows."""
 
 
 def view(state: np.record) -> View:
@@ -265,37 +259,8 @@ def view(state: np.record) -> View:
 
 
 def view_json(state: np.record) -> bytes:
-    """Return the view as the JSON that travels: ``to_json(dump(view(state)))``, byte for byte.
-
-    It is put together from text that is made once, which takes a third of the time.
-    """
-    size, exact, first, dead_draw, swap, placed, stones, ply, side, end, *rest = _FIELDS(state)
-    winner, opener, black, unsettled, history, board = rest
-    cells = history[:stones]
-    options = _options_json(size, exact, first, dead_draw, swap, tuple(cells[:placed]))
-    rows = board[_BOARDS[size]].translate(_STONES).replace(_BORDERS[size], b'","')
-    last = b""
-    if swap and not unsettled and stones == rules.SWAP_STONES:
-        last = b',"last":' + MOVES_JSON[rules.TAKE_BLACK if black != opener else rules.TAKE_WHITE]
-    elif ply > 0:
-        last = b',"last":' + MOVES_JSON[cells[-1]]
-    return (
-        b'{"options":%b,"ply":%d,"to_act":%d%b%b,"opener":%d%b,"board":["%b"],"moves":[%b],'
-        b'"opening":%d%b%b}'
-    ) % (
-        options,
-        ply,
-        side,
-        _REASONS_JSON[end],
-        b"" if winner < 0 else b',"winner":%d' % winner,
-        opener,
-        b"" if unsettled else _COLOURS_JSON[black],
-        rows,
-        b",".join(map(_PAIRS_JSON.__getitem__, cells)),
-        placed,
-        last,
-        b',"line":' + to_json(_winning_row(state)) if end == rules.END_FIVE else b"",
-    )
+    """Return the view as the JSON that travels: ``to_json(dump(view(state)))``, byte for byte."""
+    return text_of(write_view, state, SIZE)
 
 
 def _winning_row(state: np.record) -> list[tuple[int, int]]:
@@ -354,20 +319,6 @@ def _dumped_move(action: int) -> dict[str, Any]:
 
 DUMPED_MOVES = tuple(map(_dumped_move, range(geo.CELLS)))
 """Each action as it travels; those that stand for nothing, off the board, as well."""
-
-
-@functools.lru_cache(maxsize=1024)
-def _options_json(
-    size: int, exact: int, first: int, dead_draw: int, swap: int, opening: tuple[int, ...]
-) -> bytes:
-    return to_json(_dumped(_options(size, exact, first, dead_draw, swap, opening)))
-
-
-_REASONS_JSON = [b',"over":"%b"' % reason.encode() if reason else b"" for reason in rules.REASONS]
-_COLOURS_JSON = (b',"colours":["black","white"]', b',"colours":["white","black"]')
-_PAIRS_JSON = [to_json(pair) for pair in PAIRS]
-MOVES_JSON = [to_json(wire) for wire in DUMPED_MOVES]
-"""Each action as it travels."""
 
 
 def features(seen: View, seat: int) -> Features:

@@ -54,6 +54,8 @@ MAX_ACTIONS = MOST
 
 END_FIVE, END_FULL, END_DEAD, END_DROPPED = 1, 2, 3, 4
 REASONS = ("", "five", "full", "dead", "dropped")
+FIRSTS = ("random", "seat-0", "seat-1")
+"""Who may be said to begin."""
 
 PITCH, ORIGIN, STEPS = geo.PITCH, geo.ORIGIN, geo.STEPS
 

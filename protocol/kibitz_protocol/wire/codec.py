@@ -78,20 +78,22 @@ def encode_entry(entry: Entry) -> bytes:
     """Write an entry of a log: what `encode` does, and a move, which most are, in half the time."""
     if type(entry) is not Moved or entry.comment is not None:
         return encode(entry)
+    fields = entry.__dict__  # an attribute of a model takes three times as long to read
+    lag, request = fields["lag_ms"], fields["id"]
     return (
         b'{"seq":%d,"at_ms":%d,"kind":"move","ply":%d,"seat":%d,"action":%b,"elapsed_ms":%d'
         b',"allowance_ms":%d,"wait_ms":%d%b%b}'
     ) % (
-        entry.seq,
-        entry.at_ms,
-        entry.ply,
-        entry.seat,
-        to_json(entry.action),
-        entry.elapsed_ms,
-        entry.allowance_ms,
-        entry.wait_ms,
-        b"" if entry.lag_ms is None else b',"lag_ms":%d' % entry.lag_ms,
-        b"" if entry.id is None else b',"id":%d' % entry.id,
+        fields["seq"],
+        fields["at_ms"],
+        fields["ply"],
+        fields["seat"],
+        to_json(fields["action"]),
+        fields["elapsed_ms"],
+        fields["allowance_ms"],
+        fields["wait_ms"],
+        b"" if lag is None else b',"lag_ms":%d' % lag,
+        b"" if request is None else b',"id":%d' % request,
     )
 
 

@@ -481,6 +481,12 @@ class MatchViews:
             LOG.exception("the picks of %s cannot be told", game.info.name)
             return None
 
+    def _picks_field(self) -> tuple[bytes, int]:
+        """Return what a turn that is drawn says of its legal actions, and how many they are."""
+        legal = self.state.game.legal(self.state.game_state)
+        picks = self._picks(legal)
+        return b"" if picks is None else b',"picks":' + to_json(picks), len(legal)
+
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` framed."""
         state, views = self.state, self.present()
@@ -488,17 +494,15 @@ class MatchViews:
         if left_ms is None and clocks is not None and state.result is None:
             left_ms = until_flag(state.setup.time_control, clocks[seat])
         drawn = wanted == "drawn"
-        legal, count = self._legal(drawn)
         seen = b"" if drawn or wanted == "none" else b',"view":' + views.json(seat)
-        if legal is None:
-            listed = b""
-        elif not drawn:
-            fits = count <= MAX_LEGAL_LISTED
-            listed = b',"legal":' + game.moves_json(state.game_state, legal) if fits else b""
-        else:
-            picks = self._picks(legal)
-            listed = b"" if picks is None else b',"picks":' + to_json(picks)
         rule = game.info.legal_rule
+        if drawn:
+            listed, count = self._picks_field()
+        elif rule:
+            listed, count = b"", game.count_legal(state.game_state)
+        else:
+            listed, count = game.legal_json(state.game_state, MAX_LEGAL_LISTED)
+            listed = b',"legal":' + listed if listed else b""
         return text_frame(
             b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d%b%b%b,"legal_count":%d%b%b}'
             % (

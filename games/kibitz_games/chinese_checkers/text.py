@@ -1,0 +1,167 @@
+"""The view and the legal moves as JSON, written by kernels: what `models` gives, byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.chinese_checkers import rules
+from kibitz_games.compiled.calls import StateArray
+from kibitz_games.compiled.kernels import Int, int64_cast, kernel, kernel_array
+from kibitz_games.compiled.operations import Record
+from kibitz_games.compiled.text import (
+    Text,
+    choice,
+    constant,
+    put,
+    put_int,
+    put_ints,
+    put_one,
+)
+
+i64 = int64_cast()
+
+_BOARD, _SIZE, _PEGS_EACH = (
+    constant(b'{"options":{"board":"'),
+    constant(b'","size":'),
+    constant(b',"pegs":'),
+)
+_STOP, _PASS, _STICKY = constant(b',"stop":"'), constant(b'","pass":'), constant(b',"sticky_goal":')
+_LONG, _WIN, _REPETITION = (
+    constant(b',"long_jumps":'),
+    constant(b',"win":"'),
+    constant(b'","repetition":"'),
+)
+_OPTIONS_END = constant(b'"},"ply":')
+_TO_ACT, _TURN, _OVER = constant(b',"to_act":'), constant(b',"turn":'), constant(b',"over":"')
+_QUOTE, _IDLE, _REPEATS = constant(b'"'), constant(b',"idle":'), constant(b',"repeats":')
+_CORNERS, _RANKS, _BEST = (
+    constant(b',"corners":['),
+    constant(b'],"ranks":['),
+    constant(b'],"best":['),
+)
+_PEGS, _NEXT, _PEGS_END = constant(b'],"pegs":[['), constant(b"],["), constant(b"]]")
+_LAST_PASS = constant(b',"last":{"pass":true}')
+_LAST_FROM, _TO, _PATH = constant(b',"last":{"from":'), constant(b',"to":'), constant(b',"path":[')
+_PATH_END, _END = constant(b"]}"), constant(b"}")
+_MOVE_FROM, _MOVE_PASS = constant(b'{"from":'), constant(b'{"pass":true}')
+_COMMA, _LIST, _LIST_END = (ord(each) for each in ",[]")
+
+_BOOLS, _BOOLS_AT = choice([b"false", b"true"])
+_BOARDS, _BOARDS_AT = choice([board.encode() for board, _ in geo.ALL])
+_SIZES: Any = kernel_array(np.array([size for _, size in geo.ALL], np.int32))
+_STOPS, _STOPS_AT = choice([each.encode() for each in rules.STOPS])
+_WINS, _WINS_AT = choice([each.encode() for each in rules.WINS])
+_REPETITIONS, _REPETITIONS_AT = choice([each.encode() for each in rules.REPETITIONS])
+_REASONS, _REASONS_AT = choice([each.encode() for each in rules.REASONS])
+
+_HOLE_CHARS = len("120,")
+SIZE = (
+    1024  # what has a length of its own: under 600, with the lists of numbers of each seat
+    + rules.SEATS * geo.MAX_PEGS * _HOLE_CHARS
+    + rules.CELLS * _HOLE_CHARS  # the path of the last move
+)
+"""More characters than a view has."""
+MOVE_CHARS = len('{"from":120,"to":120},')
+"""The most that a move and what follows it takes in a list."""
+
+
+@kernel
+def _put_options(st: Record, out: Text, at: Int) -> Int:
+    """Write what the host has chosen, size and pegs filled in."""
+    at = put_one(out, put(out, at, _BOARD), _BOARDS, _BOARDS_AT, st.geometry)
+    at = put_int(out, put(out, at, _SIZE), _SIZES[st.geometry])
+    at = put_int(out, put(out, at, _PEGS_EACH), st.each)
+    at = put_one(out, put(out, at, _STOP), _STOPS, _STOPS_AT, st.stop)
+    at = put_one(out, put(out, at, _PASS), _BOOLS, _BOOLS_AT, st.through)
+    at = put_one(out, put(out, at, _STICKY), _BOOLS, _BOOLS_AT, st.sticky)
+    at = put_one(out, put(out, at, _LONG), _BOOLS, _BOOLS_AT, st.long_jumps)
+    at = put_one(out, put(out, at, _WIN), _WINS, _WINS_AT, st.win)
+    at = put_one(out, put(out, at, _REPETITION), _REPETITIONS, _REPETITIONS_AT, st.repetition)
+    return put(out, at, _OPTIONS_END)
+
+
+@kernel
+def _put_pegs(st: Record, out: Text, at: Int) -> Int:
+    """Write the holes of each seat's pegs, ascending."""
+    pegs, each = st.pegs, i64(st.each)
+    holes = np.empty(geo.MAX_PEGS, np.int32)
+    for seat in range(st.seats):
+        if seat > 0:
+            at = put(out, at, _NEXT)
+        for slot in range(each):
+            hole = i64(pegs[seat, slot])
+            place = slot
+            while place > 0 and holes[place - 1] > hole:
+                holes[place] = holes[place - 1]
+                place -= 1
+            holes[place] = hole
+        at = put_ints(out, at, holes, each)
+    return at
+
+
+@kernel
+def _put_last(st: Record, out: Text, at: Int) -> Int:
+    """Write the last action, if there was one, with a shortest way of it."""
+    if st.ply == 0:
+        return at
+    action, holes = i64(st.history[st.ply - 1]), i64(st.holes)
+    if action == holes * holes:
+        return put(out, at, _LAST_PASS)
+    path: Any = np.empty(rules.CELLS, np.int32)
+    length = rules.shortest_path(st, action, path)
+    at = put_int(out, put(out, at, _LAST_FROM), path[0])
+    at = put_int(out, put(out, at, _TO), path[length - 1])
+    return put(out, put_ints(out, put(out, at, _PATH), path, length), _PATH_END)
+
+
+@kernel
+def write_view(states: StateArray, out: Text) -> Int:
+    """Write the view; return the length."""
+    st = states[0]
+    at = put_int(out, _put_options(st, out, i64(0)), st.ply)
+    at = put_int(out, put(out, at, _TO_ACT), st.side)
+    at = put_int(out, put(out, at, _TURN), st.turn)
+    if st.end != 0:
+        at = put_one(out, put(out, at, _OVER), _REASONS, _REASONS_AT, st.end)
+        at = put(out, at, _QUOTE)
+    at = put_int(out, put(out, at, _IDLE), st.since)
+    at = put_int(out, put(out, at, _REPEATS), rules.occurrences(st))
+    at = put_ints(out, put(out, at, _CORNERS), st.corner, st.seats)
+    at = put_ints(out, put(out, at, _RANKS), st.rank, st.seats)
+    at = put_ints(out, put(out, at, _BEST), st.best, st.seats)
+    at = put(out, _put_pegs(st, out, put(out, at, _PEGS)), _PEGS_END)
+    return put(out, _put_last(st, out, at), _END)
+
+
+@kernel
+def write_legal(states: StateArray, out: Text, most: Int) -> Any:
+    """Write the list of the legal moves, ascending, unless they are more than `most`.
+
+    Return the length, and how many there are.
+    """
+    st = states[0]
+    moves = np.empty(rules.MAX_ACTIONS, np.int32)
+    count = rules.generate(st, moves)
+    if count > most:
+        return i64(0), count
+    holes = i64(st.holes)
+    ordered = np.sort(moves[:count])
+    out[0] = _LIST
+    at: Int = i64(1)
+    for i in range(count):
+        if i > 0:
+            out[at] = _COMMA
+            at += 1
+        action = i64(ordered[i])
+        if action == holes * holes:
+            at = put(out, at, _MOVE_PASS)
+        else:
+            source = action // holes
+            at = put_int(out, put(out, at, _MOVE_FROM), source)
+            at = put_int(out, put(out, at, _TO), action - source * holes)
+            at = put(out, at, _END)
+    out[at] = _LIST_END
+    return at + 1, count
