@@ -175,9 +175,10 @@ def decode(state: Any, wire: Move) -> int:
 
 
 def _action(wire: Move) -> int:
-    if wire.x is None or wire.y is None:
+    x, y = wire.x, wire.y
+    if x is None or y is None:
         return rules.TAKE_BLACK if wire.colour == "black" else rules.TAKE_WHITE
-    return geo.cell(wire.x, wire.y)
+    return geo.cell(x, y)
 
 
 def _reason(state: Any, wire: Move) -> str:

@@ -48,6 +48,8 @@ def _shared(value: Any) -> Any:
     """Return the first model, list or dict that was equal to this one, if that is still known."""
     kinds: tuple[type, ...] = (type(value),)
     if isinstance(value, BaseModel):
+        if value.__pydantic_fields_set__ is _NO_FIELDS_SET:
+            return value  # a match's from its lobby's settings, of which it is the same object
         value = all_without_fields_set(value)
     elif isinstance(value, list):
         value = [_shared(each) for each in value]

@@ -192,7 +192,7 @@ class MatchEngine:
             self._opened_at = at
             self._lag = self._lag_at_open = lag
             if state.clocks is not None:
-                total = until_flag(state.setup.time_control, state.clocks[state.to_act])
+                total = until_flag(state.control, state.clocks[state.to_act])
                 self._flag_at = at + total + ALLOWANCE_CAP_MS
             self._due = self._next_due()
         return self.deadline
@@ -292,7 +292,7 @@ class MatchEngine:
             return False
         if self._flag_at is not None and self._opened_at is not None:
             return charged >= self._flag_at - ALLOWANCE_CAP_MS - self._opened_at
-        return charged >= until_flag(state.setup.time_control, state.clocks[state.to_act])
+        return charged >= until_flag(state.control, state.clocks[state.to_act])
 
     def _refuse_illegal(self, play: Play, code: Code, message: str, at: int) -> list[Effect]:
         seat = play.seat

@@ -583,14 +583,14 @@ class MatchRunner:
         watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out: what raises has told nobody anything.
         told: list[tuple[SendQueue, bytes]] = []
-        seated = self.seats.subscribers
-        frames = view.seat_frames([None if peer is None else peer.views for peer in seated], line)
-        for peer, frame in zip(seated, frames, strict=True):
-            if peer is not None and frame is not None:
+        for seat, peer in enumerate(self.seats.subscribers):
+            if peer is not None:
+                wanted = peer.views
+                frame = view.frame(seat, wanted, line)
                 if peer is asker:
                     frame, answer = frame + answer, b""
                 told.append((peer.send_queue, frame))
-                drawn = drawn or peer.views == "drawn"
+                drawn = drawn or wanted == "drawn"
         shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
         self.engine.views.drawn = drawn or "drawn" in shown
         for queue, frame in told:

@@ -62,6 +62,7 @@ class MatchState:
         "began",
         "clocks",
         "comments",
+        "control",
         "departed",
         "flagged",
         "game",
@@ -89,6 +90,8 @@ class MatchState:
             state = game.start(options, seats, setup.deal)
         self.game = game
         self.setup = all_without_fields_set(setup)
+        self.control = self.setup.time_control
+        """How long the seats may think."""
         self.game_state: State = state
         self.seq = 0
         self.at_ms = 0
@@ -236,14 +239,15 @@ class MatchState:
                 assert_never(entry)
 
     def _apply_move(self, entry: Moved, action: int | None) -> None:
-        if entry.ply != self.ply or entry.seat != self.to_act:
-            raise BrokenLog(f"entry {entry.seq} is not the turn of seat {self.to_act}")
+        seat, ply = self.to_act, self.ply
+        if entry.ply != ply or entry.seat != seat:
+            raise BrokenLog(f"entry {entry.seq} is not the turn of seat {seat}")
         if action is None:
             action = self._decode_logged(entry)
         if self.clocks is not None:
-            self._charge(entry, self.clocks[entry.seat])
-        if entry.id is not None:
-            self.last_moves[entry.seat] = (entry.id, entry.ply, entry.seq)
+            self._charge(entry, self.clocks[seat])
+        if (request := entry.id) is not None:
+            self.last_moves[seat] = (request, ply, self.seq)
         self._make_move(action)
 
     def _make_move(self, action: int) -> None:
@@ -256,21 +260,21 @@ class MatchState:
             self._begin_turn(acting)
 
     def _charge(self, entry: Moved, clock: Clock) -> None:
-        control = self.setup.time_control
+        control = self.control
         if self.flagged:
             left: Clock | None = after_flag(control)
         else:
             left = spend(control, clock, entry.elapsed_ms - entry.allowance_ms)
         if left is None:
             raise BrokenLog(f"entry {entry.seq} is a move after the flag")
-        self._set_clock(entry.seat, left)
+        self._set_clock(self.to_act, left)
 
     def _apply_flag(self, entry: Flagged) -> None:
         turn = (entry.ply, entry.seat) == (self.ply, self.to_act)
         if not turn or self.clocks is None or self.flagged:
             raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
         if self.game.info.on_flag == "skip":
-            self._set_clock(entry.seat, after_flag(self.setup.time_control))
+            self._set_clock(entry.seat, after_flag(self.control))
             self._make_move(self.game.skip(self.game_state))
         else:
             self._set_clock(entry.seat, EMPTY_CLOCK)
@@ -348,7 +352,7 @@ class MatchState:
         if self.clocks is None or self.result is not None:
             return None
         clock = self.clocks[self.to_act]
-        return until_flag(self.setup.time_control, clock)
+        return until_flag(self.control, clock)
 
     def still_plays(self, seat: int) -> bool:
         """Whether `seat` still takes part: it has neither dropped out nor finished.

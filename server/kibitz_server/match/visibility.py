@@ -66,9 +66,6 @@ A game that says in words what is legal (`GameInfo.legal_rule`) has no list at a
 
 _NO_SCENE: Final = Scene("square", (), text=("this cannot be drawn",))
 
-_EVERYBODY: Final = -3
-"""The key under which a frame is kept that looks the same to every viewer."""
-
 
 @dataclass(slots=True)
 class _Viewpoint:
@@ -189,7 +186,8 @@ class EntryView:
     """Whether the game has hidden information."""
     alike: bool
     """Whether it looks the same to every viewer."""
-    _frames: dict[tuple[Viewer, str | None], bytes] = field(default_factory=dict)
+    _frames: dict[object, bytes] | None = None
+    """By what an event tells of the view, and where it is not alike by its viewer too."""
     _changes: dict[Viewer, bytes] | None = None
 
     def view(self, viewer: Viewer) -> Fields | None:
@@ -249,20 +247,14 @@ class EntryView:
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` framed; `line` is the entry's own, where it is at hand."""
         told = event_field(wanted, self.hidden)
-        key = _EVERYBODY if self.alike else viewer, told
-        frame = self._frames.get(key)
+        key: object = told if self.alike else (viewer, told)
+        frames = self._frames
+        if frames is None:
+            frames = self._frames = {}
+        frame = frames.get(key)
         if frame is None:
-            frame = self._frames[key] = text_frame(self._json(viewer, told, line))
+            frame = frames[key] = text_frame(self._json(viewer, told, line))
         return frame
-
-    def seat_frames(
-        self, wanted: Iterable[WantedViews | None], line: bytes = b""
-    ) -> list[bytes | None]:
-        """Return the frame for each seat, by what its player wants of it; None for nobody."""
-        return [
-            None if each is None else self.frame(seat, each, line)
-            for seat, each in enumerate(wanted)
-        ]
 
     def spectator_frames(
         self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
@@ -304,7 +296,7 @@ class EntryView:
 class MatchViews:
     """What viewers are told of a match: its entries as they come, and its present state."""
 
-    __slots__ = ("_present", "drawn", "state")
+    __slots__ = ("_present", "_rule", "_turn", "drawn", "state")
 
     def __init__(self, state: MatchState, *, drawn: bool = False) -> None:
         self.state = state
@@ -313,6 +305,14 @@ class MatchViews:
         """Whether somebody may ask for paints of the entries to come; `begin_drawing` sets it."""
         self._present: StateViews | None = None
         """The views of the present state, once somebody has asked."""
+        setup, rule = state.setup, state.game.info.legal_rule
+        self._turn = b'{"type":"your_turn","match":"%b","game":"%b","seat":' % (
+            setup.match.encode(),
+            setup.game.encode(),
+        )
+        """How each turn begins ..."""
+        self._rule = _rule_field(rule) if rule else b""
+        """... and what it says of a rule in words."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
         """Apply an entry, and return what viewers see of it; a view that is unused costs nothing.
@@ -492,27 +492,25 @@ class MatchViews:
         state, views = self.state, self.present()
         game, seat, clocks = state.game, state.to_act, state.clocks
         if left_ms is None and clocks is not None and state.result is None:
-            left_ms = until_flag(state.setup.time_control, clocks[seat])
+            left_ms = until_flag(state.control, clocks[seat])
         drawn = wanted == "drawn"
         seen = b"" if drawn or wanted == "none" else b',"view":' + views.json(seat)
-        rule = game.info.legal_rule
         if drawn:
             listed, count = self._picks_field()
-        elif rule:
+        elif self._rule:
             listed, count = b"", game.count_legal(state.game_state)
         else:
             listed, count = game.legal_json(state.game_state, MAX_LEGAL_LISTED)
             listed = b',"legal":' + listed if listed else b""
         return text_frame(
-            b'{"type":"your_turn","match":"%b","game":"%b","seat":%d,"ply":%d%b%b%b,"legal_count":%d%b%b}'
+            b'%b%d,"ply":%d%b%b%b,"legal_count":%d%b%b}'
             % (
-                state.setup.match.encode(),
-                state.setup.game.encode(),
+                self._turn,
                 seat,
                 state.ply,
                 seen,
                 listed,
-                b',"legal_rule":' + _json_of_text(rule) if rule else b"",
+                self._rule,
                 count,
                 b"" if clocks is None else b',"clocks":' + views.json_of_clocks(clocks),
                 b"" if left_ms is None else b',"left_ms":%d' % left_ms,
@@ -557,9 +555,9 @@ class MatchViews:
         )
 
 
-@lru_cache(maxsize=256)
-def _json_of_text(text: str) -> bytes:
-    return to_json(text)
+@lru_cache(maxsize=256)  # one for all matches of a game
+def _rule_field(rule: str) -> bytes:
+    return b',"legal_rule":' + to_json(rule)
 
 
 def replay(game: Game, setup: Setup, entries: Iterable[Entry]) -> Iterator[EntryView]:

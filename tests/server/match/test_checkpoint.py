@@ -180,7 +180,7 @@ def test_a_match_goes_on_from_a_checkpoint_as_it_would_have() -> None:
 
 
 def test_everything_that_a_fold_keeps_is_in_its_checkpoint() -> None:
-    apart = {"game", "setup", "game_state"}
+    apart = {"game", "setup", "control", "game_state"}  # of the setup, and the state itself
     kept = {field.name for field in fields(SavedState)}
     match = played("toy-grid", 0).match.state
     names = {name for name in dir(match) if _is_attribute(match, name)}
