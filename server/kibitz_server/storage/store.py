@@ -203,8 +203,8 @@ class SQLiteStore:
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="kibitz-reader")
         self._connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._commits: SimpleQueue[_Batch | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._write, name="kibitz-writer", daemon=True)
-        self._thread.start()
+        self._writer = threading.Thread(target=self._write, name="kibitz-writer", daemon=True)
+        self._writer.start()
 
     def _open(self, path: Path) -> None:
         self._db = connect_writer(path)
@@ -353,7 +353,7 @@ class SQLiteStore:
 
     def _shut_down(self) -> None:
         self._commits.put(None)
-        self._thread.join()
+        self._writer.join()
         self._readers.shutdown()
         while not self._connections.empty():
             self._connections.get().close()
