@@ -119,7 +119,7 @@ class SimulatedStore(SQLiteStore):
     ) -> None:
         super().__init__(path, loop.loop, journal_bytes=journal_bytes)
         self._commits.put(None)
-        self._thread.join()
+        self._writer.join()
         self._db.execute("PRAGMA synchronous = OFF")
         self._simulation = simulation
         self._virtual_loop = loop

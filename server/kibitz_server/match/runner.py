@@ -269,17 +269,17 @@ class MatchRunner:
             # Whose seat it is may depend on who is still waiting to come back.
             self.pending.postpone(Request(lambda runner: runner.move(peer, move), peer, move.id))
             return False
-        state = self.engine.state
+        state, request = self.engine.state, move.id
         seat = state.to_act
         if seat < 0 or self.seats.peers[seat] is not peer:
             found = self.seat_of(peer)
             if found is None:
-                peer.refuse(move.id, Code.NOT_SEATED, "no seat at this match on this connection")
+                peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
                 return False
             seat = found
-        play = Play(seat, move.id, move.ply, move.action, move.comment, peer.round_trip.ms)
+        play = Play(seat, request, move.ply, move.action, move.comment, peer.round_trip.ms)
         before = state.ply
-        self.command(play, peer, move.id)
+        self.command(play, peer, request)
         return state.ply > before
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:

@@ -196,10 +196,11 @@ class MatchState:
 
     def apply(self, entry: Entry, action: int | None = None) -> None:
         """Change the match by one entry; `action` is the entry's own, if already decoded."""
-        if entry.seq != self.seq + 1 or entry.at_ms < self.at_ms or self.result is not None:
-            raise BrokenLog(f"entry {entry.seq} does not follow entry {self.seq}")
+        seq, at = entry.seq, entry.at_ms
+        if seq != self.seq + 1 or at < self.at_ms or self.result is not None:
+            raise BrokenLog(f"entry {seq} does not follow entry {self.seq}")
         before = self.seq, self.at_ms
-        self.seq, self.at_ms = entry.seq, entry.at_ms
+        self.seq, self.at_ms = seq, at
         try:
             if type(entry) is Moved:
                 self._apply_move(entry, action)

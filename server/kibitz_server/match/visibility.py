@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, cast
 
@@ -89,7 +89,10 @@ class StateViews:
 
     game: Game
     state: State
-    _seen: dict[Viewer, _Viewpoint] = field(default_factory=dict)
+    _open: _Viewpoint | None = None
+    """What every viewer may know, where nothing is hidden ..."""
+    _seen: dict[Viewer, _Viewpoint] | None = None
+    """... and what each may, where something is."""
     _clocks: tuple[Sequence[Clock] | None, bytes] = (None, b"")
     """The clocks that were written last and their JSON, which two messages of a move have."""
 
@@ -136,18 +139,20 @@ class StateViews:
 
     def freeze(self) -> None:
         """Make sure that views asked for later still show this state."""
-        open_view = None if self.game.info.hidden else self._seen.get(PUBLIC)
+        open_view = self._open
         if open_view is None or open_view.model is None:
             self.state = self.state.copy()
 
     def _viewpoint(self, viewer: Viewer) -> _Viewpoint:
         """Return what is known of a viewer; where nothing is hidden there is one for all."""
         if not self.game.info.hidden:
-            viewer = PUBLIC
-        seen = self._seen.get(viewer)
-        if seen is None:
-            seen = self._seen[viewer] = _Viewpoint()
-        return seen
+            seen = self._open
+            if seen is None:
+                seen = self._open = _Viewpoint()
+            return seen
+        if self._seen is None:
+            self._seen = {}
+        return self._seen.setdefault(viewer, _Viewpoint())
 
     def _draw(self, model: Model) -> Scene:
         try:

@@ -171,18 +171,13 @@ class JournalContents:
         return not self.missing and not self.faults
 
 
-def encode_row(batch: int, owner: str, entries: Sequence[tuple[int, int, str, bytes]]) -> Row:
-    """Make a row of entries: stream, number of the entry, the chain's link at it, its line."""
-    last: dict[int, int] = {}
-    lines: list[bytes] = []
-    for number, seq, link, line in entries:
-        last[number] = seq
-        lines.append(b"%d %d %b %b" % (number, seq, link[:LINK].encode(), line))
-    return seal_row(batch, owner, last, b"\n".join(lines))
+def entry_text(number: int, seq: int, link: str, line: bytes) -> bytes:
+    """Return an entry as it stands in a row; `link` is the chain's at it."""
+    return b"%d %d %b %b" % (number, seq, link[:LINK].encode(), line)
 
 
 def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> Row:
-    """Make a row of lines; `last` is the last entry of each stream in them."""
+    """Make a row of entries, a line each; `last` is the last one of each stream in them."""
     ends = " ".join([f"{number}:{seq}" for number, seq in last.items()])
     checks = _digest(f"{batch} {owner} {ends}".encode()) + _digest(b"%d " % batch, lines)
     return Row(batch, owner, ends, lines, checks)

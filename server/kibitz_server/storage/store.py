@@ -126,8 +126,10 @@ class _Compaction:
 
 @dataclass(slots=True)
 class _Batch:
-    entries: list[tuple[int, int, str, bytes]] = field(default_factory=list)
-    """Stream, number of the entry, the chain's link at it, its line."""
+    lines: list[bytes] = field(default_factory=list)
+    """The entries as they stand in its row ..."""
+    ends: dict[int, int] = field(default_factory=dict)
+    """... and the last one of each stream."""
     waiters: list[Waiting] = field(default_factory=list)
     statements: list[tuple[str, Sequence[Value]]] = field(default_factory=list)
     closing: list[Stream] = field(default_factory=list)
@@ -250,7 +252,8 @@ class SQLiteStore:
             self._with_recent[stream.number] = stream
         stream.recent.append(line)
         batch = self._gathering
-        batch.entries.append((stream.number, seq, stream.chain, line))
+        batch.lines.append(journal.entry_text(stream.number, seq, stream.chain, line))
+        batch.ends[stream.number] = seq
         batch.waiters.append((stream, seq, waiter))
         if self._writing is None and not self._begin_scheduled:
             self._schedule()
@@ -556,7 +559,8 @@ class SQLiteStore:
         self._attempt(batch)
 
     def _number(self, batch: _Batch) -> None:
-        row = journal.encode_row(self._next_batch, self._owner, batch.entries)
+        text = b"\n".join(batch.lines)
+        row = journal.seal_row(self._next_batch, self._owner, batch.ends, text)
         batch.row, batch.weight = row, len(row.lines) + journal.ROW_BYTES
 
     def _attempt(self, batch: _Batch) -> None:
@@ -649,7 +653,7 @@ class SQLiteStore:
     def _report_commit(self, batch: _Batch) -> None:
         if self._observe is not None:
             try:
-                self._observe(len(batch.entries), time.perf_counter() - batch.started)
+                self._observe(len(batch.lines), time.perf_counter() - batch.started)
             except Exception:
                 LOG.exception("the figures of a commit")
 
@@ -785,9 +789,7 @@ class SQLiteStore:
 
     def _give_up(self, batch: _Batch, error: StoreError) -> None:
         """Lose a batch, and everything that was appended after it."""
-        LOG.error(
-            "%s; %d entries are lost", error, len(batch.entries) + len(self._gathering.entries)
-        )
+        LOG.error("%s; %d entries are lost", error, len(batch.lines) + len(self._gathering.lines))
         if self._doubtful_checks is None:
             self._doubtful_checks = _row_of(batch).checks
         self._cancel_compaction()

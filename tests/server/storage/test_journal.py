@@ -43,13 +43,15 @@ class Writer:
     def write(self, *numbers: int) -> None:
         """Write a row with the next entry of each of these streams."""
         self.batch += 1
-        entries: list[tuple[int, int, str, bytes]] = []
+        lines, ends = [], {}
         for number in numbers:
             seq, link = self.streams[number]
             text = b'{"stream":%d,"seq":%d}' % (number, seq + 1)
             self.streams[number] = (seq + 1, chain_hash(link, text))
-            entries.append((number, *self.streams[number], text))
-        self.db.execute(journal.INSERT_ROW, journal.encode_row(self.batch, "me", entries))
+            lines.append(journal.entry_text(number, *self.streams[number], text))
+            ends[number] = seq + 1
+        row = journal.seal_row(self.batch, "me", ends, b"\n".join(lines))
+        self.db.execute(journal.INSERT_ROW, row)
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def crashed(path: Path, copy: Path) -> Path:
 def take_over_database(db: sqlite3.Connection) -> None:
     """Write the next batch, as another server would."""
     last = journal.last_batch(db)
-    db.execute(journal.INSERT_ROW, journal.encode_row(last + 1, "another", []))
+    db.execute(journal.INSERT_ROW, journal.seal_row(last + 1, "another", {}, b""))
 
 
 # --- writing ----------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class StepStore(SQLiteStore):
     def __init__(self, path: Path, loop: VirtualLoop) -> None:
         super().__init__(path, loop.loop, retries=(0.05,), journal_bytes=1500)
         self._commits.put(None)
-        self._thread.join()
+        self._writer.join()
         self._commits = cast(Any, self)
         self._db.execute("PRAGMA synchronous = OFF")
         self.faulty = FailingConnection(self._db)

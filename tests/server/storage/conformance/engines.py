@@ -70,7 +70,7 @@ class SQLiteEngine:
     def take_over(self) -> None:
         with contextlib.closing(sqlite3.connect(self.db, isolation_level=None)) as db:
             last = journal.last_batch(db)
-            db.execute(journal.INSERT_ROW, journal.encode_row(last + 1, "another", []))
+            db.execute(journal.INSERT_ROW, journal.seal_row(last + 1, "another", {}, b""))
 
     def damage(self, key: str, seq: int) -> None:
         with contextlib.closing(sqlite3.connect(self.db, isolation_level=None)) as db:
