@@ -49,6 +49,8 @@ ROW_BYTES = 256
 """About what a row takes besides its lines."""
 WATERMARK_BYTES = 64
 """The size of the watermark's file."""
+ENTRY = b"%d %d %b %b"
+"""An entry as it stands in a row: its stream, its number, `LINK` characters of its link, its line."""
 INSERT_ROW = "INSERT INTO journal (batch, owner, ends, lines, checks) VALUES (?, ?, ?, ?, ?)"
 """Writes a `Row`."""
 
@@ -169,11 +171,6 @@ class JournalContents:
     @property
     def sound(self) -> bool:
         return not self.missing and not self.faults
-
-
-def entry_text(number: int, seq: int, link: str, line: bytes) -> bytes:
-    """Return an entry as it stands in a row; `link` is the chain's at it."""
-    return b"%d %d %b %b" % (number, seq, link[:LINK].encode(), line)
 
 
 def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> Row:

@@ -96,7 +96,7 @@ from kibitz_server.storage.streams import (
     Transcript,
     Waiter,
 )
-from kibitz_server.storage.telling import Waiting, describe, tell_lost
+from kibitz_server.storage.telling import Waiting, describe, tell_durable, tell_lost
 
 LOG = logging.getLogger("kibitz.store")
 _T = TypeVar("_T")
@@ -252,7 +252,8 @@ class SQLiteStore:
             self._with_recent[stream.number] = stream
         stream.recent.append(line)
         batch = self._gathering
-        batch.lines.append(journal.entry_text(stream.number, seq, stream.chain, line))
+        link = stream.chain[: journal.LINK].encode()
+        batch.lines.append(journal.ENTRY % (stream.number, seq, link, line))
         batch.ends[stream.number] = seq
         batch.waiters.append((stream, seq, waiter))
         if self._writing is None and not self._begin_scheduled:
@@ -628,15 +629,31 @@ class SQLiteStore:
         self._writing = None
         # What is released now may append again: those entries gather for the next batch.
         self._begin_scheduled = True
-        for stream, seq, waiter in batch.waiters:  # `tell_durable` in place: each move passes here
+        of_lobbies: list[Waiting] = []
+        for each in batch.waiters:  # `tell_durable` in place: each move passes here
+            stream, seq, waiter = each
             if stream is not None:
                 stream.durable = seq
+                if stream.kind == "lobby":
+                    of_lobbies.append(each)
+                    continue
             if waiter is not None:
                 try:
                     waiter.durable(seq)
                 except Exception:
                     LOG.exception("%s: the news that %d is durable", describe(stream), seq)
         self._report_commit(batch)
+        if of_lobbies:  # what they begin takes as long as many moves, which are written first
+            self._loop.call_soon(self._tell_lobbies, of_lobbies)
+        else:
+            self._end_telling()
+
+    def _tell_lobbies(self, waiting: Sequence[Waiting]) -> None:
+        tell_durable(waiting)
+        self._end_telling()
+
+    def _end_telling(self) -> None:
+        """Everybody in a batch was told: begin the next one, if there is anything for it."""
         self._begin_scheduled = False
         if self._gathering.waiters:
             self._schedule_after_input()

@@ -48,8 +48,9 @@ class Writer:
             seq, link = self.streams[number]
             text = b'{"stream":%d,"seq":%d}' % (number, seq + 1)
             self.streams[number] = (seq + 1, chain_hash(link, text))
-            lines.append(journal.entry_text(number, *self.streams[number], text))
-            ends[number] = seq + 1
+            seq, link = self.streams[number]
+            lines.append(journal.ENTRY % (number, seq, link[: journal.LINK].encode(), text))
+            ends[number] = seq
         row = journal.seal_row(self.batch, "me", ends, b"\n".join(lines))
         self.db.execute(journal.INSERT_ROW, row)
 
