@@ -583,14 +583,19 @@ class MatchRunner:
         watched = {} if delayed else spectators.queues
         # All frames are made before the first one goes out: what raises has told nobody anything.
         told: list[tuple[SendQueue, bytes]] = []
+        frame, shown_to = b"", ""
         for seat, peer in enumerate(self.seats.subscribers):
-            if peer is not None:
-                wanted = peer.views
-                frame = view.frame(seat, wanted, line)
-                if peer is asker:
-                    frame, answer = frame + answer, b""
+            if peer is None:
+                continue
+            if peer.views != shown_to or not view.alike:
+                shown_to = peer.views
+                frame = view.frame(seat, shown_to, line)
+            if peer is asker:
+                told.append((peer.send_queue, frame + answer))
+                answer = b""
+            else:
                 told.append((peer.send_queue, frame))
-                drawn = drawn or wanted == "drawn"
+            drawn = drawn or shown_to == "drawn"
         shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
         self.engine.views.drawn = drawn or "drawn" in shown
         for queue, frame in told:

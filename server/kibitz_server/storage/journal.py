@@ -50,7 +50,7 @@ ROW_BYTES = 256
 WATERMARK_BYTES = 64
 """The size of the watermark's file."""
 ENTRY = b"%d %d %b %b"
-"""An entry as it stands in a row: its stream, its number, `LINK` characters of its link, its line."""
+"""An entry as it stands in a row: stream, number, `LINK` characters of its link, line."""
 INSERT_ROW = "INSERT INTO journal (batch, owner, ends, lines, checks) VALUES (?, ?, ?, ?, ?)"
 """Writes a `Row`."""
 

@@ -403,8 +403,8 @@ class SQLiteStore:
         """
         with self._reading():
             rows = self._loop_reader.execute(
-                "SELECT key, kind, owner, sound, reason FROM stream WHERE state = 'damaged'"
-                " ORDER BY number"
+                "SELECT key, kind, owner, coalesce(sound, 0), reason FROM stream"
+                " WHERE state = 'damaged' ORDER BY number"
             )
             return [Damaged(*row) for row in rows]
 
