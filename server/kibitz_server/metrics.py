@@ -7,7 +7,7 @@ somebody asks. Each server has a registry of its own.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
@@ -53,7 +53,7 @@ class Metrics:
     """What a server counts."""
 
     def __init__(self) -> None:
-        self.move_ms: Counter[int] = Counter()
+        self.move_ms: defaultdict[int, int] = defaultdict(int)
         """Accepted moves, by the milliseconds from their arrival to their answer."""
         self.finished: Counter[Cause] = Counter()
         self.refusals: Counter[Code] = Counter()
@@ -101,7 +101,7 @@ class Metrics:
 
         for name, value in self.gauges().items():
             yield GaugeMetricFamily(f"kibitz_{name}", f"{name.replace('_', ' ')} now", value)
-        yield CounterMetricFamily("kibitz_moves", "moves accepted", self.move_ms.total())
+        yield CounterMetricFamily("kibitz_moves", "moves accepted", sum(self.move_ms.values()))
         for name, text, label, counts in (
             ("matches_finished", "matches that are over", "cause", self.finished),
             ("refusals", "requests that were refused", "code", self.refusals),

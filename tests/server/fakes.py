@@ -13,7 +13,7 @@ import contextlib
 import heapq
 import itertools
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -238,7 +238,7 @@ class FakePages:
 class FakeMetrics:
     refusals: list[Code] = field(default_factory=list)
     drops: list[str] = field(default_factory=list)
-    move_ms: Counter[int] = field(default_factory=Counter)
+    move_ms: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def refused(self, code: Code) -> None:
         self.refusals.append(code)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import AbstractEventLoop
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
@@ -79,7 +79,7 @@ SEAT_IS_OUT = "the match goes on without this seat, and its end is told to it to
 class MoveMetrics(Protocol):
     """What runners count."""
 
-    move_ms: Counter[int]
+    move_ms: defaultdict[int, int]
     """Accepted moves, by the milliseconds from their arrival to their answer."""
 
     def refused(self, code: Code) -> None: ...
