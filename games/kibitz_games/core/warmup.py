@@ -11,8 +11,8 @@ from kibitz_games.core.game import Game, Model
 def warm_up(game: Game, options: Model | None = None, seats: int | None = None) -> None:
     """Compile or load all kernels of a game, by using each once on a real start state.
 
-    A bot does this, and the same with its own kernels, before it says that it is ready; a
-    server does it for each game that it offers before it listens.
+    A bot does this, and the same with its own kernels, before it says that it is ready. A server
+    loads what it needs when a game is first played, and compiles what nobody has compiled before.
     """
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
