@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,26 +25,16 @@ def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
     """
     from kibitz_bots import warmup as bots_warmup
     from kibitz_games.compiled import kernels
+    from kibitz_games.core import registry
+    from kibitz_games.core.warmup import warm_up_writing
 
     kernels.get_mode()  # settled now, for some personalities would ask for plain rules
     for number, personality in enumerate(bots, 1):
         began = time.monotonic()
         bots_warmup.warm_up(personality.make(), [*_programme_items(personality)])
-        _write_turn(personality.game)
+        warm_up_writing(registry.get(personality.game))
         took = time.monotonic() - began
         tell(f"{number:>3}/{len(bots)}  {took:5.1f} s  {personality.name}")
-
-
-@functools.cache
-def _write_turn(name: str) -> None:
-    """Write what a server tells of a game's start, as it does with every turn."""
-    from kibitz_games.core import registry
-
-    game = registry.get(name)
-    options, seats = game.Options(), game.info.seats[0]
-    state = game.start(options, seats, game.deal(options, seats, 0))
-    game.view_json(state, None)
-    game.legal_json(state, len(game.legal(state)))
 
 
 def _programme_items(personality: Personality) -> Iterator[ProgrammeItem]:

@@ -21,13 +21,23 @@ def warm_up(game: Game, options: Model | None = None, seats: int | None = None) 
     _exercise(game, state, players)
 
 
+def warm_up_writing(game: Game) -> None:
+    """Compile or load what a server writes of a game with every turn."""
+    options, seats = game.Options(), game.info.seats[0]
+    _write(game, game.start(options, seats, game.deal(options, seats, 0)))
+
+
+def _write(game: Game, state: np.record) -> None:
+    game.view_json(state, None)
+    game.legal_json(state, len(game.legal(state)))
+
+
 def _exercise(game: Game, state: np.record, players: int) -> None:
     """Use everything of a game that its interface offers on a state, which is spoilt by it."""
     action = game.decode(state, game.encode(state, game.legal(state)[0]))
     game.play(state, action)
     game.view(state, None)
-    game.view_json(state, None)
-    game.legal_json(state, len(game.legal(state)))
+    _write(game, state)
     game.undo(state, action)
     for seat in range(players):
         game.forfeit(state, seat)

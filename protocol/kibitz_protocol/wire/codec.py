@@ -13,12 +13,28 @@ from kibitz_protocol.wire.explain import explain
 from kibitz_protocol.wire.messages import ClientMessage, ServerMessage
 from kibitz_protocol.wire.records import Entry, Moved
 from kibitz_protocol.wire.refusals import Code
-from kibitz_protocol.wire.request_ids import answer_id, request_id
+from kibitz_protocol.wire.values import RequestId
 
 _CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
 _CLIENT_VALIDATOR = _CLIENT.validator  # what its `validate_json` passes twelve arguments on to
 # A server starts some 50 ms sooner: it never reads what servers send.
 _SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage, config={"defer_build": True})
+
+
+class _Request(BaseModel):
+    """Just enough of a request to answer it, however wrong the rest is."""
+
+    id: RequestId = 0
+
+
+class _Answer(BaseModel):
+    """Just enough of an answer to know for which request it is."""
+
+    re: RequestId = 0
+
+
+_REQUEST = TypeAdapter(_Request)
+_ANSWER = TypeAdapter(_Answer)
 
 
 class DecodeError(ValueError):
@@ -38,7 +54,7 @@ def decode_request(data: bytes | bytearray | str) -> ClientMessage:
     try:
         return _CLIENT_VALIDATOR.validate_json(data, strict=True)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise _refuse(error, data, request_id(data)) from None
+        raise _refuse(error, data, _request_id(data)) from None
 
 
 def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
@@ -50,7 +66,7 @@ def decode_server_message(data: bytes | bytearray | str) -> ServerMessage:
     try:
         return _SERVER.validate_json(data, extra="ignore")
     except ValidationError as error:
-        raise _refuse(error, data, answer_id(data)) from None
+        raise _refuse(error, data, _answer_id(data)) from None
 
 
 def encode(message: BaseModel) -> bytes:
@@ -89,3 +105,17 @@ def _refuse(error: ValidationError, data: bytes | bytearray | str, request: int)
     return DecodeError(
         Code.UNKNOWN_TYPE if named else Code.MALFORMED, explain(error, data), request
     )
+
+
+def _request_id(data: bytes | bytearray | str) -> int:
+    try:
+        return _REQUEST.validate_json(data, strict=True).id
+    except ValidationError:
+        return 0
+
+
+def _answer_id(data: bytes | bytearray | str) -> int:
+    try:
+        return _ANSWER.validate_json(data).re
+    except ValidationError:
+        return 0

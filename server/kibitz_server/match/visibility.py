@@ -152,7 +152,10 @@ class StateViews:
             return seen
         if self._seen is None:
             self._seen = {}
-        return self._seen.setdefault(viewer, _Viewpoint())
+        seen = self._seen.get(viewer)
+        if seen is None:
+            seen = self._seen[viewer] = _Viewpoint()
+        return seen
 
     def _draw(self, model: Model) -> Scene:
         try:
@@ -488,9 +491,9 @@ class MatchViews:
 
     def _picks_field(self) -> tuple[bytes, int]:
         """Return what a turn that is drawn says of its legal actions, and how many they are."""
-        legal = self.state.game.legal(self.state.game_state)
-        picks = self._picks(legal)
-        return b"" if picks is None else b',"picks":' + to_json(picks), len(legal)
+        legal, count = self._legal(drawn=True)
+        picks = None if legal is None else self._picks(legal)
+        return b"" if picks is None else b',"picks":' + to_json(picks), count
 
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` framed."""

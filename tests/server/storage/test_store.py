@@ -596,6 +596,39 @@ async def test_a_waiter_that_raises_harms_nobody(
     await asyncio.wait_for(store.close(), 5)
 
 
+async def test_lobbies_are_told_of_a_commit_when_its_moves_were_written(path: Path) -> None:
+    """What the matches of a batch send at the end of the turn goes out before a lobby is told."""
+    store = opened(path)
+    loop = asyncio.get_running_loop()
+    heard: list[str] = []
+
+    class Ear(RecordingWaiter):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def durable(self, seq: int) -> None:
+            heard.append(f"{self.name} {seq}")
+            if self.name == "match":
+                loop.call_soon(heard.append, "written")
+            elif seq == 1:
+                raise ValueError("a lobby that raises")
+
+    lobby, match = Stream(0, "l1", "lobby"), Stream(0, "m1", "match")
+    of_lobby, of_match = Ear("lobby"), Ear("match")
+    store.create(lobby, b"{}", owner=None, waiter=of_lobby)
+    store.append(lobby, 1, b'{"seq":1}', of_lobby)
+    store.create(match, b"{}", owner=None, waiter=None)
+    store.append(lobby, 2, b'{"seq":2}', of_lobby)
+    store.append(match, 1, b'{"seq":1}', of_match)
+    await asyncio.wait_for(store.flush(), 5)  # which waits for the lobbies, too
+    assert heard == ["match 1", "written", "lobby 0", "lobby 1", "lobby 2"]
+    assert (lobby.durable, match.durable) == (2, 1)
+    store.append(lobby, 3, b'{"seq":3}', of_lobby)
+    await asyncio.wait_for(store.close(), 5)
+    assert heard[-1] == "lobby 3"
+
+
 async def test_after_another_owner_has_written_everything_is_lost_at_once(path: Path) -> None:
     store = opened(path)
     ear = RecordingWaiter()
