@@ -1,7 +1,7 @@
 """JSON that kernels write: what travels of a state, without a Python object for each part of it.
 
 A kernel writes into an array of bytes from a place on, and returns the place after what it wrote.
-No bounds are checked: `text_of` gets an array that the longest text fits into. ::
+No bounds are checked: `text_of` has an array that the longest text fits into. ::
 
     OPEN, CLOSE = constant(b'{"ply":'), constant(b"}")
 
@@ -14,8 +14,9 @@ No bounds are checked: `text_of` gets an array that the longest text fits into. 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -39,10 +40,29 @@ def choice(texts: Sequence[bytes]) -> tuple[Any, Any]:
     return constant(b"".join(texts)), kernel_array(starts)
 
 
+class _Scratch(threading.local):
+    """What the kernels of one thread write on, text after text."""
+
+    def __init__(self) -> None:
+        self.grow(0)
+
+    def grow(self, size: int) -> None:
+        """Have room for `size` bytes."""
+        self.array = np.empty(size, np.uint8)
+        self.size = size
+        self.out = kernel_array(self.array)
+        self.read = memoryview(cast(Any, self.array))
+
+
+_SCRATCH = _Scratch()
+
+
 def text_of(write: Callable[[Any, Any], Any], state: np.record, size: int) -> bytes:
     """Return what a kernel writes of a state; `size` is the longest that it may be."""
-    out = np.empty(size, np.uint8)
-    return out[: write(as_array(state), kernel_array(out))].tobytes()
+    scratch = _SCRATCH
+    if scratch.size < size:
+        scratch.grow(size)
+    return scratch.read[: write(as_array(state), scratch.out)].tobytes()
 
 
 @kernel

@@ -10,6 +10,7 @@ from kibitz_protocol.wire.recordfile import seed_commitment
 from kibitz_protocol.wire.records import Cause, Engine, Player, Result, SeatResult, Setup
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.state import LobbyState
+from kibitz_server.match.state import read_options
 
 DAMAGED_LOG = "its log is damaged"
 """The reason in the result of a match that was set aside."""
@@ -24,7 +25,7 @@ def match_setup(
     """
     planned, settings = begin.planned, lobby.settings
     item = planned.item
-    options = game.Options.from_wire(item.options)
+    options = read_options(game, item.options)
     seed = f"{planned.seed:016x}"
     return Setup(
         match=begin.match,

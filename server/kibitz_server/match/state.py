@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Final, Self, assert_never
+from typing import Any, Final, Self, assert_never
 
 from pydantic_core import from_json, to_json
 
@@ -86,7 +86,7 @@ class MatchState:
         seats = len(setup.seats)
         control = setup.time_control
         if state is None:
-            options = game.Options.from_wire(setup.options)
+            options = read_options(game, setup.options)
             state = game.start(options, seats, setup.deal)
         self.game = game
         self.setup = all_without_fields_set(setup)
@@ -381,6 +381,18 @@ class MatchState:
 def _read_move(model: type[Model], text: bytes) -> Model:
     """Read a move; a game's few moves come again and again, and they are frozen."""
     return model.from_wire(without_nulls(from_json(text)))
+
+
+def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
+    """Return the options of a match as the game's model. Raises `ValidationError`."""
+    model: type[Model] = game.Options
+    return _read_options(model, to_json(sent))
+
+
+@functools.lru_cache(maxsize=256)
+def _read_options(model: type[Model], text: bytes) -> Model:
+    """Read options; all matches of a programme have the same, and they are frozen."""
+    return model.from_wire(from_json(text))
 
 
 def _rules_of(game: Game, setup: Setup) -> Game:

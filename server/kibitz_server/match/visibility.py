@@ -277,7 +277,8 @@ class EntryView:
         return spectators_see_as(self.entry, viewer)
 
     def _json(self, viewer: Viewer, told: str | None, line: bytes) -> bytes:
-        entry = redact(self.entry, viewer, self.hidden)
+        # An entry that looks alike to all is the one that was written (`depends_on_viewer`).
+        entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
         after, clocks = self.after, self.clocks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from hypothesis import given
@@ -67,3 +68,27 @@ def test_what_a_kernel_writes_of_a_state_is_cut_to_its_length() -> None:
     state = new(POINT)
     state["x"], state["y"] = -7, 2_000_000_000
     assert json.loads(text_of(write_point, state, 40)) == {"x": -7, "y": 2_000_000_000}
+
+
+def test_a_longer_text_follows_a_shorter_one() -> None:
+    state = new(POINT)
+    state["x"] = 3
+    assert text_of(write_point, state, 14) == b'{"x":3,"y":0}'
+    state["y"] = -2_000_000_000
+    assert text_of(write_point, state, 4096) == b'{"x":3,"y":-2000000000}'
+    state["y"] = 4
+    assert text_of(write_point, state, 14) == b'{"x":3,"y":4}'
+
+
+def test_threads_write_on_arrays_of_their_own() -> None:
+    state, other = new(POINT), new(POINT)
+    other["x"] = 8
+
+    def interrupted(states: StateArray, out: Text) -> int:
+        end = write_point(states, out)
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(text_of, write_point, other, 40).result()
+        assert written == b'{"x":8,"y":0}'
+        return int(end)
+
+    assert text_of(interrupted, state, 40) == b'{"x":0,"y":0}'
