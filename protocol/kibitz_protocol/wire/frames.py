@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import struct
+
 TEXT = 0x81
 """First byte of an unfragmented text frame."""
+_MEDIUM = struct.Struct("!BBH").pack
+"""The header of a frame of 126 to 65,535 bytes."""
 MASKED = 0x80
 """Bit of the second byte that every frame of a client has set."""
 
@@ -17,7 +21,7 @@ def text_frame(payload: bytes) -> bytes:
     if size < 126:
         return bytes((TEXT, size)) + payload
     if size < 65536:
-        return bytes((TEXT, 126, size >> 8, size & 255)) + payload
+        return _MEDIUM(TEXT, 126, size) + payload
     return bytes((TEXT, 127)) + size.to_bytes(8, "big") + payload
 
 

@@ -148,11 +148,12 @@ def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
     `hidden` is whether the game has hidden information. Where this is False, `redact` returns the
     entry itself for every viewer, so one encoded event serves them all.
     """
-    if hidden or type(entry) is Noted:
+    kind = type(entry)
+    if hidden or kind is Noted:
         return True
-    if type(entry) is Commented:
-        return entry.audience != "everybody"
-    return type(entry) is Moved and entry.comment is not None
+    if isinstance(entry, Moved):
+        return entry.comment is not None
+    return isinstance(entry, Commented) and entry.audience != "everybody"
 
 
 def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:

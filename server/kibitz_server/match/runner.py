@@ -590,12 +590,12 @@ class MatchRunner:
             if peer.views != shown_to or not view.alike:
                 shown_to = peer.views
                 frame = view.frame(seat, shown_to, line)
+                drawn = drawn or shown_to == "drawn"
             if peer is asker:
                 told.append((peer.send_queue, frame + answer))
                 answer = b""
             else:
                 told.append((peer.send_queue, frame))
-            drawn = drawn or shown_to == "drawn"
         shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
         self.engine.views.drawn = drawn or "drawn" in shown
         for queue, frame in told:
