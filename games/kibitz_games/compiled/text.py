@@ -48,10 +48,10 @@ class _Scratch(threading.local):
 
     def grow(self, size: int) -> None:
         """Have room for `size` bytes."""
-        self.array = np.empty(size, np.uint8)
-        self.size = size
-        self.out = kernel_array(self.array)
-        self.read = memoryview(cast(Any, self.array))
+        array = np.empty(size, np.uint8)
+        self.out = kernel_array(array)
+        self.text = memoryview(cast(Any, array))
+        """The same bytes, a part of which is read in less time."""
 
 
 _SCRATCH = _Scratch()
@@ -60,9 +60,9 @@ _SCRATCH = _Scratch()
 def text_of(write: Callable[[Any, Any], Any], state: np.record, size: int) -> bytes:
     """Return what a kernel writes of a state; `size` is the longest that it may be."""
     scratch = _SCRATCH
-    if scratch.size < size:
+    if len(scratch.text) < size:
         scratch.grow(size)
-    return scratch.read[: write(as_array(state), scratch.out)].tobytes()
+    return scratch.text[: write(as_array(state), scratch.out)].tobytes()
 
 
 @kernel

@@ -148,12 +148,11 @@ def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
     `hidden` is whether the game has hidden information. Where this is False, `redact` returns the
     entry itself for every viewer, so one encoded event serves them all.
     """
-    kind = type(entry)
-    if hidden or kind is Noted:
+    if hidden or type(entry) is Noted:
         return True
-    if isinstance(entry, Moved):
+    if type(entry) is Moved:  # most are
         return entry.comment is not None
-    return isinstance(entry, Commented) and entry.audience != "everybody"
+    return type(entry) is Commented and entry.audience != "everybody"
 
 
 def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:

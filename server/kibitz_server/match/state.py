@@ -384,7 +384,10 @@ def _read_move(model: type[Model], text: bytes) -> Model:
 
 
 def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
-    """Return the options of a match as the game's model. Raises `ValidationError`."""
+    """Return the options of a match as the game's model, which matches share.
+
+    Raises `ValidationError`.
+    """
     model: type[Model] = game.Options
     return _read_options(model, to_json(sent))
 
