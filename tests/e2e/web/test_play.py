@@ -81,6 +81,8 @@ async def whose_turn(*pages: Page) -> Page:
 
 async def test_a_match_is_played_with_the_keys_alone(open_page: OpenPage) -> None:
     page = await open_page("/host?game=line-nim")
+    # Keys that come before there is anything to type into go nowhere.
+    await expect(page.get_by_label("Your name")).to_be_focused()
     await page.keyboard.type("ada keys")
     await page.keyboard.press("Enter")
     await page.get_by_label("Game", exact=True).wait_for()
