@@ -15,7 +15,11 @@ _NO_FIELDS_SET: Final[set[str]] = set()
 """Which fields were given is asked by nobody who writes whole models, so all share one set."""
 
 _new = object.__new__
-_set = object.__setattr__  # models are frozen, and refuse their own
+# Models are frozen and refuse `setattr`; their slots are set without looking up the names.
+_set_values = BaseModel.__dict__["__dict__"].__set__
+_set_fields_set = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
 def construct(model: type[_M], values: dict[str, Any]) -> _M:
@@ -25,10 +29,10 @@ def construct(model: type[_M], values: dict[str, Any]) -> _M:
     validation does. `values` must hold every field; the model keeps the dict itself.
     """
     made = _new(model)
-    _set(made, "__dict__", values)
-    _set(made, "__pydantic_fields_set__", _NO_FIELDS_SET)
-    _set(made, "__pydantic_extra__", None)
-    _set(made, "__pydantic_private__", None)
+    _set_values(made, values)
+    _set_fields_set(made, _NO_FIELDS_SET)
+    _set_extra(made, None)
+    _set_private(made, None)
     return made
 
 

@@ -373,7 +373,7 @@ class Directory:
         """Make the match that a lobby begins; one that cannot begin counts as aborted."""
         if begin.match in self.matches or self._draining:
             return
-        if self.store.exists(begin.match):
+        if lobby.restored and self.store.exists(begin.match):
             # The lobby's log is older than the match: a backup, or a log that lost its end.
             LOG.error("match %s cannot begin: there is one of that name", begin.match)
             match = None

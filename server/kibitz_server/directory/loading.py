@@ -66,7 +66,7 @@ class Loader:
         """Return a lobby that is restored, before `Resume`. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         engine = LobbyEngine.restore(log, self._context.clock())
-        return LobbyRunner(self._context, engine, stored.stream)
+        return LobbyRunner(self._context, engine, stored.stream, restored=True)
 
     def result(self, match: str, seats: int) -> Result | None:
         """Return how a match ended that is not running; None where there never was one."""

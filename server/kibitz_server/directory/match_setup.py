@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+
+from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import seed_commitment
-from kibitz_protocol.wire.records import Cause, Engine, Player, Result, SeatResult, Setup
+from kibitz_protocol.wire.records import SCHEMA, Cause, Engine, Player, Result, SeatResult, Setup
+from kibitz_protocol.wire.unchecked import construct
+from kibitz_protocol.wire.values import Fields, Options
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match.state import read_options
 
 DAMAGED_LOG = "its log is damaged"
 """The reason in the result of a match that was set aside."""
+_OPTIONS: TypeAdapter[Options] = TypeAdapter(Options)
+_DEAL: TypeAdapter[Fields] = TypeAdapter(Fields)
 
 
 def match_setup(
@@ -21,33 +29,43 @@ def match_setup(
 ) -> Setup:
     """Return all that is fixed for a match's life; its start is drawn from the planned seed.
 
-    `rated` is who the players are on the ladder, `server` what the server calls itself.
+    `rated` is who the players are on the ladder, `server` what the server calls itself. What the
+    game gives is checked, all else is the lobby's own. Raises `ValidationError`.
     """
     planned, settings = begin.planned, lobby.settings
     item = planned.item
     options = read_options(game, item.options)
+    deal = game.deal(options, item.seats, planned.seed)
     seed = f"{planned.seed:016x}"
-    return Setup(
-        match=begin.match,
-        lobby=lobby.id,
-        number=planned.number,
-        block=planned.block,
-        tag=planned.tag,
-        rated=rated,
-        game=item.game,
-        rules_version=game.info.rules_version,
-        options=game.dump(options),
-        seats=list(planned.players),
-        engines=_engines(lobby, planned.players),
-        deal=dict(game.deal(options, item.seats, planned.seed)),
-        seed=seed,
-        commitment=seed_commitment(seed),
-        time_control=item.time_control,
-        conduct=settings.conduct,
-        spectating=settings.spectating,
-        started=utc_now(),
-        server=server,
-    )
+    values = {
+        "schema_": SCHEMA,
+        "match": begin.match,
+        "lobby": lobby.id,
+        "number": planned.number,
+        "block": planned.block,
+        "tag": planned.tag,
+        "rated": rated,
+        "game": item.game,
+        "rules_version": game.info.rules_version,
+        "options": _options_of(game, to_json(item.options)),
+        "seats": list(planned.players),
+        "engines": _engines(lobby, planned.players),
+        "deal": _DEAL.validate_python(dict(deal)) if deal else {},
+        "seed": seed,
+        "commitment": seed_commitment(seed),
+        "time_control": item.time_control,
+        "conduct": settings.conduct,
+        "spectating": settings.spectating,
+        "started": utc_now(),
+        "server": server,
+    }
+    return construct(Setup, values)
+
+
+@lru_cache(maxsize=256)  # all matches of a programme have the same; nobody changes them
+def _options_of(game: Game, text: bytes) -> Options:
+    """Return all options of a match, of which `text` says some as JSON."""
+    return _OPTIONS.validate_python(game.dump(read_options(game, from_json(text))))
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:

@@ -133,7 +133,11 @@ class NewsFeed:
             yield peer, None
 
     def _queues(self) -> Iterable[SendQueue]:
-        return dict.fromkeys(peer.send_queue for peer, _ in self._followers())
+        if self.spectators:
+            return dict.fromkeys(peer.send_queue for peer, _ in self._followers())
+        # Without them each is another connection, and this is asked for twice a match.
+        peers = map(self._context.peer_of, self._engine.state.insiders())
+        return [peer.send_queue for peer in peers if peer is not None]
 
     def _send_whole(self, queue: SendQueue, viewer: str | None) -> None:
         state = self._engine.state

@@ -86,10 +86,13 @@ class LobbyRunner:
         "news",
         "pending",
         "reloads",
+        "restored",
         "stream",
     )
 
-    def __init__(self, context: LobbyContext, engine: LobbyEngine, stream: Stream) -> None:
+    def __init__(
+        self, context: LobbyContext, engine: LobbyEngine, stream: Stream, *, restored: bool = False
+    ) -> None:
         self._context = context
         self.engine = engine
         self.stream = stream
@@ -101,6 +104,8 @@ class LobbyRunner:
         """Whether nothing is carried out here any more."""
         self.reloads = 0
         """How often this lobby was loaded again because it was ahead of its log."""
+        self.restored = restored
+        """Whether it was read from its log, which may be older than those of its matches."""
         self.address: str | None = None
         """The address that it was opened from, unless that was this machine's; a server that is
         started again does not know."""

@@ -42,13 +42,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from pydantic import ValidationError
 from pydantic_core import to_json
 
 from kibitz_games.core.game import Game, IllegalAction
 from kibitz_protocol.wire.clocks import until_flag
+from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.records import (
     Aborted,
     Cause,
@@ -91,7 +92,7 @@ from kibitz_server.match.commands import (
 )
 from kibitz_server.match.sent_digest import fold, next_digests
 from kibitz_server.match.state import NO_SEATS, MatchState
-from kibitz_server.match.visibility import MatchViews
+from kibitz_server.match.visibility import EntryView, MatchViews
 
 ALLOWANCE_CAP_MS: Final = 100
 """The most that the network may take off what a turn is charged."""
@@ -101,6 +102,12 @@ _ACTION_CHARS: Final = 1000
 """Characters that the log keeps of an action that was refused as illegal ..."""
 _NOTE_CHARS: Final = 2000
 """... and of what was said of it."""
+SentMove: TypeAlias = Move | Play
+"""A move of the seat to act, as it has come or as a command."""
+
+
+class _TooLate(Exception):
+    """The flag had fallen when the move came."""
 
 
 class MatchEngine:
@@ -174,6 +181,25 @@ class MatchEngine:
         if due is not None and due <= at:
             effects += self._run_due_timers(at)
         return Step(effects, self.deadline)
+
+    def play_in_turn(
+        self, seat: int, move: SentMove, rtt_ms: int, now: int, lag: int = 0
+    ) -> EntryView | None:
+        """Carry out a move as `handle` would where its only effect is its entry, or the end too.
+
+        Nearly every move is one. Return its entry, or None with nothing changed: then `handle` says
+        what becomes of the move. `rtt_ms` is the socket's round trip.
+        """
+        state, at, due = self.state, self._match_time(now), self._due
+        if seat != state.to_act or move.ply != state.ply:
+            return None
+        if state.away or (due is not None and due <= at):
+            return None
+        self._lag = lag
+        try:
+            return self._move(seat, move, rtt_ms, at)
+        except (_TooLate, ValidationError, IllegalAction):
+            return None
 
     def tick(self, now: int, lag: int = 0) -> Step:
         """Carry out what the timers that are due ask for."""
@@ -252,16 +278,27 @@ class MatchEngine:
             return [self._refuse(play, Code.STALE, f"the match is at ply {state.ply}")]
         if seat != state.to_act:
             return [self._refuse(play, Code.NOT_YOUR_TURN, f"seat {state.to_act + 1} is to act")]
-        opened, elapsed, lag = self._turn_time(at)
-        allowed = _allowance(elapsed, play.rtt_ms) if play.rtt_ms > 0 else 0
-        if self._is_late(elapsed - allowed):
-            return [*self._drop_flag(at), *self._run_due_timers(at), self._refuse_late(play)]
         try:
-            action = state.decode(play.action)
+            view = self._move(seat, play, play.rtt_ms, at)
+        except _TooLate:
+            return [*self._drop_flag(at), *self._run_due_timers(at), self._refuse_late(play)]
         except ValidationError as error:
             return self._refuse_illegal(play, Code.MALFORMED, _validation_message(error), at)
         except IllegalAction as error:
             return self._refuse_illegal(play, Code.ILLEGAL, str(error), at)
+        return self._effects_of(view, play.id)
+
+    def _move(self, seat: int, move: SentMove, rtt_ms: int, at: int) -> EntryView:
+        """Make the entry of a move of the seat to act.
+
+        Raises, with nothing changed, `_TooLate`, `ValidationError`, `IllegalAction`.
+        """
+        state = self.state
+        opened, elapsed, lag = self._turn_time(at)
+        allowed = _allowance(elapsed, rtt_ms) if rtt_ms > 0 else 0
+        if self._is_late(elapsed - allowed):
+            raise _TooLate
+        action = state.decode(move.action)
         values = {
             "seq": state.seq + 1,
             "at_ms": at,
@@ -273,18 +310,18 @@ class MatchEngine:
             "allowance_ms": allowed,
             "wait_ms": opened - state.turn_at,
             "lag_ms": lag or None,
-            "id": play.id,
-            "comment": play.comment,
+            "id": move.id,
+            "comment": move.comment,
         }
-        return self._append(construct(Moved, values), action, play.id)
+        return self._advance(construct(Moved, values), action)
 
     def _turn_time(self, at: int) -> tuple[int, int, int]:
         """Return when the turn was opened, what it took, and the lag, which is no part of that."""
         if self._opened_at is None:
             return at, 0, 0
         # A caller may date a command back, so that it comes before a deadline.
-        elapsed = max(0, at - self._opened_at)
-        return self._opened_at, elapsed, max(0, self._lag - self._lag_at_open)
+        elapsed, lag = at - self._opened_at, self._lag - self._lag_at_open
+        return self._opened_at, elapsed if elapsed > 0 else 0, lag if lag > 0 else 0
 
     def _is_late(self, charged: int) -> bool:
         state = self.state
@@ -413,7 +450,8 @@ class MatchEngine:
         """Return the match's own time; the first call anchors it to the caller's."""
         if self._origin is None:
             self._origin = now - self.state.at_ms
-        return max(self.state.at_ms, now - self._origin)
+        at, last = now - self._origin, self.state.at_ms
+        return at if at > last else last
 
     def _next_due(self) -> int | None:
         """Return when the next timer is due; to be asked again after every change of these."""
@@ -508,10 +546,20 @@ class MatchEngine:
 
     # --- into the state ---------------------------------------------------------------------
 
-    def _append(
-        self, entry: Entry, action: int | None = None, request: int | None = None
-    ) -> list[Effect]:
-        """Make an entry of the log; `action` is its own, if decoded, `request` what it answers."""
+    def _append(self, entry: Entry, action: int | None = None) -> list[Effect]:
+        """Make an entry of the log; `action` is its own, if decoded."""
+        return self._effects_of(self._advance(entry, action))
+
+    def _effects_of(self, view: EntryView, request: int | None = None) -> list[Effect]:
+        """Return what the caller has to do about an entry; `request` is what it answers."""
+        effects: list[Effect] = [Append(view.entry, view, request)]
+        result = self.state.result
+        if result is not None:
+            effects.append(MatchOver(result))
+        return effects
+
+    def _advance(self, entry: Entry, action: int | None = None) -> EntryView:
+        """Apply an entry, and bring what is not in the log up to it."""
         state = self.state
         began = state.began
         view = self.views.advance(entry, action)
@@ -523,10 +571,7 @@ class MatchEngine:
             still = [seat for seat in self._substitutes_wanted if seat in state.away]
             self._substitutes_wanted = frozenset(still)
         self._due = self._next_due()
-        effects: list[Effect] = [Append(entry, view, request)]
-        if state.result is not None:
-            effects.append(MatchOver(state.result))
-        return effects
+        return view
 
     # --- small questions --------------------------------------------------------------------
 

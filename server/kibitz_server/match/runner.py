@@ -26,14 +26,14 @@ import logging
 from asyncio import AbstractEventLoop
 from collections import defaultdict
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Literal, Protocol, assert_never
 
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.frames import done_frame
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import Move
-from kibitz_protocol.wire.records import Cause, Footer, Player, Result, Setup
+from kibitz_protocol.wire.records import Cause, Footer, Moved, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.visibility import WantedViews
@@ -54,7 +54,7 @@ from kibitz_server.match.commands import (
     Return,
     WantSubstitute,
 )
-from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.engine import MatchEngine, SentMove
 from kibitz_server.match.recovery import recover
 from kibitz_server.match.seats import SeatPeers
 from kibitz_server.match.spectators import Spectators
@@ -270,17 +270,41 @@ class MatchRunner:
             self.pending.postpone(Request(lambda runner: runner.move(peer, move), peer, move.id))
             return False
         state, request = self.engine.state, move.id
-        seat = state.to_act
-        if seat < 0 or self.seats.peers[seat] is not peer:
+        seat, before = state.to_act, state.ply
+        if seat >= 0 and self.seats.peers[seat] is peer:
+            if self._play_in_turn(seat, peer, move):
+                return state.ply > before
+        else:
             found = self.seat_of(peer)
             if found is None:
                 peer.refuse(request, Code.NOT_SEATED, "no seat at this match on this connection")
                 return False
             seat = found
-        play = Play(seat, request, move.ply, move.action, move.comment, peer.round_trip.ms)
-        before = state.ply
-        self.command(play, peer, request)
+        self.command(_play(seat, peer, move), peer, request)
         return state.ply > before
+
+    def _play_in_turn(self, seat: int, peer: Peer, move: Move) -> bool:
+        """Carry out a move of the seat to act; False where there is more to it than its entry."""
+        engine = self.engine
+        try:
+            now, lag = self._arrival_time(), self._context.lag()
+            view = engine.play_in_turn(seat, move, peer.round_trip.ms, now, lag)
+            if view is None:
+                return False
+            self._deadline = engine.deadline
+            entry = view.entry
+            line = encode_entry(entry)
+            self._context.store.append(self.stream, entry.seq, line, self)
+            self.pending.hold(entry.seq, _PlayedMove(self, view, line, peer, move, now))
+            if engine.state.result is not None:
+                self.close_log(engine.state.result)
+            elif self.stream.tail >= self._checkpoint_at:
+                self._consider_checkpoint()
+        except Exception:
+            LOG.exception("match %s cannot go on", self.key)
+            self._recover_from(peer, move.id)
+        self._schedule()
+        return True
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
         """Let the engine carry out a command, and do what it asks for."""
@@ -296,9 +320,13 @@ class MatchRunner:
             self._apply(step.effects, peer, request, now, command)
         except Exception:
             LOG.exception("match %s cannot go on", self.key)
-            recover(self)
-            self.pending.fail(peer, request)
+            self._recover_from(peer, request)
         self._schedule()
+
+    def _recover_from(self, peer: Peer | None, request: int) -> None:
+        """Go on after a command has raised, and answer the request that it was."""
+        recover(self)
+        self.pending.fail(peer, request)
 
     def execute(self, command: Command) -> Refuse | None:
         """Carry out a command, and return how it was refused, None where it was not.
@@ -489,10 +517,10 @@ class MatchRunner:
         line = encode_entry(entry)
         self._context.store.append(self.stream, entry.seq, line, self)
         told: Release
-        if answered is None or peer is None or command is None:
-            told = partial(self._publish, view, line)
+        if answered is not None and peer is not None and isinstance(command, Play):
+            told = _PlayedMove(self, view, line, peer, command, now)
         else:
-            told = _PlayedMove(self, view, line, command, peer, answered, now)
+            told = partial(self._publish, view, line)
         self.pending.hold(entry.seq, told)
 
     def _perform(
@@ -691,7 +719,13 @@ class MatchRunner:
 
     def _announce_end(self) -> None:
         self.spectators.publish_rest()
-        frame = cache(self._finished_frame)
+        frames: dict[WantedViews, bytes] = {}
+
+        def frame(wanted: WantedViews) -> bytes:
+            if wanted not in frames:
+                frames[wanted] = self._finished_frame(wanted)
+            return frames[wanted]
+
         for peer in self.seats.subscribers:
             if peer is not None:
                 peer.send_queue.send(frame(peer.views))
@@ -753,24 +787,23 @@ class _PlayedMove(HeldRequest[MatchRunner]):
     One object instead of a request and two calls: there is one for each move.
     """
 
-    __slots__ = ("_arrived", "_command", "_line", "_player", "_runner", "_view")
+    __slots__ = ("_arrived", "_line", "_move", "_player", "_runner", "_view")
 
     def __init__(
         self,
         runner: MatchRunner,
         view: EntryView,
         line: bytes,
-        command: Command,
         player: Peer,
-        number: int,
+        move: SentMove,
         arrived: int,
     ) -> None:
         self.peer = player
-        self.number = number
+        self.number = move.id
         self._runner = runner
         self._view = view
         self._line = line
-        self._command = command
+        self._move = move
         self._player = player
         self._arrived = arrived
 
@@ -778,7 +811,14 @@ class _PlayedMove(HeldRequest[MatchRunner]):
         self._runner.tell_move(self._view, self._line, self._player, self.number, self._arrived)
 
     def retry(self, runner: MatchRunner) -> None:
-        runner.command(self._command, self._player, self.number)
+        moved = self._view.entry
+        assert isinstance(moved, Moved), "a move's entry is one"
+        runner.command(_play(moved.seat, self._player, self._move), self._player, self.number)
+
+
+def _play(seat: int, peer: Peer, move: SentMove) -> Play:
+    """Return the command of a move that has come on the connection of a seat."""
+    return Play(seat, move.id, move.ply, move.action, move.comment, peer.round_trip.ms)
 
 
 def _retry(command: Command | None, peer: Peer | None, request: int, runner: MatchRunner) -> None:

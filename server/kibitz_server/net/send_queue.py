@@ -91,12 +91,13 @@ class WriteBatcher:
 
     def add(self, queue: SendQueue) -> None:
         self._ready.append(queue)
-        self._schedule()
+        if not self._scheduled:
+            self._schedule()
 
     def add_patient(self, queue: SendQueue) -> None:
         """Write a queue in one of the next turns, after those that came before it."""
         self._patient.append(queue)
-        if not self._pausing:
+        if not (self._pausing or self._scheduled):
             self._schedule()
 
     def flush(self) -> None:
@@ -118,9 +119,8 @@ class WriteBatcher:
         self.flush()
 
     def _schedule(self) -> None:
-        if not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self.flush)
+        self._scheduled = True
+        self._loop.call_soon(self.flush)
 
 
 def _write(queues: list[SendQueue]) -> None:

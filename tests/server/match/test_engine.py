@@ -95,6 +95,56 @@ def refusal(effects: list[Effect]) -> Refuse:
 
 # --- moves ----------------------------------------------------------------------------------
 
+MOVES = st.tuples(
+    st.sampled_from([0, 0, 0, 0, 1, 2]),  # the seat, from the one to act on
+    st.sampled_from([0, 0, 0, 0, -1, 1]),  # the ply, from the present one on
+    st.sampled_from([{"steps": 1}, {"steps": 1}, {"steps": 2}, {"steps": 9}, {"steps": "x"}]),
+    st.sampled_from([0, 0, 50, 150]),  # the round trip
+    st.sampled_from([0, 100, 400, 700, 900, 1_200]),  # what was waited
+)
+
+
+@given(
+    commands=st.lists(
+        MOVES | MOVES | st.sampled_from(["leave", "return", "tick"]) | st.integers(0, 3),
+        min_size=5,
+        max_size=40,
+    ),
+    on_flag=st.sampled_from(["forfeit", "random", "skip"]),
+    clock=st.sampled_from(["1+0.2", "none"]),
+)
+@settings(max_examples=profiles.examples(200), deadline=None)
+def test_a_move_in_its_turn_is_what_it_is_among_all_commands(
+    commands: list[Any], on_flag: str, clock: str
+) -> None:
+    """What `play_in_turn` carries out leaves what `handle` does; what it does not is untouched."""
+    game, conduct = variant(Race, on_flag=on_flag), Conduct(grace_ms=1_000, max_illegal=4)
+    one, other = (
+        MatchDriver(game, setup(game, 3, clock=clock, conduct=conduct), in_turn=in_turn)
+        for in_turn in (True, False)
+    )
+    for number, command in enumerate(commands, 1):
+        told = []
+        for driver in (one, other):
+            match command:
+                case (turn, behind, action, rtt, wait):
+                    seat = max(0, driver.state.to_act + turn) % 3
+                    ply = driver.state.ply + behind
+                    effects = driver.do(Play(seat, number, ply, action, None, rtt), wait)
+                case "leave":
+                    effects = driver.do(Leave(number % 3, "disconnect"))
+                case "return":
+                    effects = driver.do(Return(number % 3))
+                case "tick":
+                    effects = driver.tick(900)
+                case repeated:
+                    effects = driver.do(Play(repeated % 3, max(1, number - 1), 0, {"steps": 1}))
+            told.append([each for each in effects if not isinstance(each, Append)])
+        assert told[0] == told[1]
+        assert one.log == other.log
+        assert state_values(one.state) == state_values(other.state)
+        assert one.match.deadline == other.match.deadline
+
 
 def test_a_move_that_is_accepted_answers_its_request() -> None:
     shell = grid()

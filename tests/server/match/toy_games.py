@@ -500,10 +500,20 @@ class MatchDriver:
     """Carries effects out as a runner does: logs entries, keeps their views, opens turns."""
 
     def __init__(
-        self, game: Game, setup: Setup, now: int = 1_000_000, *, drawn: bool = False
+        self,
+        game: Game,
+        setup: Setup,
+        now: int = 1_000_000,
+        *,
+        drawn: bool = False,
+        in_turn: bool = True,
     ) -> None:
-        """`drawn` is whether somebody may draw, from the first entry on."""
+        """`drawn` is whether somebody may draw, from the first entry on.
+
+        `in_turn` is whether moves take the short way where they may, as a runner's do.
+        """
         self.game = game
+        self.in_turn = in_turn
         self.setup = setup
         self.now = now
         self.match = MatchEngine.new(game, setup)
@@ -521,6 +531,13 @@ class MatchDriver:
     def do(self, command: Command, wait: int = 0) -> list[Effect]:
         """Hand in a command `wait` milliseconds from now."""
         self.now += wait
+        if self.in_turn and isinstance(command, Play):
+            view = self.match.play_in_turn(command.seat, command, command.rtt_ms, self.now)
+            if view is not None:
+                effects: list[Effect] = [Append(view.entry, view, command.id)]
+                if self.state.result is not None:
+                    effects.append(MatchOver(self.state.result))
+                return self._carry_out(Step(effects, self.match.deadline))
         return self._carry_out(self.match.handle(command, self.now))
 
     def tick(self, wait: int = 0) -> list[Effect]:

@@ -444,6 +444,7 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
 
 def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
     """A lobby's log that lost its end must not poison a batch with a second stream of a name."""
+    world.restart(lambda path: None)
     directory = world.server.directory
     lobby_runner = directory.lobbies[world.lobby]
     [planned] = lobby_runner.engine.state.running.values()
@@ -451,6 +452,8 @@ def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
     directory.begin_match(lobby_runner, BeginMatch(world.damaged, planned))
     world.server.advance(0.1)
     assert world.server.store.healthy
+    for player in world.reconnect("cat", "dan"):
+        assert player.ask("rejoin", match=world.intact)["type"] == "done"
     play_plies(world.server, world.intact, 1, *_turns(world))
 
 
