@@ -17,7 +17,7 @@ from functools import partial
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
-from kibitz_protocol.wire.lobbies import LobbySettings
+from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief
 from kibitz_protocol.wire.messages import Farewell
 from kibitz_protocol.wire.records import Cause, Player, Result, Setup
 from kibitz_protocol.wire.refusals import Code
@@ -318,7 +318,11 @@ class Directory:
     # --- what matches need (match.runner.RunnerContext) -------------------------------------
 
     def match_over(self, match: MatchRunner) -> None:
-        """A match is over, durably, and everybody was told: its lobby hears of it too."""
+        """A match is over, durably, and everybody was told: its lobby hears of it soon.
+
+        What a lobby does about it takes as long as several moves: those that were made durable with
+        the end are written first.
+        """
         result = match.engine.state.result
         if result is None:
             raise AssertionError("a match without a result is not over")
@@ -330,9 +334,15 @@ class Directory:
         self.registry.note_finished(brief, listed=match.listed)
         if match.listed:
             self.registry.ended_here.append(brief)
+        self.loop.call_soon(self._tell_lobby, match, brief, result)
+
+    def _tell_lobby(self, match: MatchRunner, brief: MatchBrief, result: Result) -> None:
         lobby = self.registry.lobby_of(match)
         if lobby is not None:
-            lobby.match_ended(brief, result)
+            try:
+                lobby.match_ended(brief, result)
+            except Exception:
+                LOG.exception("lobby %s: the end of match %s", lobby.key, match.key)
 
     def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
         """Have a match loaded again."""

@@ -241,8 +241,11 @@ class Peer(asyncio.Protocol):
                 payload = frames.whole_text(data)
                 if payload is None:
                     self._read_frames(data)
-                else:
-                    self._handle_only_text(payload)
+                    return
+                try:  # as `_read_frames` does, for a message that has come alone
+                    self._handle_text(payload)
+                except Exception:
+                    LOG.exception("a frame of %s could not be carried out", self.address)
         elif self._exchange is not None:
             self._exchange.feed(data)
 
@@ -489,13 +492,6 @@ class Peer(asyncio.Protocol):
             if self.leaving or self._waiting is not None:
                 return
             found = frames.next()
-
-    def _handle_only_text(self, payload: bytes) -> None:
-        """Do what a message asks for that has come alone, as `_read_frames` would."""
-        try:
-            self._handle_text(payload)
-        except Exception:
-            LOG.exception("a frame of %s could not be carried out", self.address)
 
     def _handle_frame(self, frames: FrameReader, kind: Kind, data: bytes | bytearray) -> None:
         match kind:
