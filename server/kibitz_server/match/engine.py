@@ -188,7 +188,8 @@ class MatchEngine:
         """Carry out a move as `handle` would where its only effect is its entry, or the end too.
 
         Nearly every move is one. Return its entry, or None with nothing changed: then `handle` says
-        what becomes of the move. `rtt_ms` is the socket's round trip.
+        what becomes of the move. `rtt_ms` is the socket's round trip. There is no deadline after
+        one: nobody is away, and the turn that it brings is not open yet.
         """
         state, at, due = self.state, self._match_time(now), self._due
         if seat != state.to_act or move.ply != state.ply:

@@ -291,7 +291,7 @@ class MatchRunner:
             view = engine.play_in_turn(seat, move, peer.round_trip.ms, now, lag)
             if view is None:
                 return False
-            self._deadline = engine.deadline
+            self._deadline = None
             entry = view.entry
             line = encode_entry(entry)
             self._context.store.append(self.stream, entry.seq, line, self)

@@ -537,7 +537,7 @@ class MatchDriver:
                 effects: list[Effect] = [Append(view.entry, view, command.id)]
                 if self.state.result is not None:
                     effects.append(MatchOver(self.state.result))
-                return self._carry_out(Step(effects, self.match.deadline))
+                return self._carry_out(Step(effects, None))
         return self._carry_out(self.match.handle(command, self.now))
 
     def tick(self, wait: int = 0) -> list[Effect]:
