@@ -9,7 +9,7 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
-from kibitz_games.core.game import Game
+from kibitz_games.core.game import Game, Model
 from kibitz_protocol.wire.recordfile import seed_commitment
 from kibitz_protocol.wire.records import SCHEMA, Cause, Engine, Player, Result, SeatResult, Setup
 from kibitz_protocol.wire.unchecked import construct
@@ -34,7 +34,7 @@ def match_setup(
     """
     planned, settings = begin.planned, lobby.settings
     item = planned.item
-    options = read_options(game, item.options)
+    options, dumped = _options_of(game, to_json(item.options))
     deal = game.deal(options, item.seats, planned.seed)
     seed = f"{planned.seed:016x}"
     values = {
@@ -47,7 +47,7 @@ def match_setup(
         "rated": rated,
         "game": item.game,
         "rules_version": game.info.rules_version,
-        "options": _options_of(game, to_json(item.options)),
+        "options": dumped,
         "seats": list(planned.players),
         "engines": _engines(lobby, planned.players),
         "deal": _DEAL.validate_python(dict(deal)) if deal else {},
@@ -63,9 +63,10 @@ def match_setup(
 
 
 @lru_cache(maxsize=256)  # all matches of a programme have the same; nobody changes them
-def _options_of(game: Game, text: bytes) -> Options:
-    """Return all options of a match, of which `text` says some as JSON."""
-    return _OPTIONS.validate_python(game.dump(read_options(game, from_json(text))))
+def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
+    """Return all options of a match, of which `text` says some as JSON, and how they travel."""
+    options = read_options(game, from_json(text))
+    return options, _OPTIONS.validate_python(game.dump(options))
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:

@@ -41,7 +41,7 @@ from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.drawing import Paint, Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
-from kibitz_protocol.wire.records import Entry, Moved, Setup
+from kibitz_protocol.wire.records import Entry, Setup
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import (
@@ -333,9 +333,7 @@ class MatchViews:
         hidden = game.info.hidden
         compared = hidden or self.drawn
         before: StateViews | None = None
-        # What `changes_view` and `depends_on_viewer` say of most moves: each passes here.
-        plain = type(entry) is Moved and entry.comment is None
-        changed = plain or changes_view(entry, flag_skips=game.info.on_flag == "skip")
+        changed = changes_view(entry, flag_skips=game.info.on_flag == "skip")
         if changed:
             before = self.present() if compared else self._present
             if before is not None:
@@ -351,7 +349,7 @@ class MatchViews:
             self.present() if changed else None,
             before if compared else None,
             hidden,
-            not hidden and (plain or not depends_on_viewer(entry, hidden)),
+            not depends_on_viewer(entry, hidden),
         )
 
     def present(self) -> StateViews:

@@ -192,8 +192,7 @@ class PlantedError(Exception):
 
 LOBBY = ("join", "ready", "kick", "start", "rematch", "arrange", "leave", "close")
 MATCH = ("move", "note", "rejoin", "watch", "resign", "leave_match")
-BESIDE_MOVES = ("note", "comment", "resign", "leave_match")
-MATCH_ENTRIES = ("move", *BESIDE_MOVES)
+MATCH_ENTRIES = ("move", "note", "comment", "resign", "leave_match")
 OVER = ("history", "report", "move", "rejoin")
 PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.append": (SQLiteStore, "append", ("leave", "kick", "move", "note", "comment", "resign")),
@@ -215,7 +214,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
     "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
     "lobby.command": (LobbyRunner, "command", LOBBY),
-    "match.advance": (visibility, "changes_view", BESIDE_MOVES),
+    "match.advance": (visibility, "changes_view", MATCH_ENTRIES),
     "match.play": (Grid, "play", ("move",)),
     "match.forfeit": (Grid, "forfeit", ("resign",)),
     "match.result": (match_state, "match_result", ("resign",)),
@@ -223,7 +222,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "match.view": (Grid, "view", ("move", "resign", "rejoin")),
     "match.your_turn": (Grid, "legal", ("move", "rejoin")),
     "match.encode": (match_runner, "encode_entry", MATCH_ENTRIES),
-    "match.publish": (visibility, "event_field", ("move", "comment", "resign")),
+    "match.publish": (visibility, "depends_on_viewer", ("move", "comment", "resign")),
     "hall.look": (Hall, "_look", ("subscribe",)),
     "match.brief": (MatchRunner, "brief", ("resign", "list_matches")),
     "record.restore": (record, "restore", ("move", "rejoin")),
