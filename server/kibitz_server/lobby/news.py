@@ -133,11 +133,9 @@ class NewsFeed:
             yield peer, None
 
     def _queues(self) -> Iterable[SendQueue]:
-        if self.spectators:
-            return dict.fromkeys(peer.send_queue for peer, _ in self._followers())
-        # Without them each is another connection, and this is asked for twice a match.
-        peers = map(self._context.peer_of, self._engine.state.insiders())
-        return [peer.send_queue for peer in peers if peer is not None]
+        insiders = map(self._context.peer_of, self._engine.state.insiders())
+        peers = [peer for peer in (*insiders, *self.spectators) if peer is not None]
+        return dict.fromkeys([peer.send_queue for peer in peers])
 
     def _send_whole(self, queue: SendQueue, viewer: str | None) -> None:
         state = self._engine.state

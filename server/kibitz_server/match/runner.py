@@ -26,7 +26,7 @@ import logging
 from asyncio import AbstractEventLoop
 from collections import defaultdict
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Literal, Protocol, assert_never
 
 from kibitz_protocol.wire.codec import encode, encode_entry
@@ -719,13 +719,7 @@ class MatchRunner:
 
     def _announce_end(self) -> None:
         self.spectators.publish_rest()
-        frames: dict[WantedViews, bytes] = {}
-
-        def frame(wanted: WantedViews) -> bytes:
-            if wanted not in frames:
-                frames[wanted] = self._finished_frame(wanted)
-            return frames[wanted]
-
+        frame = cache(self._finished_frame)
         for peer in self.seats.subscribers:
             if peer is not None:
                 peer.send_queue.send(frame(peer.views))
