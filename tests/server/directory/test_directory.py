@@ -643,6 +643,16 @@ async def test_a_programme_is_played_to_its_end(house: Scenario) -> None:
     assert sum(line["played"] for line in view["standings"]) == 6
 
 
+async def test_who_hears_of_the_end_finds_a_lobby_that_has_heard_of_it(house: Scenario) -> None:
+    small = {"columns": 2, "rows": 2, "row": 2}
+    players, lobby = await house.match("ada", "bob", item={"options": small})
+    for _ in range(5):
+        await play_out(players)
+        assert (await players[0].ask("rematch", lobby=lobby))["type"] == "done"
+        for player in players:
+            assert (await player.ask("ready", lobby=lobby))["type"] == "done"
+
+
 async def test_seats_three_and_four(house: Scenario) -> None:
     for names in (("a1", "b1", "c1"), ("a2", "b2", "c2", "d2")):
         players, _ = await house.match(*names, item={"options": {"columns": 4, "rows": 4}})
