@@ -140,6 +140,12 @@ class View(Model):
 
 def start(options: Options, seats: int) -> np.record:
     """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    return _start(options, seats).copy()
+
+
+@functools.lru_cache(maxsize=64)
+def _start(options: Options, seats: int) -> np.record:
+    """Make the state that every match with these options begins from; it is never played on."""
     size = _size(options)
     pegs = _pegs(options, size)
     corners = _corners(options, seats)

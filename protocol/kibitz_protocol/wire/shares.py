@@ -22,7 +22,7 @@ def beaten_share(ranks: Sequence[int], seat: int, *, alone: float) -> float:
     if not others:
         return alone
     own = ranks[seat]
-    beaten = sum(1 for rank in ranks if rank > own)
+    beaten = sum([rank > own for rank in ranks])
     tied = ranks.count(own) - 1
     return (beaten + 0.5 * tied) / others
 

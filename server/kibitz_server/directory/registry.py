@@ -48,8 +48,9 @@ class Registry:
     def remove_match(self, match: MatchRunner) -> None:
         """Remove a match that does not run any more, with its players' seats."""
         self.matches.pop(match.key, None)
-        for player in (*match.engine.state.players, *match.engine.state.setup.seats):
-            self.remove_seat(player.player, match)
+        state = match.engine.state
+        for player in {each.player for each in (*state.players, *state.setup.seats)}:
+            self.remove_seat(player, match)
         for peer in match.peers():
             peer.subscriptions.pop(match.key, None)
 

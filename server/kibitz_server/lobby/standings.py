@@ -34,7 +34,9 @@ class StandingsTable:
         """Count one match; `players` are by seat, as `result.seats` are."""
         ranks = [seat.rank for seat in result.seats]
         for seat, (player, end) in enumerate(zip(players, result.seats, strict=True)):
-            tally = self.tallies.setdefault(player.player, Tally())
+            tally = self.tallies.get(player.player)
+            if tally is None:
+                tally = self.tallies[player.player] = Tally()
             outcome = seat_outcome(ranks, seat)
             tally.played += 1
             tally.wins += outcome == "win"

@@ -168,7 +168,7 @@ class LobbyState:
     @property
     def playing(self) -> bool:
         """Whether there is a match to play or to finish."""
-        return bool(self.waiting or self.running)
+        return bool(self.running or self.waiting)
 
     @property
     def accepts_matches(self) -> bool:

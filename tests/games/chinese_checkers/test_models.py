@@ -44,6 +44,18 @@ def test_a_setup_that_is_not_offered_is_refused_by_name(
     assert str(refusal.value).startswith(f"{path}: ")
 
 
+@pytest.mark.parametrize("options", [{}, {"opening": ["3-14"]}])
+def test_what_is_played_in_one_match_is_in_no_other_of_the_same_options(
+    options: dict[str, Any],
+) -> None:
+    played, other = _start(**options), _start(**options)
+    begun = other.tobytes()
+    assert played.tobytes() == begun
+    GAME.play(played, GAME.legal(played)[0])
+    assert played.tobytes() != begun
+    assert other.tobytes() == _start(**options).tobytes() == begun
+
+
 def test_play_begins_after_an_opening_as_if_nothing_had_been_before() -> None:
     played, opened = _start(), _start(opening=["3-14", "117-106", "4-15"])
     for written in ("3-14", "117-106", "4-15"):
