@@ -69,9 +69,11 @@ class SeatBots:
             found[0].stop()
 
     def stop_all(self) -> None:
-        """End all processes."""
+        """End all processes and report nothing more: the lobby is closed, or taken over."""
         for seat in list(self._processes):
             self.stop(seat)
+        # Else the lobby and this would keep each other until a collection.
+        self._report = _ignore
 
     def seat_of(self, player: str) -> int | None:
         """Return the house seat that this player's process was started for."""
@@ -96,3 +98,7 @@ class SeatBots:
         if found is not None and found[0] is process:  # and not one that was stopped since
             self.stop(seat)
             self._report(BotFailed(seat, reason))
+
+
+def _ignore(failure: BotFailed) -> None:
+    """Do nothing: nobody is there who would start the bot again."""

@@ -726,6 +726,8 @@ class MatchRunner:
         self.spectators.finish(frame)
         self._cancel_timer()
         self._context.match_over(self)
+        # Nothing is left to recover, and the two would keep each other until a collection.
+        self.pending.drop_error_handler()
 
     def _finished_frame(self, wanted: WantedViews) -> bytes:
         return self.engine.views.finished_frame(f"/records/{self.key}.jsonl", wanted)

@@ -137,16 +137,18 @@ class AfterInput:
         self._loop = loop
         self._call = call
         self._left = _POLLS
-        self._handle: Handle = loop.call_soon(self._turn)
+        self._handle: Handle | None = loop.call_soon(self._turn)
 
     def cancel(self) -> None:
-        self._handle.cancel()
+        if self._handle is not None:
+            self._handle.cancel()
 
     def _turn(self) -> None:
         self._left -= 1
         if self._left:
             self._handle = self._loop.call_soon(self._turn)
         else:
+            self._handle = None  # it refers to this one, too: they would wait for a collection
             self._call()
 
 
