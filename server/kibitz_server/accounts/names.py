@@ -47,7 +47,8 @@ _LEET = str.maketrans("435897", "aesbgt")
 """Digits that are read as letters; `skeleton` knows 0 and 1."""
 _MAX_DIGITS = 2
 """Digits after a reserved word that make no name of it: ``admin 7``; ``admin 2024`` is somebody."""
-_PUNCTUATION = frozenset(" ._-")
+_PUNCTUATION = " ._-"
+_WITHOUT_PUNCTUATION = str.maketrans("", "", _PUNCTUATION)
 _PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
 """What nearly all names are, each character of which is allowed."""
 _MAX_MARKS = 2
@@ -79,7 +80,7 @@ def normalise(name: str) -> str:
     text = " ".join(text.split())
     if len(text) > MAX_LENGTH:
         raise BadName(f"a name has at most {MAX_LENGTH} characters, and {text!r} has {len(text)}")
-    if not any(char.isalnum() for char in text):
+    if not any(map(str.isalnum, text)):
         raise BadName(f"a name has at least one letter or digit, unlike {text!r}")
     return text
 
@@ -87,13 +88,27 @@ def normalise(name: str) -> str:
 def claim(name: str) -> str:
     """Normalise a name that somebody asks for: as `normalise`, and one that may be given away."""
     text = normalise(name)
+    if not text.isascii() or _has_refused_word(text):
+        _refuse_spellings(text)
+        _refuse_mixture(text)
+    return text
+
+
+def _has_refused_word(text: str) -> bool:
+    """Whether an ASCII name has a word in it that may not be one; nearly none has.
+
+    Character after character is spelt in one way, so all that it may be read as is in there.
+    """
+    return _refused_word().search(_canonical_spelling(_letters(text))) is not None
+
+
+def _refuse_spellings(text: str) -> None:
+    """Refuse what may be read as the name of a house bot, or of somebody with a say."""
     spellings = set(_spellings(text))
     if any(spelling.startswith(_house_spelling()) for spelling in spellings):
         raise BadName(f"names that begin with {HOUSE_PREFIX!r} are for house bots: {text!r}")
     if any(_reserved_pattern().fullmatch(spelling) for spelling in spellings):
         raise BadName(f"nobody is called {text!r} here, which could be taken for the operator")
-    _refuse_mixture(text)
-    return text
 
 
 def house_name(personality: str, number: int) -> str:
@@ -114,8 +129,6 @@ def skeleton(name: str) -> str:
 
 def _refuse_mixture(text: str) -> None:
     """Refuse letters of scripts that are not written together, and digits of several systems."""
-    if text.isascii():  # Latin letters and one system of digits, as nearly all names are
-        return
     scripts = {alias(char) for char in text} - _SCRIPTLESS
     if len(scripts) > 1 and not any(scripts <= together for together in SCRIPT_COMBINATIONS):
         mixed = " and ".join(sorted(script.capitalize() for script in scripts))
@@ -127,7 +140,7 @@ def _refuse_mixture(text: str) -> None:
 
 def _spellings(text: str) -> Iterator[str]:
     """Yield what a name may be read as: without punctuation, and without a number around it."""
-    letters = "".join(char for char in text if char not in _PUNCTUATION)
+    letters = _letters(text)
     before = [n for n in range(_MAX_DIGITS + 1) if not n or letters[:n].isdecimal()]
     after = [n for n in range(_MAX_DIGITS + 1) if not n or letters[-n:].isdecimal()]
     for start in before:
@@ -135,9 +148,19 @@ def _spellings(text: str) -> Iterator[str]:
             yield _canonical_spelling(letters[start : len(letters) - end])
 
 
+def _letters(text: str) -> str:
+    return text.translate(_WITHOUT_PUNCTUATION)
+
+
 def _canonical_spelling(letters: str) -> str:
     """Return a text that spellings of a word with digits or look-alikes have in common."""
     return skeleton(letters.translate(_LEET))
+
+
+@cache
+def _refused_word() -> re.Pattern[str]:
+    words = map(_canonical_spelling, (HOUSE_PREFIX, *RESERVED_WORDS))
+    return re.compile("|".join(map(re.escape, words)))
 
 
 @cache

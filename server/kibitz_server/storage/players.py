@@ -27,6 +27,9 @@ other. A name that an account was given in the same moment, beside the running s
 account's and fails no batch."""
 _PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
 _SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
+_BY_KEY = f"{_SELECT_PLAYER} WHERE key = ?"
+_BY_SKELETON = f"{_SELECT_PLAYER} WHERE skeleton = ?"
+_BY_SECRET = f"{_SELECT_PLAYER} WHERE secret = ?"
 
 
 class SQLitePlayers:
@@ -36,13 +39,13 @@ class SQLitePlayers:
         self._statements = statements
 
     def by_key(self, key: str) -> PlayerRow | None:
-        return self._find("key = ?", key)
+        return self._find(_BY_KEY, key)
 
     def by_skeleton(self, skeleton: str) -> PlayerRow | None:
-        return self._find("skeleton = ?", skeleton)
+        return self._find(_BY_SKELETON, skeleton)
 
     def by_secret(self, digest: bytes) -> PlayerRow | None:
-        return self._find("secret = ?", digest)
+        return self._find(_BY_SECRET, digest)
 
     def token(self, digest: bytes) -> TokenRow | None:
         row: Any = self._statements.row(
@@ -74,8 +77,8 @@ class SQLitePlayers:
         sql = "UPDATE player SET created = ? WHERE key = ? AND account = 0"
         self._statements.execute(sql, (now, key))
 
-    def _find(self, condition: str, value: Value) -> PlayerRow | None:
-        row = self._statements.row(f"{_SELECT_PLAYER} WHERE {condition}", (value,))
+    def _find(self, query: str, value: Value) -> PlayerRow | None:
+        row = self._statements.row(query, (value,))
         return None if row is None else _player(row)
 
 
@@ -130,7 +133,7 @@ class _SQLiteRegistration:
         self._db = db
 
     def by_skeleton(self, skeleton: str) -> PlayerRow | None:
-        row = self._db.execute(f"{_SELECT_PLAYER} WHERE skeleton = ?", (skeleton,)).fetchone()
+        row = self._db.execute(_BY_SKELETON, (skeleton,)).fetchone()
         return None if row is None else _player(row)
 
     def clear_skeleton(self, key: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kibitz_server.accounts import names
 from kibitz_server.accounts.names import MAX_LENGTH, BadName, claim, house_name, normalise, skeleton
 
 GOOD = {
@@ -195,6 +197,23 @@ def test_digits_of_two_systems_make_no_name() -> None:
 )
 def test_other_names_are_claimed_as_they_are(name: str) -> None:
     assert claim(f" {name} ") == name
+
+
+PIECES = ("house", "h0use", "admin", "4dmin", "mod", "root", *"x1o-_.", "7", "00")
+
+
+@given(st.lists(st.sampled_from(PIECES)))
+def test_an_ascii_name_is_claimed_only_if_all_that_it_may_be_read_as_may_be(
+    pieces: list[str],
+) -> None:
+    text = "".join(pieces)[:MAX_LENGTH] + "x"[: not pieces]
+    try:
+        names._refuse_spellings(normalise(text))
+    except BadName as error:
+        with pytest.raises(BadName, match=re.escape(str(error))):
+            claim(text)
+    else:
+        assert claim(text) == text
 
 
 def test_house_bots_are_named_after_their_personality() -> None:
