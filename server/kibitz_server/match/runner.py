@@ -28,6 +28,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
+from weakref import ref
 
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.frames import done_frame
@@ -121,6 +122,7 @@ class MatchRunner:
     """Carries out commands on one match and tells everybody what has become durable."""
 
     __slots__ = (
+        "__weakref__",
         "_checkpoint_at",
         "_checkpointed",
         "_context",
@@ -161,7 +163,7 @@ class MatchRunner:
         self.broken = False
         """Whether something raised after which the match has to be read from its log again."""
         self.pending: PendingQueue[MatchRunner] = PendingQueue(
-            f"match {setup.match}", stream, partial(recover, self)
+            f"match {setup.match}", stream, partial(_recover_if_there, ref(self))
         )
         self.seats = SeatPeers(len(engine.state.players))
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
@@ -726,8 +728,6 @@ class MatchRunner:
         self.spectators.finish(frame)
         self._cancel_timer()
         self._context.match_over(self)
-        # Nothing is left to recover, and the two would keep each other until a collection.
-        self.pending.drop_error_handler()
 
     def _finished_frame(self, wanted: WantedViews) -> bytes:
         return self.engine.views.finished_frame(f"/records/{self.key}.jsonl", wanted)
@@ -810,6 +810,13 @@ class _PlayedMove(HeldRequest[MatchRunner]):
         moved = self._view.entry
         assert isinstance(moved, Moved), "a move's entry is one"
         runner.command(_play(moved.seat, self._player, self._move), self._player, self.number)
+
+
+def _recover_if_there(runner: ref[MatchRunner]) -> None:
+    """Recover a match, of which its own queue may not be what keeps it in memory."""
+    there = runner()
+    if there is not None:
+        recover(there)
 
 
 def _play(seat: int, peer: Peer, move: SentMove) -> Play:

@@ -132,10 +132,6 @@ class PendingQueue(Generic[_Runner]):
         self._postponed: list[HeldRequest[_Runner]] | None = None
         """What is carried out after the log was read again; None while it is sound."""
 
-    def drop_error_handler(self) -> None:
-        """Only log errors from now on, and refer to nobody who would hear of them."""
-        self._on_error = None
-
     # --- what waits for the disk --------------------------------------------------------------
 
     @property

@@ -42,6 +42,15 @@ def test_a_match_that_is_over_and_forgotten(world: UsedServer) -> None:
     assert match not in in_memory(MatchRunner)
 
 
+def test_a_match_that_was_loaded_again(world: UsedServer) -> None:
+    cat, dan = world.guests["cat"], world.guests["dan"]
+    key = start_match(world.server, cat, dan, options=SMALL)
+    world.server.directory.matches[key].reload()
+    world.server.advance(2)
+    runners = [each for each in gc.get_objects() if type(each) is MatchRunner and each.key == key]
+    assert runners == [world.server.directory.matches[key]]
+
+
 def test_a_lobby_that_is_closed(world: UsedServer) -> None:
     cat, dan = world.guests["cat"], world.guests["dan"]
     match = start_match(world.server, cat, dan, options=SMALL)
