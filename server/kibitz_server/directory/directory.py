@@ -44,6 +44,7 @@ from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.checkpoint import checkpoint_interval
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
@@ -347,6 +348,12 @@ class Directory:
     def match_log_lost(self, match: MatchRunner, error: StoreError) -> None:
         """Have a match loaded again."""
         self.recovery.match_log_lost(match, error)
+
+    def recover_match(self, key: str) -> None:
+        """Go on after something has raised that a match told."""
+        match = self.matches.get(key)
+        if match is not None:
+            recover(match)
 
     def rate(self, setup: Setup, result: Result) -> None:
         """Count a match on the ladder, in the batch that closes its log."""

@@ -76,7 +76,6 @@ class LobbyRunner:
     """Carries commands out on one lobby, and does what its engine asks for."""
 
     __slots__ = (
-        "__weakref__",
         "_context",
         "_timer",
         "address",

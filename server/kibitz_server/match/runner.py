@@ -28,7 +28,6 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, Protocol, assert_never
-from weakref import ref
 
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.frames import done_frame
@@ -104,6 +103,13 @@ class RunnerContext(Protocol):
     def match_log_lost(self, runner: MatchRunner, error: StoreError) -> None:
         """The log could not be written: load the match again, `runner` is of no use any more."""
 
+    def recover_match(self, key: str) -> None:
+        """Go on after something has raised that a match told.
+
+        By its key: a runner and its queue that referred to each other would stay in memory until
+        a collection of garbage.
+        """
+
     def rate(self, setup: Setup, result: Result) -> None:
         """Count a match on the ladder, in the batch that closes its log."""
 
@@ -122,7 +128,6 @@ class MatchRunner:
     """Carries out commands on one match and tells everybody what has become durable."""
 
     __slots__ = (
-        "__weakref__",
         "_checkpoint_at",
         "_checkpointed",
         "_context",
@@ -163,7 +168,7 @@ class MatchRunner:
         self.broken = False
         """Whether something raised after which the match has to be read from its log again."""
         self.pending: PendingQueue[MatchRunner] = PendingQueue(
-            f"match {setup.match}", stream, partial(_recover_if_there, ref(self))
+            f"match {setup.match}", stream, partial(context.recover_match, setup.match)
         )
         self.seats = SeatPeers(len(engine.state.players))
         self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
@@ -810,13 +815,6 @@ class _PlayedMove(HeldRequest[MatchRunner]):
         moved = self._view.entry
         assert isinstance(moved, Moved), "a move's entry is one"
         runner.command(_play(moved.seat, self._player, self._move), self._player, self.number)
-
-
-def _recover_if_there(runner: ref[MatchRunner]) -> None:
-    """Recover a match, of which its own queue may not be what keeps it in memory."""
-    there = runner()
-    if there is not None:
-        recover(there)
 
 
 def _play(seat: int, peer: Peer, move: SentMove) -> Play:

@@ -31,6 +31,7 @@ from kibitz_server.match import runner as runner_module
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
+from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.loop_clock import ServerClock
 from kibitz_server.storage.errors import StoreError, WriteFailed
@@ -47,6 +48,7 @@ class FakeContext:
     rig: PeerRig = field(default_factory=PeerRig)
     log_store: FakeStore = field(default_factory=FakeStore)
     metrics: FakeMetrics = field(default_factory=FakeMetrics)
+    matches: dict[str, MatchRunner] = field(default_factory=dict)
     ended: list[MatchRunner] = field(default_factory=list)
     rated: list[Result] = field(default_factory=list)
     losses: list[StoreError] = field(default_factory=list)
@@ -74,6 +76,9 @@ class FakeContext:
     def match_log_lost(self, runner: MatchRunner, error: StoreError) -> None:
         self.losses.append(error)
 
+    def recover_match(self, key: str) -> None:
+        recover(self.matches[key])
+
     def rate(self, setup: Setup, result: Result) -> None:
         self.rated.append(result)
 
@@ -94,6 +99,7 @@ class Scenario:
         self.setup: Setup = setup(game, 2, clock=clock).model_copy(update=fields)
         self.match = MatchEngine.new(game, self.setup)
         self.runner = MatchRunner(self.context, self.match, Stream(0, "m1", "match"), listed=True)
+        self.context.matches["m1"] = self.runner
         head = encode(self.setup)
         self.log_store.create(self.runner.stream, head, owner=None, waiter=self.runner)
         self.lines = {player.player: self.connect(player) for player in self.setup.seats}
@@ -725,6 +731,7 @@ def reloaded(play: Scenario) -> MatchRunner:
     )
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
     fresh = MatchRunner(play.context, match, stream, listed=True)
+    play.context.matches["m1"] = fresh
     fresh.take_over(play.runner)
     return fresh
 
@@ -881,6 +888,7 @@ def restarted(play: Scenario) -> Scenario:
     again.log_store.lines["m1"] = list(lines)
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
     again.runner = MatchRunner(again.context, again.match, stream, listed=True)
+    again.context.matches["m1"] = again.runner
     again.lines = {}
     return again
 
