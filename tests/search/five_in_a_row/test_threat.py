@@ -257,7 +257,9 @@ print([len(each.signatures) for each in called])
 @pytest.mark.e2e
 def test_a_bot_that_is_warm_has_compiled_all_that_it_calls() -> None:
     run = [sys.executable, "-c", WARMED]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=True)
+    # Twice: a process that compiles also has the variants that went into what calls a function.
+    for _ in range(2):
+        done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "[1, 1, 1, 1, 1, 1]\n"
 
 
