@@ -7,6 +7,7 @@ WORKERS ?= auto
 
 VENV := .venv
 COMPILED := build/compiled
+COMPILED_TESTS ?= tests/server tests/protocol tests/simulation tests/integration tests/kibitz
 WEB_CHECKS := tests/tools/web
 WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
 SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
@@ -59,7 +60,9 @@ test: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(PYTEST) $(ARGS)
 
+# They wait for processes and clocks for half of the time: two for each core keep it busy.
 .PHONY: test-e2e
+test-e2e: WORKERS = $(shell getconf _NPROCESSORS_ONLN | awk '{ print 2 * $$1 }')
 test-e2e: export HYPOTHESIS_PROFILE ?= default
 test-e2e: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache e2e
@@ -76,8 +79,7 @@ test-all: $(VENV)/.dev $(WEB_TOOLS)
 test-compiled: export HYPOTHESIS_PROFILE ?= quick
 test-compiled: $(COMPILED)/.made
 	$(IN_VENV) -m tests.tools.warm_cache fast
-	PYTHONPATH=$(COMPILED) $(PYTEST) tests/server tests/protocol tests/simulation tests/integration \
-		tests/kibitz $(ARGS)
+	PYTHONPATH=$(COMPILED) $(PYTEST) $(COMPILED_TESTS) $(ARGS)
 
 compiled: $(COMPILED)/.made
 	@echo "to install it: pip install `ls build/wheel/*.whl`"
