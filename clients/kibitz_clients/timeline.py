@@ -231,7 +231,8 @@ class Timeline:
         self.away = {}
         last = self._frames.get(finished.seq)
         if last is not None:
-            self._insert(replace(last, view=finished.view, to_act=TERMINAL))
+            # Empty where the server's game failed to show the end.
+            self._insert(replace(last, view=finished.view or last.view, to_act=TERMINAL))
 
     def set_viewpoint(self, viewpoint: int | None) -> None:
         """Show the match as another viewer saw it; `frames_seen_by` must be there."""

@@ -295,6 +295,19 @@ def test_the_end_brings_the_result_and_reveals_what_was_hidden(game: Game, runni
     assert timeline.record == "/records/M1.jsonl"
 
 
+def test_an_end_that_the_server_cannot_show_leaves_the_last_position(
+    game: Game, running: Record
+) -> None:
+    state = client_state_at(game, running, 30)
+    timeline = state.matches[running.setup.match]
+    before = timeline.newest.view
+    seats = [SeatResult(rank=seat + 1, score=0) for seat in range(3)]
+    result = Result(seats=seats, cause="abandoned", plies=30)
+    state.apply(Finished(match="M1", seq=30, result=result, view={}, seed="s", record="/r"), 0)
+    assert timeline.over
+    assert timeline.newest.view == before
+
+
 def test_the_next_match_follows_by_number_and_goes_round(game: Game, running: Record) -> None:
     state = ClientState({game.info.name: game})
     brief = testing.brief(running)

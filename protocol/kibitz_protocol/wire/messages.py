@@ -701,7 +701,9 @@ class Finished(Tolerant):
     lobby: Key | None = None
     seq: Seq
     result: Result
-    view: Fields = Field(description="the referee's view: all is revealed")
+    view: Fields = Field(
+        description="the referee's view: all is revealed; empty where the game failed to show it"
+    )
     stage: Stage | None = Field(
         None,
         description="the same as a drawing, for who said `views` `drawn`; absent where nothing was"

@@ -725,14 +725,19 @@ class MatchRunner:
         self._context.rate(self.engine.state.setup, result)
 
     def _announce_end(self) -> None:
-        self.spectators.publish_rest()
+        try:
+            self._tell_end()
+        finally:  # whatever raises there, the match is over, and its lobby goes on
+            self._cancel_timer()
+            self._context.match_over(self)
+
+    def _tell_end(self) -> None:
         frame = cache(self._finished_frame)
         for peer in self.seats.subscribers:
             if peer is not None:
                 peer.send_queue.send(frame(peer.views))
+        self.spectators.publish_rest()
         self.spectators.finish(frame)
-        self._cancel_timer()
-        self._context.match_over(self)
 
     def _finished_frame(self, wanted: WantedViews) -> bytes:
         return self.engine.views.finished_frame(f"/records/{self.key}.jsonl", wanted)

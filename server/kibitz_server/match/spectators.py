@@ -175,11 +175,14 @@ class Spectators:
         Who is behind is told the last position and the end in its turn: the ends of many matches
         would otherwise fill the queue of a peer that watches all of them.
         """
-        last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
-        for queue, wanted in list(self.queues.items()):
-            if not queue.is_behind(self):
+        behind: list[tuple[SendQueue, WantedViews]] = []
+        for queue, wanted in self.queues.items():
+            if queue.is_behind(self):
+                behind.append((queue, wanted))
+            else:
                 queue.send(frame(wanted))
-                continue
+        last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
+        for queue, wanted in behind:
             why: SnapshotReason = "watching" if self._take_new(queue) else "lagged"
             if (why, wanted) not in last:
                 last[why, wanted] = LastNews(self._snapshot(why, wanted) + frame(wanted))

@@ -26,10 +26,10 @@ holds.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, cast
+from typing import Final, Literal, TypeVar, cast
 
 from pydantic_core import to_json
 
@@ -59,6 +59,7 @@ from kibitz_protocol.wire.visibility import (
 from kibitz_server.match.state import MatchState
 
 LOG = logging.getLogger("kibitz.match")
+_T = TypeVar("_T")
 MAX_LEGAL_LISTED: Final = 512
 """The longest list of legal actions that `your_turn` carries; their count is always given.
 
@@ -104,10 +105,10 @@ class StateViews:
         return seen.view
 
     def scene(self, viewer: Viewer) -> Scene:
-        """Return the view of `viewer` drawn; where its drawing raises, a scene that says so."""
+        """Return the view of `viewer` drawn; where the game raises, a scene that says so."""
         seen = self._viewpoint(viewer)
         if seen.scene is None:
-            seen.scene = self._draw(self._model(viewer, seen))
+            seen.scene = self._draw(viewer, seen)
         return seen.scene
 
     def stage(self, viewer: Viewer) -> Stage:
@@ -157,9 +158,9 @@ class StateViews:
             seen = self._seen[viewer] = _Viewpoint()
         return seen
 
-    def _draw(self, model: Model) -> Scene:
+    def _draw(self, viewer: Viewer, seen: _Viewpoint) -> Scene:
         try:
-            return self.game.scene(model)
+            return self.game.scene(self._model(viewer, seen))
         except Exception:  # a match does not end because somebody wants to see it
             LOG.exception("a view of %s cannot be drawn", self.game.info.name)
             return _NO_SCENE
@@ -531,18 +532,27 @@ class MatchViews:
         state = self.state
         assert state.result is not None, "the match goes on"
         revealing = wanted == "drawn" and state.game.info.hidden
+        nothing: Fields = {}
         values = {
             "type": "finished",
             "match": state.setup.match,
             "lobby": state.setup.lobby,
             "seq": state.seq,
             "result": state.result,
-            "view": self.view(REFEREE),
-            "stage": self.present().stage(REFEREE) if revealing else None,
+            "view": self._of_end(lambda views: views.of(REFEREE), nothing),
+            "stage": self._of_end(lambda views: views.stage(REFEREE), None) if revealing else None,
             "seed": state.setup.seed,
             "record": record,
         }
         return construct(Finished, values)
+
+    def _of_end(self, show: Callable[[StateViews], _T], nothing: _T) -> _T:
+        """Return the end as `show` has it, or `nothing` where the game raises."""
+        try:
+            return show(self.present())
+        except Exception:
+            LOG.exception("the end of match %s cannot be shown", self.state.setup.match)
+            return nothing
 
     def finished_frame(self, record: str, wanted: WantedViews = "turn") -> bytes:
         """Return `finished` framed; an open game's view is written without its model."""
@@ -557,7 +567,7 @@ class MatchViews:
                 b"" if lobby is None else b',"lobby":"%b"' % lobby.encode(),
                 state.seq,
                 encode(state.result),
-                self.present().json(REFEREE),
+                self._of_end(lambda views: views.json(REFEREE), b"{}"),
                 to_json(state.setup.seed),
                 to_json(record),
             )

@@ -650,6 +650,36 @@ def test_a_game_that_raises_ends_its_match_and_nothing_else(
     assert other.move(0)
 
 
+@pytest.mark.parametrize(("game", "view"), [(Grid(), "view"), (Veil(), "referee_view")])
+def test_an_end_that_its_game_cannot_show_is_told_without_its_view(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, game: Game, view: str
+) -> None:
+    play = Scenario(game)
+    play.begin()
+    play.lines["p1"].peer.views = "drawn" if play.match.state.game.info.hidden else "turn"
+    requests.resign(play.runner, play.lines["p0"].peer, Resign(id=7, match="m1"))
+    monkeypatch.setattr(play.match.state.game, view, lambda *_: 1 // 0, raising=True)
+    play.log_store.commit()
+    for seat in range(2):
+        heard = {message["type"]: message for message in play.received(seat)}
+        assert (heard["finished"]["view"], heard["event"]["entry"]["kind"]) == ({}, "resign")
+        assert heard["finished"]["result"]["cause"] == "resignation"
+    assert play.context.ended == [play.runner]
+    assert "the end of match m1 cannot be shown" in caplog.messages
+
+
+def test_a_match_whose_end_cannot_be_told_is_over_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    play = Scenario()
+    play.begin()
+    monkeypatch.setattr(runner_module, "cache", lambda frame: 1 // 0)
+    requests.resign(play.runner, play.lines["p0"].peer, Resign(id=7, match="m1"))
+    play.log_store.commit()
+    assert play.context.ended == [play.runner]
+    assert "match m1 cannot be told" in caplog.messages
+
+
 def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from kibitz_games.core import registry
 from kibitz_games.core.drawing import apply, stage_of
-from kibitz_games.core.game import Game
+from kibitz_games.core.game import TERMINAL, Game, Model, State
 from kibitz_games.core.scene import Scene
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.drawing import Paint, Pick, Stage
@@ -281,3 +281,24 @@ def test_a_drawing_that_raises_is_its_drawers_loss_alone(kind: type[Game]) -> No
     [event] = watcher.received()
     shown = play.match.views.present().stage(PUBLIC)
     assert apply(snapshot["stage"], event["paint"])["cells"] == shown["cells"]
+
+
+def test_a_last_position_that_cannot_be_shown_is_told_to_who_draws_it() -> None:
+    shown = Grid.view
+
+    def view(game: Grid, state: State, seat: int | None) -> Model:
+        if game.to_act(state) == TERMINAL:
+            raise RuntimeError("planted")
+        return shown(game, state, seat)
+
+    play = Scenario(Grid())
+    for opened in play.lines.values():
+        opened.peer.views = "drawn"
+    play.begin()
+    with patch.object(Grid, "view", view):
+        play.finish()
+    for seat in (0, 1):
+        heard = [each for each in play.received(seat) if each["type"] in ("event", "finished")]
+        assert [each["type"] for each in heard[-2:]] == ["event", "finished"]
+        assert heard[-1]["view"] == {}
+    assert play.context.ended == [play.runner]

@@ -288,7 +288,7 @@ export type Finished = {
   lobby?: string;
   seq: number;
   result: Result;
-  /** the referee's view: all is revealed */
+  /** the referee's view: all is revealed; empty where the game failed to show it */
   view: { [name: string]: JsonValue };
   /** the same as a drawing, for who said `views` `drawn`; absent where nothing was hidden */
   stage?: Stage;
