@@ -13,7 +13,7 @@ WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
 SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
-PYTEST := $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --durations=10
+PYTEST = $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --durations=10
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
 
 # What lies about in the caller's environment is none of ours. Bytecode is kept whatever it says:
