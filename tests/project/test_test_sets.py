@@ -122,5 +122,5 @@ def test_continuous_integration_runs_lint_tests_and_processes() -> None:
         "wait",
         "make test test-e2e",
         '[ -z "$compiled" ] || make test-compiled'
-        ' COMPILED_TESTS="tests/simulation tests/integration"',
+        ' COMPILED_TESTS="tests/simulation/test_simulation.py tests/integration"',
     ]
