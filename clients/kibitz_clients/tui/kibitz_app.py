@@ -26,6 +26,7 @@ from kibitz_clients.fetch import RecordFetcher
 from kibitz_clients.render import palette
 from kibitz_clients.server_connection import Connector
 from kibitz_clients.timeline import Timeline
+from kibitz_clients.tui.hangup import end_with_terminal
 from kibitz_clients.tui.navigation import ScreenNavigation
 from kibitz_clients.tui.printable_filter import PrintableFilter
 from kibitz_clients.tui.screens.base import BaseScreen, RulesLookup
@@ -140,6 +141,8 @@ class KibitzApp(App[str]):
         return self._connect is None or self.requests.online
 
     async def on_mount(self) -> None:
+        if not self.is_headless:
+            end_with_terminal()
         if self.recorded is not None:
             self.client_state.matches[self.recorded.info.match] = self.recorded
             self.navigation.open_match(self.recorded.info.match, at=self._at)
