@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from kibitz_protocol.wire.messages import Snapshot
@@ -175,17 +176,16 @@ class Spectators:
         Who is behind is told the last position and the end in its turn: the ends of many matches
         would otherwise fill the queue of a peer that watches all of them.
         """
-        behind: list[tuple[SendQueue, WantedViews]] = []
-        for queue, wanted in self.queues.items():
-            if queue.is_behind(self):
-                behind.append((queue, wanted))
-            else:
-                queue.send(frame(wanted))
         last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
-        for queue, wanted in behind:
+        for queue, wanted in list(self.queues.items()):
+            if not queue.is_behind(self):
+                queue.send(frame(wanted))
+                continue
             why: SnapshotReason = "watching" if self._take_new(queue) else "lagged"
             if (why, wanted) not in last:
-                last[why, wanted] = LastNews(self._snapshot(why, wanted) + frame(wanted))
+                snapshot = partial(self._snapshot, why, wanted)
+                position = self._match.views.shown_at_end(snapshot, b"")
+                last[why, wanted] = LastNews(position + frame(wanted))
             # A snapshot that was asked for already, and waits for the disk, would come too late.
             self.remove(queue)
             queue.skip(last[why, wanted])

@@ -539,17 +539,19 @@ class MatchViews:
             "lobby": state.setup.lobby,
             "seq": state.seq,
             "result": state.result,
-            "view": self._of_end(lambda views: views.of(REFEREE), nothing),
-            "stage": self._of_end(lambda views: views.stage(REFEREE), None) if revealing else None,
+            "view": self.shown_at_end(lambda: self.view(REFEREE), nothing),
+            "stage": self.shown_at_end(lambda: self.present().stage(REFEREE), None)
+            if revealing
+            else None,
             "seed": state.setup.seed,
             "record": record,
         }
         return construct(Finished, values)
 
-    def _of_end(self, show: Callable[[StateViews], _T], nothing: _T) -> _T:
-        """Return the end as `show` has it, or `nothing` where the game raises."""
+    def shown_at_end(self, show: Callable[[], _T], nothing: _T) -> _T:
+        """Return what `show` does of the last position, or `nothing` where the game raises."""
         try:
-            return show(self.present())
+            return show()
         except Exception:
             LOG.exception("the end of match %s cannot be shown", self.state.setup.match)
             return nothing
@@ -567,7 +569,7 @@ class MatchViews:
                 b"" if lobby is None else b',"lobby":"%b"' % lobby.encode(),
                 state.seq,
                 encode(state.result),
-                self._of_end(lambda views: views.json(REFEREE), b"{}"),
+                self.shown_at_end(lambda: self.present().json(REFEREE), b"{}"),
                 to_json(state.setup.seed),
                 to_json(record),
             )

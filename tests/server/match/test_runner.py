@@ -674,8 +674,7 @@ def test_a_match_whose_end_cannot_be_told_is_over_all_the_same(
     play = Scenario()
     play.begin()
     monkeypatch.setattr(runner_module, "cache", lambda frame: 1 // 0)
-    requests.resign(play.runner, play.lines["p0"].peer, Resign(id=7, match="m1"))
-    play.log_store.commit()
+    play.finish()
     assert play.context.ended == [play.runner]
     assert "match m1 cannot be told" in caplog.messages
 

@@ -12,7 +12,7 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.records import Conduct, Setup, Spectating
 from kibitz_protocol.wire.visibility import spectator_viewer
-from kibitz_server.match.commands import Append, Leave, Note, Return
+from kibitz_server.match.commands import Append, Leave, Note, Resign, Return
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import MatchState
@@ -221,6 +221,21 @@ def test_a_spectator_that_was_behind_at_the_end_is_told_the_last_position_and_th
     assert (snapshot["why"], snapshot["seq"]) == ("lagged", seen.shell.match.state.seq)
     assert snapshot["result"] is not None
     assert finished["type"] == "finished"
+
+
+def test_a_last_position_that_its_game_cannot_show_keeps_the_end_from_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = SpectatorScenario(Grid(), Spectating())
+    seen.spectators.add(seen.queue, "turn")
+    seen.screen()
+    seen.queue.pause()
+    seen.play()
+    seen.shell.do(Resign(0))
+    monkeypatch.setattr(seen.shell.match.state.game, "view", lambda *_: 1 // 0)
+    seen.spectators.finish(lambda wanted: text_frame(b'{"type":"finished"}'))
+    seen.queue.resume()
+    assert [message["type"] for message in seen.screen()] == ["finished"]
 
 
 def test_a_spectator_that_has_read_all_is_told_the_end_alone() -> None:
