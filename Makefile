@@ -3,7 +3,6 @@
 
 PYTHON ?=
 ARGS ?=
-WORKERS ?= auto
 
 VENV := .venv
 COMPILED := build/compiled
@@ -13,7 +12,7 @@ WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
 SOURCES = $(shell find protocol games search server bots arena clients kibitz -name '*.py')
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
-PYTEST = $(IN_VENV) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadgroup --durations=10
+PYTEST = $(IN_VENV) -m pytest -n $(or $(WORKERS),auto) --maxprocesses 8 --dist loadgroup --durations=10
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
 
 # What lies about in the caller's environment is none of ours. Bytecode is kept whatever it says:
@@ -62,7 +61,7 @@ test: $(VENV)/.dev
 
 # They wait for processes and clocks for half of the time: two for each core keep it busy.
 .PHONY: test-e2e
-test-e2e: WORKERS = $(shell getconf _NPROCESSORS_ONLN | awk '{ print 2 * $$1 }')
+test-e2e: WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print 2 * $$1 }')
 test-e2e: export HYPOTHESIS_PROFILE ?= default
 test-e2e: $(VENV)/.dev $(WEB_TOOLS)
 	$(IN_VENV) -m tests.tools.warm_cache e2e

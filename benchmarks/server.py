@@ -352,13 +352,12 @@ async def flat(quick: bool) -> Figures:
 
 
 async def deliveries(
-    name: ServerName, seconds: float, views: str = "turn", settling_s: float = SETTLING_S
+    name: ServerName, watchers: int, seconds: float, settling_s: float, views: str = "turn"
 ) -> Figures:
-    """CPU per delivery: one drawn match, with and without 1,000 spectators.
+    """CPU per delivery: one drawn match, with and without its spectators.
 
     `views` is what kibitz's spectators want to see: ``turn`` for text, ``drawn`` for pictures.
     """
-    watchers = 1000
     with subject(name) as server:
         meter = Meter(interval=1 / WATCHED_MOVES_PER_SECOND)
         players = await seat(server, 1, meter, LASTING)
@@ -400,7 +399,7 @@ async def spectators(quick: bool) -> Figures:
         seconds, settling_s, rounds = 3.0, 2.0, 1
     else:
         seconds, settling_s, rounds = 8.0, SETTLING_S, 3
-    measured = partial(deliveries, seconds=seconds, settling_s=settling_s)
+    measured = partial(deliveries, watchers=1000, seconds=seconds, settling_s=settling_s)
     rows: Figures = {} if quick else {"reference": await measured("reference")}
     texts, drawings = [], []
     for number in range(1, rounds + 1):
