@@ -69,6 +69,8 @@ class LogReloader:
             loop.call_later(max(0.0, self._not_before - loop.time()), self._begin)
 
     def _begin(self) -> None:
+        if self._directory.draining:
+            return  # the next start takes them up, and the store may be closed by now
         self._directory.spawn(self._run())
 
     async def _run(self) -> None:

@@ -188,6 +188,7 @@ class SQLiteStore:
         self._unhurried_timer: asyncio.TimerHandle | None = None
         self._writing: _Batch | None = None
         self._begin_scheduled = False
+        self._closed = False
         self._doubtful_checks: str | None = None
         """The checks of the last batch that was given up: it may have been written all the same."""
         self._with_recent: dict[int, Stream] = {}
@@ -335,6 +336,7 @@ class SQLiteStore:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.flush(), patience_s / 2)
         self.failure = self.failure or WriteFailed("the database is closed")
+        self._closed = True
         gone = asyncio.Event()
         loop = self._loop
 
@@ -513,6 +515,8 @@ class SQLiteStore:
         )
 
     async def _read(self, query: Callable[[sqlite3.Connection], _T]) -> _T:
+        if self._closed:
+            raise UnusableDatabase("the database is closed")
         return await self._loop.run_in_executor(self._readers, self._query, query)
 
     def _query(self, query: Callable[[sqlite3.Connection], _T]) -> _T:

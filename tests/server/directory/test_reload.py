@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from kibitz_server.app import Config, Server, running
+from kibitz_server.directory import reload
 from kibitz_server.storage.database import connect_admin
+from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.store import SQLiteStore
 from tests.server.fakes import JsonClient, connected, wait_until
 from tests.server.storage.test_store import take_over_database
@@ -216,6 +218,31 @@ async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) 
         await asyncio.wait_for(server.drain(), 15)
         assert time.monotonic() - begun < 15
         assert "taken this database over" in str(server.failure)
+
+
+async def test_nothing_is_loaded_again_once_the_server_goes_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loading that waits for its turn finds the database closed, and must not look."""
+    monkeypatch.setattr(reload, "RETRY_PAUSE_S", 0.5)
+    asked: list[Sequence[str]] = []
+    async with running(Config(db=tmp_path / "k.db"), GAMES) as server, AsyncExitStack() as stack:
+        await playing(stack, server)
+        [key] = server.directory.matches
+        directory, right = server.directory, server._store.reload
+
+        async def counted(keys: Sequence[str]) -> Any:
+            asked.append(keys)
+            return await right(keys)
+
+        server._store.reload = counted  # type: ignore[method-assign]
+        former = directory.matches[key]
+        directory.recovery.match_log_lost(former, StoreError("planted"))
+        await wait_until(lambda: directory.matches[key] is not former)
+        directory.recovery.match_log_lost(directory.matches[key], StoreError("planted"))
+        assert asked == [[key]]
+    await asyncio.sleep(0.6)
+    assert asked == [[key]]
 
 
 MAIN = """

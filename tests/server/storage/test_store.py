@@ -843,6 +843,17 @@ async def test_closing_leaves_no_thread_and_no_lock(path: Path) -> None:
     await opened(path).close()
 
 
+async def test_who_reads_after_the_closing_is_told(path: Path) -> None:
+    store = opened(path)
+    stream = written(store, count=3)
+    await store.flush()
+    await store.close()
+    with pytest.raises(StoreError, match="the database is closed"):
+        await store.reload([stream.key])
+    with pytest.raises(StoreError, match="the database is closed"):
+        await store.transcript(stream.key)
+
+
 async def test_what_a_checkpoint_has_replaced_is_not_read(path: Path) -> None:
     store = opened(path)
     stream = written(store, count=40)
