@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from kibitz_protocol.wire.messages import Redirect
@@ -48,6 +49,27 @@ def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> Lobb
     if lobby is None and not sent_elsewhere(directory, peer, request, "lobby", key):
         peer.refuse(request, *missing_lobby(directory, key))
     return lobby
+
+
+@contextmanager
+def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
+    """Carry out a request that a lobby may answer, or answers later.
+
+    Where that raises, the request is answered here, unless the lobby does it.
+    """
+    try:
+        yield
+    except Exception:
+        LOG.exception("lobby %s: a request failed", lobby.key)
+        lobby.pending.fail(peer, request)
+
+
+def let_in(directory: Directory, lobby: LobbyRunner, peer: Peer, player: str) -> None:
+    """Let a new member be told of its lobby from now on."""
+    lobby.unwatch(peer)
+    directory.registry.add_membership(player, lobby)
+    lobby.news.send_whole(peer, player)
+    lobby.news.schedule()
 
 
 def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:

@@ -10,7 +10,7 @@ from kibitz_protocol.wire.messages import ClientMessage, Done
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import find_lobby
+from kibitz_server.handlers.answering import answered_by, find_lobby, let_in
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.lobby import commands
@@ -62,11 +62,10 @@ class LobbyHandlers:
             peer.answer(Done(re=request.id))
         elif request.role == "spectator":
             self._enter_as_spectator(lobby, peer, identity, request)
-        elif lobby.join(peer, identity.player, request.invite, request.id):
-            lobby.unwatch(peer)
-            self._directory.registry.add_membership(identity.key, lobby)
-            lobby.news.send_whole(peer, identity.key)
-            lobby.news.schedule()
+        else:
+            with answered_by(lobby, peer, request.id):
+                if lobby.join(peer, identity.player, request.invite, request.id):
+                    let_in(self._directory, lobby, peer, identity.key)
 
     def _enter_as_spectator(
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join

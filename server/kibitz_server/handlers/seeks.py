@@ -14,7 +14,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.other_nodes import Elsewhere
-from kibitz_server.handlers.answering import refuse_elsewhere
+from kibitz_server.handlers.answering import answered_by, let_in, refuse_elsewhere
 from kibitz_server.handlers.hosting import HostingChecks
 from kibitz_server.lobby import commands, seeks
 from kibitz_server.lobby.admission import seat_for
@@ -46,8 +46,9 @@ class SeekHandler:
         self._leave_finished(identity)
         found = next(self._open_seeks(peer, identity, terms), None)
         if found is not None:
-            if found.join(peer, identity.player, None, request.id):
-                self._enter(found, peer, identity)
+            with answered_by(found, peer, request.id):
+                if found.join(peer, identity.player, None, request.id):
+                    let_in(self._directory, found, peer, identity.key)
             return
         elsewhere = self._seek_elsewhere(terms)
         if elsewhere is not None:
@@ -61,15 +62,9 @@ class SeekHandler:
         lobby = self._directory.open_lobby(
             identity.player, settings, peer, request.id, seek_s=request.wait_s
         )
-        lobby.command(commands.Join(identity.player, _capabilities(peer)))
-        self._enter(lobby, peer, identity)
-
-    def _enter(self, lobby: LobbyRunner, peer: Peer, identity: Identity) -> None:
-        """Let a new member be told of its lobby from now on."""
-        lobby.unwatch(peer)
-        self._directory.registry.add_membership(identity.key, lobby)
-        lobby.news.send_whole(peer, identity.key)
-        lobby.news.schedule()
+        with answered_by(lobby, peer, request.id):
+            lobby.command(commands.Join(identity.player, _capabilities(peer)))
+            let_in(self._directory, lobby, peer, identity.key)
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
         """Return the seek that a player has open, or plays in."""

@@ -122,8 +122,12 @@ class LobbyRunner:
         done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
         answer = partial(peer.answer, done)
         self.pending.hold(0, Request(lambda lobby: answer(), peer, request, answer))
-        self.news.send_whole(peer, self.engine.state.host.player)
-        self._attempt(lambda: step._replace(effects=step.effects[1:]), peer, request)
+
+        def begin() -> Step:
+            self.news.send_whole(peer, self.engine.state.host.player)
+            return step._replace(effects=step.effects[1:])
+
+        self._attempt(begin, peer, request)
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command now and answer it; return whether it was carried out.

@@ -28,6 +28,7 @@ from kibitz_server.directory.registry import Registry
 from kibitz_server.handlers import lists
 from kibitz_server.lobby import runner as lobby_runner
 from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.news import NewsFeed
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match import absences, record, visibility
@@ -206,10 +207,12 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "rating_log.ladder": (RatingLog, "ladder", ("ladder",)),
     "directory.add_finished": (Directory, "add_finished", ("move", "rejoin")),
     "directory.open_lobby": (Directory, "open_lobby", ("host",)),
+    "registry.add_membership": (Registry, "add_membership", ("join", "seek")),
     "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "list_lobbies")),
     "lobby.handle": (LobbyEngine, "handle", LOBBY),
     "lobby.advance": (LobbyEngine, "_advance", ("leave", "kick", "join")),
     "lobby.deadline": (LobbyEngine, "_deadline", ("leave", "host")),
+    "lobby.send_whole": (NewsFeed, "send_whole", ("host", "join", "seek")),
     "lobby.brief": (lists, "lobby_brief", ("list_lobbies",)),
     "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
     "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
