@@ -845,7 +845,7 @@ def _never_settles_a_doubt(right: Any, store: SQLiteStore, batch: Any) -> None:
     store._doubtful_checks = None
 
 
-def _overlooks_holes(right: Any, db: Any, reading: journal.JournalContents, only: Any) -> None:
+def _overlooks_holes(right: Any, reading: journal.JournalContents, only: Any) -> None:
     reading.missing.clear()
 
 
