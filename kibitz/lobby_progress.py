@@ -192,6 +192,8 @@ class LobbyProgress:
         trouble = [
             descriptions.house_bot_failure(each) for each in view.house_trouble if each not in said
         ]
+        if view.stopped and not (before and before.stopped):
+            trouble.append(descriptions.stopped_programme(view.stopped))
         begun = self._apply_started(view.live)
         self._note_missed()
         return arrived + trouble + begun

@@ -62,6 +62,11 @@ def house_bot_failure(trouble: HouseTrouble) -> str:
     return f"{what}; it is started again"
 
 
+def stopped_programme(reason: str) -> str:
+    """Say that a server has stopped a programme, and why."""
+    return f"the rest of the programme is not played: {printable.line(reason)}"
+
+
 def move_text(game: Game | None, action: Action) -> str:
     """Write an action as its game does, or as its fields where the game is not known."""
     if game is not None:

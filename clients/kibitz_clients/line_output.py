@@ -117,6 +117,7 @@ class LineWriter:
     _written: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
     _failures: dict[str, list[HouseTrouble]] = field(default_factory=dict)
+    _stops: dict[str, str] = field(default_factory=dict)
 
     def new_lines(self, timeline: Timeline) -> list[str]:
         """Return the lines about what a timeline holds and was not written yet."""
@@ -142,8 +143,20 @@ class LineWriter:
         assert brief.result is not None, "only a match that has ended has a line of its own"
         return self._result_line(timeline, brief.result)
 
-    def house_bot_failures(self, view: LobbyView) -> list[str]:
-        """Return the lines about house bots that failed and were not written yet."""
+    def lobby_trouble(self, view: LobbyView) -> list[str]:
+        """Return the lines about what went wrong in a lobby, each only once."""
+        return [*self._house_bot_failures(view), *self._stop_of(view)]
+
+    def _stop_of(self, view: LobbyView) -> list[str]:
+        known, self._stops[view.lobby] = self._stops.get(view.lobby, ""), view.stopped
+        if not view.stopped or view.stopped == known:
+            return []
+        if self.as_json:
+            said = {"kind": "stopped", "lobby": view.lobby, "reason": view.stopped}
+            return [json.dumps(said, ensure_ascii=False)]
+        return [f"[{view.settings.name}] {descriptions.stopped_programme(view.stopped)}"]
+
+    def _house_bot_failures(self, view: LobbyView) -> list[str]:
         known = self._failures.get(view.lobby, [])
         self._failures[view.lobby] = view.house_trouble
         fresh = [each for each in view.house_trouble if each not in known]
@@ -302,7 +315,7 @@ class _MatchStream:
         match message:
             case LobbyNews(lobby=view):
                 self._writer.lobby_names[view.lobby] = view.settings.name
-                for line in self._writer.house_bot_failures(view):
+                for line in self._writer.lobby_trouble(view):
                     self._out(line)
                 for brief in view.live:
                     await self._watch(brief)

@@ -307,13 +307,23 @@ def test_a_house_bot_that_failed_is_told_once() -> None:
     }
     view = testing.lobby_news(house_trouble=[trouble]).lobby
     teller = line_output.LineWriter({})
-    assert teller.house_bot_failures(view) == [
+    assert teller.lobby_trouble(view) == [
         "[evening] tanks/seer of seat 2 failed: it did not come; it is not started again, and the"
         " seat is open to anybody"
     ]
-    assert teller.house_bot_failures(view) == []
-    [line] = line_output.LineWriter({}, as_json=True).house_bot_failures(view)
+    assert teller.lobby_trouble(view) == []
+    [line] = line_output.LineWriter({}, as_json=True).lobby_trouble(view)
     assert json.loads(line) == {"kind": "house_trouble", "lobby": "L1", **trouble}
+
+
+def test_a_programme_that_was_stopped_is_told_once() -> None:
+    view = testing.lobby_news(stopped="6 matches in a row could not be played").lobby
+    teller = line_output.LineWriter({})
+    said = "the rest of the programme is not played: 6 matches in a row could not be played"
+    assert teller.lobby_trouble(view) == [f"[evening] {said}"]
+    assert teller.lobby_trouble(view) == []
+    [line] = line_output.LineWriter({}, as_json=True).lobby_trouble(view)
+    assert json.loads(line) == {"kind": "stopped", "lobby": "L1", "reason": view.stopped}
 
 
 def test_a_record_is_written_from_a_ply_on(

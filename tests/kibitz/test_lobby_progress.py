@@ -75,6 +75,16 @@ def test_members_are_told_once() -> None:
     assert course.apply(view("running", [ADA, BOB], [])) == []
 
 
+def test_a_programme_that_was_stopped_is_told_once() -> None:
+    course = LobbyProgress("L")
+    course.apply(view("running", [], []))
+    why = {"stopped": "6 matches in a row could not be played"}
+    stopped = LobbyNews(lobby=view("finished", [], []).lobby.model_copy(update=why))
+    said = "the rest of the programme is not played: 6 matches in a row could not be played"
+    assert course.apply(stopped) == [said]
+    assert course.apply(stopped) == []
+
+
 def test_a_match_from_its_beginning_to_its_end() -> None:
     course = LobbyProgress("L")
     began = course.apply(MatchStarted(lobby="L", match=brief(1)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kibitz_protocol.wire.lobbies import LobbyView, MatchBrief, standing_order
 from kibitz_protocol.wire.messages import LobbyChanged
 
-_REPLACED = ("state", "round", "spectators", "planned", "done", "void", "house_trouble")
+_REPLACED = ("state", "round", "spectators", "planned", "done", "void", "stopped", "house_trouble")
 """Fields that a change gives anew; absent ones are as they were."""
 
 

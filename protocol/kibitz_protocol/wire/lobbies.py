@@ -282,6 +282,11 @@ class LobbyView(Tolerant):
     planned: int = Field(description="matches of this round in all")
     done: int
     void: int = Field(0, description="how many of those that are done were not played at all")
+    stopped: str = Field(
+        "",
+        description="why the rest of this round is not played, where the server failed to play one"
+        " match after the other",
+    )
     house_trouble: list[HouseTrouble] = Field(
         default_factory=list, description="house bots that failed in this round, by seat"
     )

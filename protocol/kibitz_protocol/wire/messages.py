@@ -741,6 +741,7 @@ class LobbyChanged(Tolerant):
     planned: int | None = None
     done: int | None = None
     void: int | None = None
+    stopped: str | None = Field(None, description="empty again after a rematch")
     house_trouble: list[HouseTrouble] | None = Field(None, description="all of it")
     standings: list[Standing] | None = Field(
         None, description="lines that are new or have changed, each in place of the player's last"

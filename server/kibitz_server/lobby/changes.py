@@ -17,7 +17,7 @@ from kibitz_server.lobby.views import house_trouble, member, ranked_players
 
 _NOTHING = {name: field.default for name, field in LobbyChanged.model_fields.items()}
 """The fields of news that tell nothing; `construct` needs all of them."""
-_COUNTS = ("state", "round", "spectators", "planned", "done", "void")
+_COUNTS = ("state", "round", "spectators", "planned", "done", "void", "stopped")
 
 
 class ToldLobby:
@@ -49,7 +49,8 @@ class ToldLobby:
         return construct(LobbyChanged, _NOTHING | {"lobby": state.id} | changes)
 
     def _changed_counts(self, state: LobbyState, spectators: int) -> dict[str, Any]:
-        counts = (state.phase, state.round, spectators, state.planned, state.done, state.void)
+        progress = (state.planned, state.done, state.void, state.stopped)
+        counts = (state.phase, state.round, spectators, *progress)
         told, self._counts = self._counts, counts
         return {
             name: now

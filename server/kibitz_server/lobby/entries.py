@@ -127,6 +127,13 @@ class MatchEnded(EntryBase):
     result: Result
 
 
+class Stopped(EntryBase):
+    """What has not begun of the round is not played: matches have failed one after the other."""
+
+    kind: Literal["stopped"] = "stopped"
+    reason: Line
+
+
 class Rematched(EntryBase):
     """Back to gathering for round `round`; everybody but house bots says ready again."""
 
@@ -167,6 +174,7 @@ Entry: TypeAlias = (
     | Arranged
     | MatchBegun
     | MatchEnded
+    | Stopped
     | Rematched
     | Closing
     | Closed

@@ -133,6 +133,7 @@ class MatchFlow:
         if not state.started and self._starts_by_itself():
             self._append_started()
         if state.phase == "running":
+            self._stop_failing()
             self._begin_matches()
         closes = state.closing and not state.running
         if state.phase != "closed" and (closes or is_over(state)):
@@ -156,6 +157,17 @@ class MatchFlow:
     def _append_started(self) -> None:
         state = self._lobby.state
         self._lobby.append(entries.Started, round=state.round, base_seed=state.round_seed())
+
+    def _stop_failing(self) -> None:
+        """Stop a programme of which the server cannot play anything; an arranged one is its host's.
+
+        Without this a game that cannot begin would be tried for every match of the programme.
+        """
+        state = self._lobby.state
+        if state.failing and state.waiting and not state.settings.arranged:
+            why = f": {state.last_failure}" if state.last_failure else ""
+            reason = f"{state.failed_in_a_row} matches in a row could not be played{why}"
+            self._lobby.append(entries.Stopped, reason=reason)
 
     def _begin_matches(self) -> None:
         lobby, state = self._lobby, self._lobby.state

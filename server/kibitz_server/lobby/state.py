@@ -12,7 +12,8 @@ of the same entries are equal. Who is connected is not in the log: it does not o
 
 A match of the round is waiting, running, or settled, and settled in one of three ways: it
 *ended* with a result that counts; it was *aborted*, twice, by the server's own trouble, and
-counts for nobody; or it is *void*, never begun, because a player has gone or the host closes.
+counts for nobody; or it is *void*, never begun, because a player has gone, the host closes, or
+matches before it have failed one after the other (`stopped`).
 
 In an arranged lobby the host says which matches to play, as it goes, each under a tag. What
 became of every tag is kept until the lobby closes, and kept small: there may be thousands.
@@ -52,6 +53,7 @@ from kibitz_server.lobby.entries import (
     Readied,
     Rematched,
     Started,
+    Stopped,
     TakenOver,
 )
 from kibitz_server.lobby.schedule import (
@@ -67,6 +69,9 @@ from kibitz_server.lobby.waiting import ArrangedQueue, MatchQueue, ProgrammeQueu
 
 MAX_BOT_FAILURES = 3
 """How often a house bot may fail in a round until its seat is open to anybody."""
+MAX_MATCH_FAILURES = 5
+"""How many matches in a row the server may fail to play until the programme stops. As many as run
+at once may fail of one cause that has passed: they are allowed beside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,12 @@ class LobbyState:
     ended: int = 0
     aborted: int = 0
     void: int = 0
+    failed_in_a_row: int = 0
+    """How many matches the server has failed to play since one has ended, the repeated too."""
+    last_failure: str = ""
+    """What the result of the last of them says."""
+    stopped: str = ""
+    """Why the rest of the round is not played; empty where nothing stopped it."""
     standings: StandingsTable = field(default_factory=StandingsTable)
     closing: bool = False
     closed: CloseReason | None = None
@@ -169,6 +180,11 @@ class LobbyState:
     def playing(self) -> bool:
         """Whether there is a match to play or to finish."""
         return bool(self.running or self.waiting)
+
+    @property
+    def failing(self) -> bool:
+        """Whether more matches in a row have failed than a trouble that has passed explains."""
+        return self.failed_in_a_row >= self.settings.at_once + MAX_MATCH_FAILURES
 
     @property
     def accepts_matches(self) -> bool:
@@ -302,6 +318,9 @@ class LobbyState:
                 self.running[entry.match] = self.waiting.take(entry.number)
             case MatchEnded():
                 self._end_match(entry)
+            case Stopped():
+                self.stopped = entry.reason
+                self._void(self.waiting.drop())
             case Rematched():
                 self._rematch(entry.round)
             case Closing():
@@ -400,7 +419,11 @@ class LobbyState:
             self.standings.add(planned.players, entry.result)
             self._settle(planned, entry.result)
             self.ended += 1
-        elif planned.number in self.repeated:
+            self.failed_in_a_row = 0
+            return
+        self.failed_in_a_row += 1
+        self.last_failure = entry.result.reason
+        if planned.number in self.repeated:
             self._settle(planned, entry.result)
             self.aborted += 1
         elif self.closing or any(each.player not in self.members for each in planned.players):
@@ -414,7 +437,8 @@ class LobbyState:
         self.round = round
         self.started = False
         self.roster = ()
-        self.planned = self.ended = self.aborted = self.void = 0
+        self.planned = self.ended = self.aborted = self.void = self.failed_in_a_row = 0
+        self.last_failure = self.stopped = ""
         self.repeated = frozenset()
         self.failures = {}
         self.failure_reasons = {}

@@ -49,6 +49,7 @@ def lobby_view(
         planned=state.planned,
         done=state.done,
         void=state.void,
+        stopped=state.stopped,
         house_trouble=house_trouble(state),
         live=[match_brief(state, match, plies=plies) for match in state.running],
         standings=state.standings.lines(ranked_players(state)),

@@ -17,6 +17,7 @@ from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.app import Config, Server, running
+from kibitz_server.directory import directory
 from kibitz_server.match.record import read_setup
 from kibitz_server.match.runner import SEAT_IS_OUT
 from kibitz_server.net.connections import Quotas
@@ -641,6 +642,22 @@ async def test_a_programme_is_played_to_its_end(house: Scenario) -> None:
         view = await players[0].next_lobby()
     assert view["state"] == "finished"
     assert sum(line["played"] for line in view["standings"]) == 6
+
+
+async def test_a_programme_whose_matches_cannot_begin_stops(
+    house: Scenario, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def raising(*args: Any, **named: Any) -> Any:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(directory, "match_setup", raising)
+    players, _ = await house.match("ada", "bob", item={"games": 10_000, "seats": 2}, at_once=1)
+    view = await players[1].next_lobby()
+    while not view["stopped"]:
+        view = await players[1].next_lobby()
+    assert view["stopped"] == "6 matches in a row could not be played: it could not begin"
+    assert (view["state"], view["done"], view["void"]) == ("finished", 10_000, 9_997)
+    assert len([each for each in caplog.messages if "cannot begin" in each]) == 6
 
 
 async def test_who_hears_of_the_end_finds_a_lobby_that_has_heard_of_it(house: Scenario) -> None:

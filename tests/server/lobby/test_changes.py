@@ -167,6 +167,22 @@ def test_a_match_of_the_server_s_own_trouble_changes_no_line() -> None:
     follower.assert_knows_all()
 
 
+def test_that_a_programme_was_stopped_is_told_until_its_rematch() -> None:
+    room = playing()
+    follower = Follower(room)
+    follower.listen()
+    while room.engine.state.running:
+        room.end(Cause.INFRASTRUCTURE)
+    changed = follower.listen()
+    assert changed is not None
+    assert changed.stopped == room.engine.state.stopped != ""
+    room.command(Rematch("host"))
+    changed = follower.listen()
+    assert changed is not None
+    assert changed.stopped == ""
+    follower.assert_knows_all()
+
+
 def test_a_change_of_a_lobby_that_was_not_told_is_passed_over() -> None:
     views = LobbyViews()
     assert views.change(LobbyChanged(lobby="L", done=1)) is None

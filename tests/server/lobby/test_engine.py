@@ -25,6 +25,7 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.messages import Capabilities, GameClaim
 from kibitz_protocol.wire.records import Cause, Conduct, Player, PlayerKind, Result, SeatResult
 from kibitz_protocol.wire.refusals import Code
+from kibitz_server.directory.match_setup import aborted_result
 from kibitz_server.lobby import entries
 from kibitz_server.lobby.arranging import MAX_MATCHES
 from kibitz_server.lobby.commands import (
@@ -57,7 +58,7 @@ from kibitz_server.lobby.engine import IDLE_MS, MIN_GRACE_MS, LobbyEngine
 from kibitz_server.lobby.entries import Entry
 from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.settings import settings_problem
-from kibitz_server.lobby.state import MAX_BOT_FAILURES
+from kibitz_server.lobby.state import MAX_BOT_FAILURES, MAX_MATCH_FAILURES
 from kibitz_server.lobby.views import arranged_briefs, lobby_brief, lobby_view
 
 E = TypeVar("E", bound=Effect)
@@ -488,6 +489,54 @@ def test_the_server_s_own_trouble_is_played_once_more_and_counts_for_nobody() ->
     assert (view.state, view.done) == ("finished", 1)
     assert [line.played for line in view.standings] == [0, 0]
     assert room.engine.state.aborted == 1
+
+
+def test_a_programme_of_which_nothing_can_be_played_stops() -> None:
+    programme = [ProgrammeItem(game="toy", games=1000)]
+    room = LobbyDriver(settings(programme=programme, at_once=1))
+    room.seat("ada", "bob")
+    failed = 0
+    while room.engine.state.running:
+        (match,) = room.engine.state.running
+        room.command(MatchFinished(match, aborted_result(2)))
+        failed += 1
+    assert failed == 1 + MAX_MATCH_FAILURES
+    view = room.view(None)
+    assert (view.state, view.done, view.void) == ("finished", 1000, 997)
+    assert view.stopped == "6 matches in a row could not be played: it could not begin"
+    assert room.restored().state == room.engine.state
+    room.command(Rematch("host"))
+    assert room.view(None).stopped == ""
+
+
+def test_what_fails_together_stops_no_programme() -> None:
+    """A trouble that has passed takes at most all that run."""
+    programme = [ProgrammeItem(game="toy", games=100)]
+    room = LobbyDriver(settings(programme=programme, at_once=8))
+    for name in ("ada", "bob"):
+        room.command(Join(player(name), Capabilities(at_once=8)))
+        room.command(Ready(name))
+    for match in list(room.engine.state.running):
+        room.command(MatchFinished(match, result(2, Cause.INFRASTRUCTURE)))
+    assert len(room.engine.state.running) == 8
+    for _ in range(MAX_MATCH_FAILURES - 1):
+        room.end(Cause.INFRASTRUCTURE)
+    room.end()
+    for _ in range(MAX_MATCH_FAILURES):
+        room.end(Cause.INFRASTRUCTURE)
+    assert room.engine.state.stopped == ""
+    room.play()
+    assert room.view(None).state == "finished"
+
+
+def test_an_arranged_lobby_goes_on_as_its_host_says() -> None:
+    room = arranged("ada", "bob")
+    tags = [f"t{number}" for number in range(10)]
+    arrange(room, *[match(tag, "ada", "bob") for tag in tags])
+    for _ in range(19):
+        room.end(Cause.INFRASTRUCTURE)
+    assert room.engine.state.running
+    assert room.engine.state.stopped == ""
 
 
 def test_leaving_a_running_programme_voids_what_has_not_begun() -> None:
@@ -1323,6 +1372,11 @@ class LobbyMachine(RuleBasedStateMachine):
             match = list(running)[pick % len(running)]
             self.do(MatchFinished(match, result(len(running[match].players), cause)))
 
+    @rule(times=st.integers(1, 9))
+    def matches_fail(self, times: int) -> None:
+        for pick in range(times):
+            self.end_match(pick, Cause.INFRASTRUCTURE)
+
     @rule()
     def house_fails(self) -> None:
         self.do(BotFailed(3, "exit 1"))
@@ -1350,6 +1404,7 @@ class LobbyMachine(RuleBasedStateMachine):
             return
         kept = self.room.engine.state
         assert len(kept.running) <= kept.settings.at_once
+        assert kept.settings.arranged or not (kept.failing and kept.waiting)
         busy = Counter(each.player for planned in kept.running.values() for each in planned.players)
         assert all(count <= self.capabilities.at_once for count in busy.values())
         seats = [member.seat for member in kept.members.values()]

@@ -151,6 +151,8 @@ class LobbyScreen(BaseScreen):
         trouble = view.house_trouble if view and view.state == "gathering" else []
         if trouble:
             return Text(descriptions.house_bot_failure(trouble[-1]), "bold #ffb86b")
+        if view is not None and view.stopped:
+            return Text(descriptions.stopped_programme(view.stopped), "bold #ffb86b")
         if view is None or mine is None:
             return Text("you watch this lobby", palette.DIM)
         if view.state == "gathering" and not mine.ready:

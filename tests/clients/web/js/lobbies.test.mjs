@@ -34,6 +34,12 @@ test("changes take the place of what they name", () => {
   assert.deepEqual(less.standings.map((each) => each.player), ["a"]);
 });
 
+test("that a programme was stopped is known until its rematch", () => {
+  const stopped = changed(lobby(), { stopped: "6 matches in a row could not be played" });
+  assert.equal(changed(stopped, { done: 2 }).stopped, "6 matches in a row could not be played");
+  assert.equal(changed(stopped, { stopped: "" }).stopped, "");
+});
+
 test("a change that is heard twice does no harm, and one of an unknown lobby is passed over", () => {
   const lobbies = new Lobbies();
   assert.equal(lobbies.take({ type: "lobby_changed", lobby: "L7", done: 1 }), true);

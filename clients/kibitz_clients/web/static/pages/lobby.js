@@ -197,7 +197,8 @@ class LobbyPage {
         settings.joinable === "closed" && h("span", { class: "tag" }, "for the players named"),
         settings.rated && h("span", { class: "tag" }, "rated"),
         host && h("span", { class: "muted" }, `hosted by ${host}`),
-        h("span", { class: "muted" }, counted(view.spectators ?? 0, "spectator"))));
+        h("span", { class: "muted" }, counted(view.spectators ?? 0, "spectator"))),
+      view.stopped && h("p", { class: "trouble" }, `The rest of the programme is not played: ${view.stopped}.`));
   }
 
   /**

@@ -90,6 +90,7 @@ export function changed(view, news) {
     planned: news.planned ?? view.planned,
     done: news.done ?? view.done,
     void: news.void ?? view.void,
+    stopped: news.stopped ?? view.stopped,
     house_trouble: news.house_trouble ?? view.house_trouble,
     members: merged(view.members, news.members, news.left).sort((a, b) => a.seat - b.seat),
     standings: merged(view.standings, news.standings, news.unranked).sort(standingOrder),

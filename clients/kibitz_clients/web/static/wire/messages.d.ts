@@ -638,6 +638,8 @@ export type LobbyChanged = {
   planned?: number;
   done?: number;
   void?: number;
+  /** empty again after a rematch */
+  stopped?: string;
   /** all of it */
   house_trouble?: HouseTrouble[];
   /** lines that are new or have changed, each in place of the player's last */
@@ -728,6 +730,11 @@ export type LobbyView = {
   done: number;
   /** how many of those that are done were not played at all */
   void?: number;
+  /**
+   * why the rest of this round is not played, where the server failed to play one match after the
+   * other
+   */
+  stopped?: string;
   /** house bots that failed in this round, by seat */
   house_trouble?: HouseTrouble[];
   live: MatchBrief[];
