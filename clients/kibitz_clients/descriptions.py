@@ -218,7 +218,9 @@ def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -
     Where `game` is not known, how it ended is said in the word of the result.
     """
     best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
-    if len(best) == len(result.seats) > 1:
+    if result.cause is Cause.INFRASTRUCTURE:
+        won = "not played to the end"
+    elif len(best) == len(result.seats) > 1:
         won = "drawn"
     else:
         names = ", ".join(player_label(seat, facts.seats[seat]) for seat in best)
