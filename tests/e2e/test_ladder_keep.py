@@ -318,7 +318,7 @@ def test_twelve_bots_for_ten_minutes(hall: Hall, seconds: int) -> None:
         return observer
 
     observer = asyncio.run(main())
-    hall.until_ended(len(hall.ended()) + 12)  # all are back from the last restart
+    hall.until_ended(12)  # all are back from the last restart
     for each in bots:
         each.send(signal.SIGINT)
     for each in bots:

@@ -21,7 +21,9 @@ from typing import Literal
 import numpy as np
 
 from kibitz_games.compiled import operations as op
+from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.maxn import NOBODY, Maxn
+from kibitz_search.algorithms.paranoid import Paranoid
 from kibitz_search.algorithms.paranoid import explore as explore_paranoid
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.algorithms.utility import active_seats
@@ -43,6 +45,10 @@ class MpMix(Maxn):
         self._defend, self._attack = defend, attack
         self._strategy: Strategy = "maxn"
         self._target = NOBODY
+
+    def warm_up(self, state: np.record, ev: np.record) -> None:
+        """Search as paranoid once: at a start nobody leads, so it would be compiled in a turn."""
+        Paranoid(state).search(state, ev, SearchLimits(0.001))
 
     def strategy(self, state: np.record, ev: np.record) -> tuple[Strategy, int]:
         """Return how a position is searched, and the seat that is to be hurt, `NOBODY` for none.
