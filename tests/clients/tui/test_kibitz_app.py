@@ -178,6 +178,19 @@ async def test_lobby_shows_members_standings_and_running_matches(
             assert word in svg
 
 
+async def test_a_lobby_that_was_stopped_says_why_and_counts_what_was_played(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeServerConnection()
+    app = KibitzApp(games, link.connect, now=link.now, lobby="L1")
+    why = "6 matches in a row could not be played"
+    link.push(testing.lobby_news(state="finished", planned=50, done=50, void=42, stopped=why))
+    async with app.run_test(size=(110, 24)) as pilot:
+        await settle(pilot)
+        assert "8 of 50 matches, 42 will not be played" in shown(app, "title")
+        assert f"the rest of the programme is not played: {why}" in shown(app, "status")
+
+
 async def test_a_lobby_shows_a_code_that_is_needed_and_no_matches_where_none_are_planned(
     games: dict[str, Game], running: Record
 ) -> None:

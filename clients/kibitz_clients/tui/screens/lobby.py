@@ -132,7 +132,9 @@ class LobbyScreen(BaseScreen):
         text = Text(printable.line(view.settings.name), "bold")
         text.append(f" · {self.lobby} · {view.state} · round {view.round}", "not bold")
         if view.planned:
-            text.append(f" · {view.done} of {view.planned} matches", "not bold")
+            played = f" · {view.done - view.void} of {view.planned} matches"
+            skipped = f", {view.void} will not be played" if view.void else ""
+            text.append(played + skipped, "not bold")
         if view.invite and view.settings.joinable == "invite":
             text.append(f" · invite {printable.line(view.invite)}", "not bold")
         if not self.kibitz_app.online:

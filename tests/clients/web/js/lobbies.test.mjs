@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { use } from "./use.mjs";
 
 const { Lobbies, changed, standingOrder } = await use("wire/lobbies.js");
-const { freeSeatFor, rights, waitsFor } = await use("wire/lobby_seat.js");
+const { freeSeatFor, playedText, rights, waitsFor } = await use("wire/lobby_seat.js");
 
 function member(player, seat, ready = true) {
   return { player, name: player, kind: "human", seat, ready, connected: true };
@@ -32,6 +32,12 @@ test("changes take the place of what they name", () => {
   const less = changed(view, { left: ["p-ada"], unranked: ["b"] });
   assert.deepEqual(less.members.map((each) => each.player), ["p-ben"]);
   assert.deepEqual(less.standings.map((each) => each.player), ["a"]);
+});
+
+test("what is not played at all is not told as played", () => {
+  assert.equal(playedText(lobby({ planned: 50, done: 20 })), "20 of 50 matches played");
+  assert.equal(playedText(lobby({ planned: 50, done: 50, void: 42 })), "8 of 50 matches played, 42 will not be");
+  assert.equal(playedText(lobby({ planned: 1, done: 0 })), "0 of 1 match played");
 });
 
 test("that a programme was stopped is known until its rematch", () => {

@@ -7,7 +7,7 @@ import { matchCard, matchLine } from "../parts/match_cards.js";
 import { counted, kindMark } from "../parts/names.js";
 import { controlText, isLimited } from "../wire/clock.js";
 import { Refusal } from "../wire/connection.js";
-import { rights, waitsFor } from "../wire/lobby_seat.js";
+import { playedText, rights, waitsFor } from "../wire/lobby_seat.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/messages.js").LobbyView} LobbyView */
@@ -309,7 +309,7 @@ class LobbyPage {
       arranged && h("p", { class: "muted" }, "The host arranges the matches one by one."),
       view.planned > 1 && h("p", { class: "progress-line" },
         h("progress", { max: view.planned, value: view.done, "aria-label": "Matches played" }), " ",
-        h("span", { class: "muted" }, `${view.done} of ${counted(view.planned, "match", "matches")} played`)));
+        h("span", { class: "muted" }, playedText(view))));
   }
 
   /** @param {LobbyView} view */

@@ -1,4 +1,4 @@
-// What one player may do in a lobby, as far as the lobby's view tells. Pure.
+// What one player may do in a lobby, and how far it is, as the lobby's view tells. Pure.
 
 /** @typedef {import("./messages.js").LobbyView} LobbyView */
 /** @typedef {import("./messages.js").Member} Member */
@@ -51,6 +51,16 @@ export function freeSeatFor(view, name) {
   const found = free.find(({ spec }) => same(spec))
     ?? free.find(({ spec, seat }) => spec.kind === "open" || given.has(seat));
   return found?.seat ?? null;
+}
+
+/**
+ * Return how much of a round is played, and how much of it will not be.
+ * @param {LobbyView} view
+ */
+export function playedText(view) {
+  const skipped = view.void ?? 0;
+  const played = `${view.done - skipped} of ${view.planned} ${view.planned === 1 ? "match" : "matches"} played`;
+  return skipped ? `${played}, ${skipped} will not be` : played;
 }
 
 /**
