@@ -254,7 +254,7 @@ class PeerRig:
     loop: FakeLoop = field(default_factory=FakeLoop)
     handler: FakeHandler = field(default_factory=FakeHandler)
     metrics: FakeMetrics = field(default_factory=FakeMetrics)
-    spawned: list[Awaitable[None]] = field(default_factory=list)
+    spawned: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     rate_limits: RateLimits = field(default_factory=RateLimits)
     timeout_config: TimeoutConfig = field(default_factory=TimeoutConfig)
     pages: FakePages = field(default_factory=FakePages)

@@ -165,8 +165,8 @@ def patched_method(kind: object, name: str, wrong: Callable[..., Any]) -> Any:
 
 
 def forget_answers(state: MatchState) -> None:
-    """Forget for each seat which move of it was answered last."""
-    state.last_moves[:] = [None] * len(state.last_moves)
+    """Forget which moves were answered."""
+    state.answered.clear()
 
 
 def test_a_server_that_forgets_what_it_has_answered_is_found_out(directory: Path) -> None:

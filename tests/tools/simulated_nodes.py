@@ -149,10 +149,10 @@ class Process:
         clock.start()
         self.port.timeouts.start()
         assert self.directory.failover is not None
-        self.spawn(self.directory.failover.run())
+        self.spawn(self.directory.failover.run)
 
-    def spawn(self, work: Awaitable[None]) -> None:
-        self.loop.create_task(cast(Any, work))
+    def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
+        self.loop.create_task(cast(Any, work()))
 
     def _failed(self, error: StoreError) -> None:
         """It goes down, and what watches it starts it again."""
@@ -258,7 +258,7 @@ class Node:
     def leave(self) -> None:
         if self.process is not None and self.awake:
             self.simulation.count("leaves")
-            self.process.spawn(self.process.drain())
+            self.process.spawn(self.process.drain)
 
     def freeze(self) -> None:
         process = self.process

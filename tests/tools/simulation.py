@@ -372,7 +372,7 @@ class Simulation:
         def clock() -> int:
             return self.milliseconds() + offset
 
-        def spawn(work: Awaitable[None]) -> None:
+        def spawn(work: Callable[[], Awaitable[None]]) -> None:
             loop.spawn(work, self.delay(0.02))
 
         store = self._store = self.store_type(self._path, loop, self, self.rates.journal_bytes)
@@ -422,7 +422,8 @@ class Simulation:
     def _open_second_socket(self, player: SimulatedPlayer) -> None:
         """Come again with the same secret; the older session ends once the seat is taken."""
         newest = self.current_client(player)
-        if newest.session.state is SessionState.ONLINE and self.seats:
+        seated = any(newest.player in seats for seats in self.seats.values())
+        if newest.session.state is SessionState.ONLINE and seated:
             secret = self.secrets[player.name]
             SimulatedPlayer(self, player.name, player._lobby, resume=secret, life=newest.life + 1)
 
@@ -563,7 +564,7 @@ def build_server(
     game: Game,
     store: Store,
     clock: Callable[[], int],
-    spawn: Callable[[Awaitable[None]], None],
+    spawn: Callable[[Callable[[], Awaitable[None]]], None],
     *,
     lag: Callable[[], int] = int,
 ) -> tuple[Directory, PeerContext]:

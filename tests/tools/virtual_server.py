@@ -177,7 +177,7 @@ class VirtualServer:
     def _milliseconds(self) -> int:
         return round(self._scheduler.now * 1000)
 
-    def _spawn(self, work: Awaitable[None]) -> None:
+    def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         self._loop.spawn(work, 0.001)
 
     def advance(self, seconds: float) -> None:

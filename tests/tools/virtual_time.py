@@ -103,10 +103,14 @@ class VirtualLoop:
     def loop(self) -> asyncio.AbstractEventLoop:
         return cast(asyncio.AbstractEventLoop, self)
 
-    def spawn(self, work: Awaitable[None], wait: float) -> None:
-        """Run a coroutine after a while; it waits for nothing but threads, which take no time."""
-        self._coroutines.append(work)
-        self.call_later(wait, self._step, work)
+    def spawn(self, work: Callable[[], Awaitable[None]], wait: float) -> None:
+        """Begin something after a while; it waits for nothing but threads, which take no time."""
+        self.call_later(wait, self._begin, work)
+
+    def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
+        begun = work()
+        self._coroutines.append(begun)
+        self._step(begun)
 
     def _step(self, work: Any) -> None:
         asyncio._set_running_loop(self.loop)

@@ -232,9 +232,9 @@ async def _start(
         busy=directory.is_busy,
         forgotten=directory.registry.forget_matches,
     )
-    tasks.spawn(retention.run())
+    tasks.spawn(retention.run)
     if directory.failover is not None:
-        tasks.spawn(directory.failover.run())
+        tasks.spawn(directory.failover.run)
     return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)
 
 

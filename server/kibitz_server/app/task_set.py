@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 LOG = logging.getLogger("kibitz.app")
 
@@ -15,8 +15,11 @@ class TaskSet:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def spawn(self, work: Awaitable[None]) -> None:
-        """Run a coroutine; what it raises is logged."""
+    def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run what a function begins; what it raises is logged.
+
+        It is called by its task: one that is cancelled before has nothing that was begun in vain.
+        """
         task = asyncio.ensure_future(_guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -30,8 +33,8 @@ class TaskSet:
             await asyncio.wait(tasks, timeout=timeout_s)
 
 
-async def _guarded(work: Awaitable[None]) -> None:
+async def _guarded(work: Callable[[], Awaitable[None]]) -> None:
     try:
-        await work
+        await work()
     except Exception:
         LOG.exception("a task of the server failed")

@@ -95,7 +95,7 @@ class Directory:
         name: str,
         guests: Guests,
         connections: Connections,
-        spawn: Callable[[Awaitable[None]], None],
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
         """`clock` counts monotonic milliseconds, `lag` those that it has left out so far."""
         self.loop = loop

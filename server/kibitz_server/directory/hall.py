@@ -62,7 +62,7 @@ class HallContext(Protocol):
     loop: AbstractEventLoop
     registry: Registry
     others: OtherNodes | None
-    spawn: Callable[[Awaitable[None]], None]
+    spawn: Callable[[Callable[[], Awaitable[None]]], None]
 
     @property
     def rating_log(self) -> LadderSource: ...
@@ -200,7 +200,7 @@ class Hall:
 
     def _read_ladders(self) -> None:
         self._ladders_at = self._context.loop.time()
-        self._context.spawn(self._fold_ladders())
+        self._context.spawn(self._fold_ladders)
 
     async def _fold_ladders(self) -> None:
         try:

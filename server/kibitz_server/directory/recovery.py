@@ -46,7 +46,7 @@ class Recovery:
         loader: Loader,
         substitutes: Substitutes,
         connections: Connections,
-        spawn: Callable[[Awaitable[None]], None],
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
         tails: Tails | None = None,
     ) -> None:
         """`tails` are the matches of other nodes that are watched here."""

@@ -30,7 +30,7 @@ class ReloadContext(Protocol):
 
     loop: AbstractEventLoop
     store: Store
-    spawn: Callable[[Awaitable[None]], None]
+    spawn: Callable[[Callable[[], Awaitable[None]]], None]
 
     @property
     def draining(self) -> bool: ...
@@ -71,7 +71,7 @@ class LogReloader:
     def _begin(self) -> None:
         if self._directory.draining:
             return  # the next start takes them up, and the store may be closed by now
-        self._directory.spawn(self._run())
+        self._directory.spawn(self._run)
 
     async def _run(self) -> None:
         self._not_before = self._directory.loop.time() + RETRY_PAUSE_S

@@ -74,7 +74,7 @@ class Tails:
         self,
         loop: AbstractEventLoop,
         clock: Callable[[], int],
-        spawn: Callable[[Awaitable[None]], None],
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
         logs: Logs,
         games: Mapping[str, Game],
         most: int,
@@ -254,7 +254,7 @@ class Tails:
     def _begin_reading(self) -> None:
         if not self._reading:
             self._reading = True
-            self._spawn(self._read())
+            self._spawn(self._read)
 
     async def _read(self) -> None:
         try:

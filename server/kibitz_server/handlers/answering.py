@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -21,12 +21,14 @@ from kibitz_server.storage.errors import UnusableDatabase
 LOG = logging.getLogger("kibitz.handlers")
 
 
-def answer_later(directory: Directory, peer: Peer, request: int, work: Awaitable[None]) -> None:
+def answer_later(
+    directory: Directory, peer: Peer, request: int, work: Callable[[], Awaitable[None]]
+) -> None:
     """Carry out a request that has to wait, and answer it when that raises or is declined."""
 
     async def answered() -> None:
         try:
-            await work
+            await work()
         except RequestDeclined as declined:
             peer.refuse(request, declined.code, str(declined))
         except QueueFull as full:
@@ -40,7 +42,7 @@ def answer_later(directory: Directory, peer: Peer, request: int, work: Awaitable
             LOG.exception("request %d failed", request)
             peer.fail(request)
 
-    directory.spawn(answered())
+    directory.spawn(answered)
 
 
 def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> LobbyRunner | None:
@@ -98,7 +100,7 @@ def sent_elsewhere(
         peer.refuse(request, *missing(directory, key))
 
     if not told_elsewhere(directory, peer, request, kind, key):
-        answer_later(directory, peer, request, look_up())
+        answer_later(directory, peer, request, look_up)
     return True
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 from kibitz_protocol.wire import messages
@@ -134,7 +134,8 @@ class ListHandlers:
         if request.game is not None and request.game not in self._directory.games:
             peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
             return
-        answer_later(self._directory, peer, request.id, self._answer_ladder(peer, request))
+        work = partial(self._answer_ladder, peer, request)
+        answer_later(self._directory, peer, request.id, work)
 
     async def _answer_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
         ladder = await self._directory.rating_log.ladder()

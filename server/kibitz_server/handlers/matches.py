@@ -113,7 +113,7 @@ class MatchHandlers:
             if is_here or not await is_elsewhere(directory, peer, request, key):
                 await work()
 
-        answer_later(directory, peer, request, carry_out())
+        answer_later(directory, peer, request, carry_out)
 
     def _is_followed(self, peer: Peer, key: str) -> bool:
         """Whether this node knows the past of another node's match as well as that one does.

@@ -101,7 +101,7 @@ class WatchHandlers:
         tails = directory.tails
         if match is None and tails is not None and directory.quarantine.reason(key) is None:
             awaited = AwaitedMatch(peer, key)
-            work = self._watch_elsewhere(tails, peer, identity, request, awaited)
+            work = partial(self._watch_elsewhere, tails, peer, identity, request, awaited)
             answer_later(directory, peer, request.id, work)
             return
         match = match or find_match(directory, peer, request.id, key)

@@ -22,7 +22,7 @@ import signal
 import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from kibitz_protocol import printable
@@ -232,7 +232,7 @@ class HouseBots:
     def __init__(
         self,
         launcher: BotLauncher | None,
-        spawn: Callable[[Awaitable[None]], None],
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
         url: Callable[[], str],
     ) -> None:
         self._launcher = launcher
@@ -288,7 +288,7 @@ class HouseBots:
             return
         environment = inherited_environment(os.environ)
         self._running.add(process)
-        self._spawn(self._run(process, command, environment, resume, ended))
+        self._spawn(partial(self._run, process, command, environment, resume, ended))
 
     def close(self) -> None:
         """Stop all processes and start none any more."""

@@ -71,6 +71,7 @@ from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Action
 from kibitz_protocol.wire.visibility import comment_audience
 from kibitz_server.match import absences
+from kibitz_server.match.answered_moves import find_entry
 from kibitz_server.match.commands import (
     Abort,
     Accepted,
@@ -270,9 +271,9 @@ class MatchEngine:
 
     def _play(self, play: Play, at: int) -> list[Effect]:
         state, seat = self.state, play.seat
-        last = state.last_moves[seat]
-        if last is not None and last[0] == play.id and last[1] == play.ply:
-            return [Accepted(seat, play.id, last[2])]
+        known = find_entry(state.answered, play.ply, seat, play.id)
+        if known is not None:
+            return [Accepted(seat, play.id, known)]
         if state.result is not None or seat in state.departed:
             return [self._refuse_over(seat, play.id)]
         if play.ply != state.ply:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from kibitz_protocol.wire.clocks import Clock
 from kibitz_protocol.wire.records import Player, Result
+from kibitz_server.match.answered_moves import AnsweredMove
 from kibitz_server.match.result import Departure
 
 
@@ -39,7 +40,7 @@ class SavedState:
     departed: dict[int, Departure]
     flagged: bool
     result: Result | None
-    last_moves: list[tuple[int, int, int] | None]
+    answered: list[AnsweredMove]
     taken_over: frozenset[int]
     began: int
     comments: int = 0

@@ -42,6 +42,7 @@ from kibitz_protocol.wire.records import (
 )
 from kibitz_protocol.wire.unchecked import all_without_fields_set
 from kibitz_protocol.wire.values import Scalar, without_nulls
+from kibitz_server.match.answered_moves import pack_move, packed, unpacked, without_seat
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
 from kibitz_server.match.saved_state import Absence, SavedState
 
@@ -57,6 +58,7 @@ class MatchState:
     """The durable part of a match."""
 
     __slots__ = (
+        "answered",
         "at_ms",
         "away",
         "began",
@@ -67,7 +69,6 @@ class MatchState:
         "flagged",
         "game",
         "game_state",
-        "last_moves",
         "players",
         "ply",
         "result",
@@ -114,9 +115,8 @@ class MatchState:
         """Whether the flag of the seat to act has fallen and its consequence is not logged yet.
         Never where a game skips: there the flag is a turn that has passed."""
         self.result: Result | None = None
-        self.last_moves: list[tuple[int, int, int] | None] = [None] * seats
-        """Per seat the request id, ply and entry of its last move. One is enough: a seat is
-        answered before it hears of its next turn, so only its last move can be sent again."""
+        self.answered = bytearray()
+        """The moves by their requests, for those that are sent again (`answered_moves`)."""
         self.turn_at = 0
         """When the present turn came, in the match's time."""
         self.comments = 0
@@ -166,7 +166,7 @@ class MatchState:
             departed=dict(self.departed),
             flagged=self.flagged,
             result=self.result,
-            last_moves=self.last_moves.copy(),
+            answered=unpacked(self.answered),
             taken_over=self.taken_over,
             began=self.began,
             comments=self.comments,
@@ -186,7 +186,7 @@ class MatchState:
         self.away, self.departed = dict(kept.away), dict(kept.departed)
         self.flagged = kept.flagged
         self.result = kept.result
-        self.last_moves = kept.last_moves.copy()
+        self.answered = packed(kept.answered)
         self.taken_over = kept.taken_over
         self.began = kept.began
         self.comments = kept.comments
@@ -248,7 +248,7 @@ class MatchState:
         if self.clocks is not None:
             self._charge(entry, self.clocks[seat])
         if (request := entry.id) is not None:
-            self.last_moves[seat] = (request, ply, self.seq)
+            self.answered += pack_move(ply, seat, request, self.seq)
         self._make_move(action)
 
     def _make_move(self, action: int) -> None:
@@ -297,7 +297,7 @@ class MatchState:
     def _apply_replace(self, entry: Replaced) -> None:
         seat = entry.seat
         self.players = (*self.players[:seat], entry.player, *self.players[seat + 1 :])
-        self.last_moves[seat] = None
+        self.answered = without_seat(self.answered, seat)
         self._mark_present(seat)
         if seat == self.to_act:
             self._begin_turn(seat)

@@ -80,7 +80,7 @@ class HttpContext(Protocol):
     @property
     def turns(self) -> TurnBudget: ...
     @property
-    def spawn(self) -> Callable[[Awaitable[None]], None]: ...
+    def spawn(self) -> Callable[[Callable[[], Awaitable[None]]], None]: ...
 
 
 class HttpConnection(Protocol):
@@ -296,7 +296,7 @@ class HttpExchange:
             self.reply(page, head=head)
         else:
             chunked = request.protocol != "HTTP/1.0"
-            self._context.spawn(self._reply_later(page, head, chunked))
+            self._context.spawn(partial(self._reply_later, page, head, chunked))
 
     def _serve_file(self, file: SiteFile, request: Request, alone: bool) -> None:
         head = request.method == "HEAD"

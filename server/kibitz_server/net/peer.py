@@ -144,7 +144,7 @@ class PeerContext:
     downloads: Downloads = field(default_factory=Downloads)
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     """Addresses that are counted as many people."""
-    spawn: Callable[[Awaitable[None]], None]
+    spawn: Callable[[Callable[[], Awaitable[None]]], None]
     """Runs what cannot be done at once; used for pages that come from the disk only."""
 
 

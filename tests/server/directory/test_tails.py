@@ -100,8 +100,8 @@ class Scene:
         loop = cast(AbstractEventLoop, HeldTimers())
         self.tails = Tails(loop, self.rig.loop.clock, self._spawn, self.logs, games, most)
 
-    def _spawn(self, work: Awaitable[None]) -> None:
-        self.work.append(asyncio.ensure_future(work))
+    def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
+        self.work.append(asyncio.ensure_future(work()))
 
     def move(self) -> None:
         self.play.move(self.play.match.state.to_act)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -130,8 +130,8 @@ class Agency:
 async def test_staff_gets_its_secret_by_a_descriptor_and_its_end_is_told() -> None:
     tasks: list[asyncio.Future[None]] = []
 
-    def spawn(work: Awaitable[None]) -> None:
-        tasks.append(asyncio.ensure_future(work))
+    def spawn(work: Callable[[], Awaitable[None]]) -> None:
+        tasks.append(asyncio.ensure_future(work()))
 
     code = (
         "import os, sys\n"
@@ -163,8 +163,8 @@ async def test_a_house_bot_gets_no_secret_of_the_servers_environment(
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     tasks: list[asyncio.Future[None]] = []
 
-    def spawn(work: Awaitable[None]) -> None:
-        tasks.append(asyncio.ensure_future(work))
+    def spawn(work: Callable[[], Awaitable[None]]) -> None:
+        tasks.append(asyncio.ensure_future(work()))
 
     code = (
         "import os\nfor name, value in os.environ.items():\n"
@@ -180,7 +180,7 @@ async def test_a_house_bot_gets_no_secret_of_the_servers_environment(
 
 
 async def test_who_was_dismissed_before_it_started_never_starts() -> None:
-    spawned: list[Awaitable[None]] = []
+    spawned: list[Callable[[], Awaitable[None]]] = []
     staff = HouseBots(Agency(""), spawned.append, lambda: "")
     employee = HouseBotProcess()
     employee.stop()

@@ -15,6 +15,7 @@ from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.records import Cause, Conduct, Player
 from kibitz_protocol.wire.visibility import PUBLIC, REFEREE
 from kibitz_server.match import checkpoint
+from kibitz_server.match.answered_moves import unpacked
 from kibitz_server.match.checkpoint import (
     CHECKPOINT_INTERVAL,
     FOLDED_AT_START,
@@ -166,10 +167,10 @@ def test_a_match_goes_on_from_a_checkpoint_as_it_would_have() -> None:
     rest.now = 7_000_000
     whole.restart(7_000_000)
     rest.tick()
-    last = whole.match.state.last_moves[0]
-    assert last is not None
+    ply, seat, request, _ = unpacked(whole.match.state.answered)[0]
+    assert seat == 0
     for shell in (whole, rest):
-        again = shell.do(Play(0, last[0], last[1], {"x": 0, "y": 0}))
+        again = shell.do(Play(0, request, ply, {"x": 0, "y": 0}))
         assert [type(effect).__name__ for effect in again] == ["Accepted"]
         shell.play(200)
         shell.tick(500)

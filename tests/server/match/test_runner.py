@@ -219,6 +219,22 @@ def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
     assert len(play.log_store.lines["m1"]) == 2
 
 
+def test_a_move_that_others_have_followed_is_answered_as_before() -> None:
+    """Its answer was lost with the connection, and the client has played on in another one."""
+    play = Scenario()
+    play.begin()
+    for seat, id in ((0, 9), (1, 3), (0, 10), (1, 4)):
+        play.move(seat, id=id)
+        play.log_store.commit()
+    back = play.another(0)
+    requests.rejoin(play.runner, back.peer, "p0", Rejoin(id=11, match="m1"))
+    for id, ply in ((9, 0), (10, 2), (9, 2), (12, 0)):
+        play.move(0, id=id, ply=ply, line=back)
+    answers = [each for each in back.received() if each.get("re") in (9, 10, 12)]
+    known = [(each["re"], each.get("seq"), each.get("code")) for each in answers]
+    assert known == [(9, 1, None), (10, 3, None), (9, None, "stale"), (12, None, "stale")]
+
+
 @pytest.mark.parametrize(
     ("seat", "ply", "xy", "code", "noted"),
     [

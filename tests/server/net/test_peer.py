@@ -167,7 +167,7 @@ async def test_a_record_comes_from_the_disk() -> None:
     line = rig.connect()
     line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert line.transport.written == b""
-    await rig.spawned[0]
+    await rig.spawned[0]()
     head = line.head()
     assert head.startswith("HTTP/1.1 200")
     assert "Transfer-Encoding: chunked" in head
@@ -180,7 +180,7 @@ async def test_only_the_head_of_a_record_is_sent_where_only_that_is_asked_for() 
     rig = PeerRig()
     line = rig.connect()
     line.feed(b"HEAD /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await rig.spawned[0]
+    await rig.spawned[0]()
     assert line.head().startswith("HTTP/1.1 200")
     assert line.transport.written == b""
     assert line.transport.ended
@@ -190,7 +190,7 @@ async def test_who_speaks_an_older_http_gets_no_chunks() -> None:
     rig = PeerRig()
     line = rig.connect()
     line.feed(b"GET /records/m1.jsonl HTTP/1.0\r\nHost: localhost\r\n\r\n")
-    await rig.spawned[0]
+    await rig.spawned[0]()
     assert "Transfer-Encoding" not in line.head()
     assert line.transport.written == b"lines\nmore\n"
 
@@ -218,7 +218,7 @@ class Reader:
 
         self.line.transport.write = fill  # type: ignore[method-assign]
         self.line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        self.task = asyncio.ensure_future(rig.spawned[-1])
+        self.task = asyncio.ensure_future(rig.spawned[-1]())
 
     async def read(self) -> bytes:
         """Take what is there, and let the server go on."""
@@ -350,7 +350,7 @@ async def test_what_is_said_before_a_record_comes_harms_nobody(
     line = rig.connect()
     line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n" + more)
     line.feed(more)
-    await rig.spawned[0]
+    await rig.spawned[0]()
     assert line.transport.ended or line.transport.closed
     assert len(rig.spawned) == 1
     assert (caplog.text, rig.downloads.count) == ("", 0)
@@ -369,7 +369,7 @@ async def test_who_goes_while_a_piece_is_read_is_written_to_no_more(
 
     rig.pages.pieces = pieces  # type: ignore[method-assign]
     line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await rig.spawned[0]
+    await rig.spawned[0]()
     assert line.transport.written.endswith(b"lines\n\r\n")
     assert (caplog.text, rig.downloads.count) == ("", 0)
 
@@ -385,7 +385,7 @@ async def test_a_record_that_cannot_be_read_to_its_end_is_cut_off(
     line = rig.connect()
     rig.pages.pieces = broken  # type: ignore[method-assign]
     line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await rig.spawned[0]
+    await rig.spawned[0]()
     assert "a record cannot be read" in caplog.text
     assert line.transport.aborted
     assert not line.transport.written.endswith(b"0\r\n\r\n")
@@ -521,7 +521,7 @@ def test_whatever_is_asked_is_answered_or_hung_up_on(
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
     line.feed(f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
     for work in rig.spawned:
-        asyncio.run(cast("Coroutine[None, None, None]", work))
+        asyncio.run(cast("Coroutine[None, None, None]", work()))
     transport = line.transport
     status = transport.written[9:12]
     assert status == b"101" or transport.ended or transport.closed
@@ -535,7 +535,7 @@ async def test_a_record_that_nobody_waits_for_any_more() -> None:
     line.feed(b"GET /records/m1.jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n")
     line.transport.abort()
     line.peer.connection_lost(None)
-    await rig.spawned[0]
+    await rig.spawned[0]()
     assert line.transport.written == b""
 
 
