@@ -1,4 +1,4 @@
-"""The `kibitz` command: a table of commands, each imported only when it is the one to run.
+"""The `kibitz` command: tables of commands, each imported only when it runs.
 
 Errors that a person can do something about end with one sentence and status 1; a mistake on
 the command line with click's usage and status 2; Ctrl-C with 130. Everything else is a bug and
@@ -19,55 +19,79 @@ from kibitz import output
 from kibitz.compiled_server import is_compiled
 from kibitz_protocol import printable
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("kibitz.commands.demo", "Show the whole thing on one screen."),
-    "play": ("kibitz.commands.play", "Let bots play each other, here and now."),
-    "arena": ("kibitz.commands.arena", "Hold a whole event: tournaments with ratings."),
-    "train": ("kibitz.commands.train", "Train a bot by an experiment that anybody can run again."),
-    "serve": ("kibitz.commands.serve", "Run a server."),
-    "host": ("kibitz.commands.host", "Open a lobby with a programme of matches."),
-    "bot": ("kibitz_bots.process", "Connect a bot to a server."),
-    "new-bot": ("kibitz.commands.new_bot", "Write a bot to begin with, and its test."),
-    "pbrain": ("kibitz.commands.pbrain", "Be an engine for a Gomocup manager."),
-    "join": ("kibitz.commands.join", "Sit down at a lobby and play in the terminal."),
-    "seek": ("kibitz.commands.seek", "Find opponents who want to play the same."),
-    "mcp": ("kibitz.commands.mcp", "Let an agent play through the Model Context Protocol."),
-    "watch": ("kibitz.commands.watch", "Follow matches, live or from a file."),
-    "lobby": ("kibitz.commands.lobby", "Start, clear or close a lobby that you have opened."),
-    "lobbies": ("kibitz.commands.lobbies", "List the open lobbies of a server."),
-    "matches": ("kibitz.commands.matches", "List the matches of a server."),
-    "ladder": ("kibitz.commands.ladder", "Show how strong players are, or keep a ladder."),
-    "games": ("kibitz.commands.games", "List the games, or explain one."),
-    "bots": ("kibitz.commands.bots", "List the house bots, or explain one."),
-    "replay": ("kibitz.commands.replay", "Step through a recorded match."),
-    "export": ("kibitz.commands.export", "Draw a record as a picture or a page."),
-    "report": ("kibitz.commands.report", "Say why a seat dropped out of a match."),
-    "retry": ("kibitz.commands.retry", "Send a recorded turn to a bot once more."),
-    "analyse": ("kibitz.commands.analyse", "Let a bot judge every move of a record."),
-    "branch": ("kibitz.commands.branch", "Play on from any ply of a match with another bot."),
-    "bisect": ("kibitz.commands.bisect", "Find the move that decided a match."),
-    "shadow": (
-        "kibitz.commands.shadow",
-        "Ask a bot at every turn of a running match, without playing.",
-    ),
-    "verify": (
-        "kibitz.commands.verify",
-        "Check records: hashes, seeds, legality, clocks, results.",
-    ),
-    "doctor": ("kibitz.commands.doctor", "Examine a bot: legal play, passes, clocks, reconnects."),
-    "db": ("kibitz.commands.db", "Check a server's database, and back it up."),
-    "nodes": ("kibitz.commands.nodes", "Show the nodes of a PostgreSQL database."),
-    "token": ("kibitz.commands.token", "Make, list and revoke the tokens of accounts."),
-    "new-game": ("kibitz.commands.new_game", "Write a game that works, to be changed into yours."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Play and host": {
+        "play": ("kibitz.commands.play", "Play bots against each other on this machine."),
+        "bot": ("kibitz_bots.process", "Connect a bot to a server."),
+        "join": ("kibitz.commands.join", "Take a seat in a lobby and play in the terminal."),
+        "seek": ("kibitz.commands.seek", "Find opponents for a game."),
+        "host": ("kibitz.commands.host", "Open a lobby with a programme of matches."),
+        "lobby": ("kibitz.commands.lobby", "Start, change or close a lobby that you opened."),
+        "lobbies": ("kibitz.commands.lobbies", "List the open lobbies of a server."),
+        "games": ("kibitz.commands.games", "List the games, or explain one."),
+        "bots": ("kibitz.commands.bots", "List the house bots, or explain one."),
+    },
+    "Watch": {
+        "demo": ("kibitz.commands.demo", "Show a server, bots and a wall of games on one screen."),
+        "watch": ("kibitz.commands.watch", "Follow matches, live or from a file."),
+        "matches": ("kibitz.commands.matches", "List the matches of a server."),
+        "shadow": (
+            "kibitz.commands.shadow",
+            "Ask a bot for its move at each turn of a live match.",
+        ),
+    },
+    "Tournaments": {
+        "arena": ("kibitz.commands.arena", "Run a tournament with ratings."),
+        "ladder": ("kibitz.commands.ladder", "Show the rating list, or keep a standing ladder."),
+    },
+    "Records": {
+        "replay": ("kibitz.commands.replay", "Step through a recorded match."),
+        "export": ("kibitz.commands.export", "Draw a record as a picture or a page."),
+        "analyse": ("kibitz.commands.analyse", "Evaluate every move of a record with a bot."),
+        "branch": ("kibitz.commands.branch", "Play on from any ply of a match with another bot."),
+        "bisect": ("kibitz.commands.bisect", "Find the move that decided a match."),
+        "verify": (
+            "kibitz.commands.verify",
+            "Check records: hashes, seeds, legality, clocks, results.",
+        ),
+        "report": ("kibitz.commands.report", "Explain why a seat dropped out of a match."),
+        "retry": ("kibitz.commands.retry", "Send a recorded turn to a bot again."),
+    },
+    "Build bots and games": {
+        "new-bot": ("kibitz.commands.new_bot", "Create a starter bot and its test."),
+        "doctor": ("kibitz.commands.doctor", "Test a bot: legal play, passes, clocks, reconnects."),
+        "train": ("kibitz.commands.train", "Train a bot with a reproducible experiment."),
+        "pbrain": ("kibitz.commands.pbrain", "Run a bot as a Gomocup engine."),
+        "mcp": ("kibitz.commands.mcp", "Let a language model play, over MCP."),
+        "new-game": ("kibitz.commands.new_game", "Create a working game to change into yours."),
+    },
+    "Operate": {
+        "serve": ("kibitz.commands.serve", "Run a server."),
+        "token": ("kibitz.commands.token", "Create, list and revoke the tokens of accounts."),
+        "db": ("kibitz.commands.db", "Check a server's database, and back it up."),
+        "nodes": ("kibitz.commands.nodes", "Show the nodes of a PostgreSQL database."),
+    },
 }
-"""Each command: the module that has a function of its name, and its line in the help."""
+"""The commands in the groups of the help: the module of each, and its line there."""
+
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+
+START = """\
+kibitz runs board games for bots and people. Three commands to start with:
+
+  kibitz demo            watch a server, its bots and six games on one screen
+  kibitz new-bot mybot   create a bot that plays, and see how to play it
+  kibitz serve           run a server for others, with pages for browsers
+
+kibitz --help lists all commands.
+"""
 
 
 class Commands(click.Group):
-    """The table above as a click group."""
+    """The commands above as a click group."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of the table."""
+        """Return the commands in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -80,9 +104,12 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table without importing any command."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        """Write the groups without importing any command."""
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(width), line) for name, (_, line) in group.items()]
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; turn errors that a person can mend into a sentence.
@@ -129,7 +156,11 @@ def _show_version(context: click.Context, option: click.Parameter, wanted: bool)
         context.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -138,11 +169,14 @@ def _show_version(context: click.Context, option: click.Parameter, wanted: bool)
     callback=_show_version,
     help="Show the version, and whether the server is compiled.",
 )
-def kibitz() -> None:
-    """A server where bots and people play board games, and you watch.
+@click.pass_context
+def kibitz(context: click.Context) -> None:
+    """Run board games for bots and people, and watch them.
 
-    Start with `kibitz demo`. Each command explains itself with --help.
+    Each command has its own --help.
     """
+    if context.invoked_subcommand is None:
+        output.echo(START, nl=False)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 
 
-@click.command(short_help="Let a bot judge every move of a record.")
+@click.command(short_help="Evaluate every move of a record with a bot.")
 @record_argument
 @bot_option("--by", required=True, help="Who judges: a house bot or a Python file.")
 @ms_option

@@ -48,7 +48,7 @@ Runner: TypeAlias = TournamentRunner | DistributedRunner
 FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 
 
-@click.command(cls=WithProgram, short_help="Hold a whole event: tournaments with ratings.")
+@click.command(cls=WithProgram, short_help="Run a tournament with ratings.")
 @click.argument("words", nargs=-1, metavar="[EVENT.yaml | DIRECTORY]")
 @click.option("--game", metavar="GAME", help="Hold an event that these flags say.")
 @click.option("--players", multiple=True, metavar="BOT...", help="Who plays: bots, Python files.")

@@ -35,7 +35,7 @@ PACE_SECONDS = 1.2
 """How long a move takes at least where somebody watches."""
 
 
-@click.command(short_help="Show the whole thing on one screen.")
+@click.command(short_help="Show a server, bots and a wall of games on one screen.")
 @click.option(
     "--records",
     default="demo-records",

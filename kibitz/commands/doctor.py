@@ -19,7 +19,7 @@ EXIT_UNABLE = 2
 """The exit status when the examination could not begin."""
 
 
-@click.command(cls=WithProgram, short_help="Examine a bot: legal play, passes, clocks, reconnects.")
+@click.command(cls=WithProgram, short_help="Test a bot: legal play, passes, clocks, reconnects.")
 @click.argument("bots", nargs=-1, metavar="[BOT]")
 @click.option("--game", "wanted", multiple=True, metavar="NAME", help="Examine it in this game.")
 @click.option("--stdio", "way", flag_value="stdio", help="PROGRAM speaks JSON lines.")

@@ -19,7 +19,7 @@ from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
 
 
-@click.command(short_help="Sit down at a lobby and play in the terminal.")
+@click.command(short_help="Take a seat in a lobby and play in the terminal.")
 @click.argument("lobby")
 @click.option("--invite", help="The lobby's invite code, where it has one.")
 @fresh_option

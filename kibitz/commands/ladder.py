@@ -48,7 +48,7 @@ class LadderCommands(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=LadderCommands, short_help="Show how strong players are, or keep a ladder.")
+@click.group(cls=LadderCommands, short_help="Show the rating list, or keep a standing ladder.")
 def ladder() -> None:
     """Show how strong the rated players of a server are, or keep a ladder of your own.
 

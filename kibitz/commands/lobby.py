@@ -32,7 +32,7 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("lobby", metavar="CODE")(server_option(token_option(command)))
 
 
-@click.group(short_help="Start, clear or close a lobby that you have opened.")
+@click.group(short_help="Start, change or close a lobby that you opened.")
 def lobby() -> None:
     """Do what only the host of a lobby may do.
 

@@ -34,7 +34,7 @@ HOST = "127.0.0.1"
 """The only interface: whoever reaches the port plays as this player."""
 
 
-@click.command(short_help="Let an agent play through the Model Context Protocol.")
+@click.command(short_help="Let a language model play, over MCP.")
 @click.option(
     "--http",
     "port",

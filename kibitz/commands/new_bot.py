@@ -28,7 +28,7 @@ NEXT: dict[Language, tuple[str, str]] = {
 """How the test of a starter is run, and how the bot plays, from within its directory."""
 
 
-@click.command(name="new-bot", short_help="Write a bot to begin with, and its test.")
+@click.command(name="new-bot", short_help="Create a starter bot and its test.")
 @click.argument("name")
 @click.option(
     "--lang",

@@ -21,7 +21,7 @@ _TABLE = "MODULES: dict[str, str] = {\n"
 _GOLDEN = "tests/games/data/playthrough-{name}.txt"
 
 
-@click.command("new-game", short_help="Write a game that works, to be changed into yours.")
+@click.command("new-game", short_help="Create a working game to change into yours.")
 @click.argument("name")
 @click.option(
     "--root",

@@ -7,7 +7,7 @@ import sys
 import click
 
 
-@click.command(short_help="Be an engine for a Gomocup manager.")
+@click.command(short_help="Run a bot as a Gomocup engine.")
 @click.argument("spec", metavar="BOT")
 def pbrain(spec: str) -> None:
     """Be BOT, a house bot or a file like mybot.py, as an engine of the Gomocup protocol.

@@ -32,7 +32,7 @@ def _tell(line: str) -> None:
     echo(line, err=True)
 
 
-@click.command(cls=WithProgram, short_help="Let bots play each other, here and now.")
+@click.command(cls=WithProgram, short_help="Play bots against each other on this machine.")
 @click.argument("game", type=notation.GAME)
 @click.argument("bots", nargs=-1)
 @options_match.games_option

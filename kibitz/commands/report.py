@@ -14,7 +14,7 @@ from kibitz_protocol.wire.recordfile import read_record
 from kibitz_protocol.wire.reports import MatchReport
 
 
-@click.command(short_help="Say why a seat dropped out of a match.")
+@click.command(short_help="Explain why a seat dropped out of a match.")
 @click.argument("match", metavar="MATCH|FILE")
 @click.option(
     "--seat",

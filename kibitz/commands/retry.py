@@ -28,7 +28,7 @@ EXIT_ILLEGAL = 1
 """The exit status of a retry whose answer is not legal."""
 
 
-@click.command(cls=WithProgram, short_help="Send a recorded turn to a bot once more.")
+@click.command(cls=WithProgram, short_help="Send a recorded turn to a bot again.")
 @click.argument("record", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
     "--seat",

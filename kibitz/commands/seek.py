@@ -30,7 +30,7 @@ from kibitz_protocol.wire.lobbies import LobbyBrief, ProgrammeItem, SeekTerms
 _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
 
 
-@click.command(short_help="Find opponents who want to play the same.")
+@click.command(short_help="Find opponents for a game.")
 @click.argument("game", required=False, type=notation.GAME, metavar="[GAME[:OPTIONS]]")
 @click.option(
     "--players", type=click.IntRange(2, 16), help="Seats of the match; the fewest if not said."

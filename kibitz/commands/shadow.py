@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kibitz_protocol.client.client import Client
 
 
-@click.command(short_help="Ask a bot at every turn of a running match, without playing.")
+@click.command(short_help="Ask a bot for its move at each turn of a live match.")
 @click.argument("bot", metavar="BOT")
 @click.option("--match", required=True, metavar="ID", help="The match, as `kibitz matches` lists.")
 @click.option(

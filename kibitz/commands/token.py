@@ -21,7 +21,7 @@ from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.location import Database
 
 
-@click.group(short_help="Make, list and revoke the tokens of accounts.")
+@click.group(short_help="Create, list and revoke the tokens of accounts.")
 def token() -> None:
     """Make, list and revoke tokens, beside a running server or without one."""
 

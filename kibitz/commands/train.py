@@ -35,7 +35,7 @@ def _described(experiment: Experiment) -> str:
     return "\n".join(lines)
 
 
-@click.command(short_help="Train a bot by an experiment that anybody can run again.")
+@click.command(short_help="Train a bot with a reproducible experiment.")
 @click.argument("experiment", metavar="GAME/NAME[:key=value,...]", required=False)
 @click.option(
     "--out",

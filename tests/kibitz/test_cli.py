@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 
 import kibitz as names
 from kibitz import cli
-from kibitz.cli import COMMANDS, _sentence, kibitz
+from kibitz.cli import COMMANDS, GROUPS, _sentence, kibitz
 
 
 def test_every_command_of_the_table_exists_and_says_what_the_table_says() -> None:
@@ -40,7 +41,7 @@ def test_the_help_imports_no_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Commands:" in done.stdout
+    assert "Play and host:" in done.stdout
 
 
 @pytest.mark.parametrize(("compiled", "form"), [(False, "plain Python"), (True, "compiled")])
@@ -50,6 +51,23 @@ def test_the_version_says_whether_the_server_is_compiled(
     monkeypatch.setattr(cli, "is_compiled", lambda: compiled)
     result = CliRunner().invoke(kibitz, ["--version"])
     assert result.output == f"kibitz, version {version('kibitz')}, {form}\n"
+
+
+def test_the_help_lists_every_command_once_in_its_group() -> None:
+    lines = CliRunner().invoke(kibitz, ["--help"]).output.splitlines()
+    for title, group in GROUPS.items():
+        start = lines.index(f"{title}:") + 1
+        rows = lines[start : start + len(group)]
+        assert [row.split()[0] for row in rows] == list(group)
+    names = [name for group in GROUPS.values() for name in group]
+    assert len(names) == len(set(names)) == len(COMMANDS)
+
+
+def test_kibitz_alone_shows_the_three_commands_to_start_with() -> None:
+    result = CliRunner().invoke(kibitz, [])
+    assert result.exit_code == 0
+    shown = re.findall(r"^  kibitz ([a-z-]+)", result.output, re.MULTILINE)
+    assert shown == ["demo", "new-bot", "serve"]
 
 
 def test_an_unknown_command_is_named() -> None:
