@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,6 +31,9 @@ from kibitz.text import result_tables
 from kibitz_clients.tui.screens.wall import Preparation, WallPlan
 from kibitz_games.core import rulebook
 from kibitz_protocol.client.client import Client
+
+if TYPE_CHECKING:
+    from kibitz_clients.tui.kibitz_app import KibitzApp
 
 PACE_SECONDS = 1.2
 """How long a move takes at least where somebody watches."""
@@ -82,22 +86,27 @@ async def _demo(records: Path, *, screen: bool, web: bool, pace: float) -> int:
 
 
 async def _watch(server: PrivateServer, host: DemoHost, preparation: Preparation) -> None:
-    """Show the wall until the person has seen enough."""
-    from kibitz_clients.tui.kibitz_app import KibitzApp
-
-    def connect() -> Client:
-        return Client(server.url, name="you", kind="human", agent="kibitz demo", views="every")
-
-    wall = WallPlan([game.name for game in DEMO], preparation)
-    app = KibitzApp(
-        load_games("plain"), connect, wall=wall, follow=True, where=server.url, rules=rulebook.page
-    )
+    """Show the wall until the person quits."""
+    app = wall_app(server.url, preparation)
     async with asyncio.TaskGroup() as group:
         hosting = group.create_task(host.run())
         await app.run_async()
         hosting.cancel()
     if app.failure is not None:
         raise app.failure
+
+
+def wall_app(url: str, preparation: Preparation) -> KibitzApp:
+    """Return the terminal's wall of the demo that runs on the server at `url`."""
+    from kibitz_clients.tui.kibitz_app import KibitzApp
+
+    def connect() -> Client:
+        return Client(url, name="you", kind="human", agent="kibitz demo", views="every")
+
+    wall = WallPlan([game.name for game in DEMO], preparation)
+    return KibitzApp(
+        load_games("plain"), connect, wall=wall, follow=True, where=url, rules=rulebook.page
+    )
 
 
 async def _show(server: PrivateServer, host: DemoHost) -> None:

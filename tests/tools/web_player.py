@@ -25,7 +25,7 @@ PATIENCE_S = 40.0
 async def come_in(page: Page, name: str) -> None:
     """Sign in as a guest, and see the page that was asked for."""
     await page.get_by_label("Your name").fill(name)
-    await page.get_by_role("button", name="Come in").click()
+    await page.get_by_role("button", name="Play as guest").click()
     await expect(page.locator("#header .who")).to_have_text(name)
 
 

@@ -144,5 +144,5 @@ function lobbyLine(lobby, app) {
     h("span", { class: `tag state-${lobby.state}` }, lobby.state),
     lobby.joinable === "invite" && h("span", { class: "tag" }, "by invite"),
     open ? h("a", { class: "button small", href, "aria-label": `Join ${lobby.name}` }, "Join")
-      : lobby.watchable && h("a", { class: "button small", href, "aria-label": `Look in: ${lobby.name}` }, "Look in"));
+      : lobby.watchable && h("a", { class: "button small", href, "aria-label": `Watch: ${lobby.name}` }, "Watch"));
 }

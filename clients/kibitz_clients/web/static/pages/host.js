@@ -23,7 +23,7 @@ export async function show(root, app) {
   const form = new HostForm(app, list, ratingsOf(ladders));
   fill(root,
     h("h1", null, "Host a lobby"),
-    h("p", { class: "lead" }, "Choose a game and who plays it. The lobby starts by itself once every seat is taken and ready."),
+    h("p", { class: "lead" }, "Choose a game and its players. The lobby starts when every seat is taken and ready."),
     form.element);
 }
 
@@ -59,16 +59,16 @@ class HostForm {
     const seat = h("button", { type: "button", class: "small", onclick: () => this.#addSeat("open") }, "Add a seat");
     this.element = h("form", { class: "host-form" },
       h("section", { class: "card stack", "aria-labelledby": "host-what" },
-        h("h2", { id: "host-what" }, "What is played"), this.itemList, another),
+        h("h2", { id: "host-what" }, "Games"), this.itemList, another),
       h("section", { class: "card stack", "aria-labelledby": "host-who" },
-        h("h2", { id: "host-who" }, "Who plays"), this.seatList, seat),
+        h("h2", { id: "host-who" }, "Players"), this.seatList, seat),
       h("section", { class: "card stack", "aria-labelledby": "host-lobby" },
         h("h2", { id: "host-lobby" }, "The lobby"),
         h("div", { class: "fields" },
           h("div", { class: "field" }, h("label", { for: "lobby-name" }, "Name"), this.name),
           this.access.main),
         h("details", null, h("summary", null, "Spectators, start and rating"), this.access.more),
-        h("details", null, h("summary", null, "Who stays away or plays wrongly"), this.conduct.element)),
+        h("details", null, h("summary", null, "Disconnects and illegal moves"), this.conduct.element)),
       this.trouble,
       h("div", { class: "row" }, this.submit));
     this.element.addEventListener("submit", (event) => {

@@ -21,24 +21,24 @@ export async function show(root, app) {
   const trouble = h("p", { class: "trouble", role: "alert" });
   const byName = h(
     "form", { class: "card stack" },
-    h("h2", null, "As a guest"),
+    h("h2", null, "Guest"),
     h("label", { for: "name" }, "Your name"),
     name,
-    h("p", { id: "name-help", class: "muted" }, "Others see it. This browser remembers who you are."),
-    h("button", { class: "primary" }, "Come in"),
+    h("p", { id: "name-help", class: "muted" }, "Other players see it. This browser keeps you signed in."),
+    h("button", { class: "primary" }, "Play as guest"),
   );
   const byToken = h(
     "form", { class: "card stack" },
-    h("h2", null, "With an account"),
-    h("label", { for: "token" }, "Token, or the link that you were sent"),
+    h("h2", null, "Account"),
+    h("label", { for: "token" }, "Token or sign-in link"),
     token,
-    h("p", { class: "muted" }, "The operator makes one: ", h("code", null, "kibitz token new NAME --link")),
+    h("p", { class: "muted" }, "The operator creates one: ", h("code", null, "kibitz token new NAME --link")),
     h("button", null, "Sign in"),
   );
   fill(
     root,
-    h("h1", null, "Who is there?"),
-    h("p", { class: "lead" }, "Play bots and people, host a lobby, or watch what is played."),
+    h("h1", null, "Sign in"),
+    h("p", { class: "lead" }, "Play against bots and people, host a lobby, or watch live matches."),
     trouble,
     h("div", { class: "pair" }, byName, byToken),
   );
